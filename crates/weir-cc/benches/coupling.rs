@@ -11,7 +11,7 @@ use std::hint::black_box;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use weir_cc::coupled::fse::{Config, Fse, Grouping};
+use weir_cc::coupled::fse::{Config, Fse, InitialGrouping};
 use weir_cc::coupled::{Coupler, CouplerAction, CouplingMessage, FlowId, FlowParameters, Join, Update};
 use weir_cc::{ChangeReason, DataRate, Decision, SendTime, TimeDelta};
 
@@ -28,7 +28,7 @@ struct Flows {
 impl Flows {
     /// Every third flow is application-limited at its present rate; weights are 1 to 4.
     fn new(config: Config, flows: u32) -> Self {
-        let mut fse = Fse::new(config, Grouping::Together).expect("valid");
+        let mut fse = Fse::new(config, InitialGrouping::Together).expect("valid");
         let rate = DataRate::from_mbps(1);
         for flow in 0..flows {
             let desired = (flow % 3 == 0).then_some(rate);
@@ -49,7 +49,7 @@ impl Flows {
         let why = if falls { ChangeReason::Loss } else { ChangeReason::Growth };
         let decision = Decision { rate, base, why, rtt: Some(TimeDelta::from_millis(50)) };
         self.taken[flow as usize].0 = rate;
-        let update = CouplingMessage::Update(Update { decision, window: None, epoch, heard: true });
+        let update = CouplingMessage::Update(Update { decision, window: None, epoch, has_feedback: true });
         self.fse.on_message(now, FlowId(flow), &update).expect("it has joined");
         while let Some((FlowId(flow), order)) = self.fse.poll_action() {
             if let CouplerAction::Rate { rate, epoch } = order {

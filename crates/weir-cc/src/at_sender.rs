@@ -25,7 +25,7 @@ use weir_units::DataRate;
 
 use crate::controller::{Controller, Evidence, Observer, PathEvent, Probe, Signal, StreamsConfig, Target};
 use crate::decision::{AllocatedRate, ChangeReason, Decision};
-use crate::packet::{Arrival, Ecn, Fate, PacketResult, SendState, SentPacket, Stamp};
+use crate::packet::{Arrival, Ecn, PacketFate, PacketResult, SendState, SentPacket, Stamp};
 use crate::report::{Feedback, ReportKind};
 use crate::time::{ApparentDelay, ArrivalTime, SendTime};
 
@@ -55,7 +55,7 @@ pub struct AtSender<O, L> {
     timed: Option<(ArrivalTime, ApparentDelay)>,
     newest_sent: Option<u64>,
     /// Newest packet whose fate was reported.
-    told: Option<u64>,
+    reported: Option<u64>,
 }
 
 impl<O: Observer, L: Controller> AtSender<O, L> {
@@ -74,7 +74,7 @@ impl<O: Observer, L: Controller> AtSender<O, L> {
             arrivals: Vec::with_capacity(ROOM),
             timed: None,
             newest_sent: None,
-            told: None,
+            reported: None,
         }
     }
 
@@ -82,11 +82,13 @@ impl<O: Observer, L: Controller> AtSender<O, L> {
     fn rebuild(&mut self, results: &[PacketResult]) {
         self.arrivals.clear();
         for PacketResult { sent, fate } in results {
-            let (Fate::Arrived { at, ecn } | Fate::Recovered { at, ecn }) = *fate else { continue };
+            let (PacketFate::Arrived { at, ecn } | PacketFate::Recovered { at, ecn }) = *fate else {
+                continue;
+            };
             if self.newest_sent.is_none_or(|newest| sent.id > newest) {
                 continue;
             }
-            if let Fate::Arrived { at: Some(at), .. } = *fate {
+            if let PacketFate::Arrived { at: Some(at), .. } = *fate {
                 self.timed = Some((at, ApparentDelay::between(sent.at, at)));
             }
             let like_before = self.timed.map(|(before, delay)| before.max(delay.after(sent.at)));
@@ -100,10 +102,13 @@ impl<O: Observer, L: Controller> AtSender<O, L> {
     /// covered.
     fn find_gap(&mut self, results: &[PacketResult]) {
         let (Some(first), Some(last)) = (results.first(), results.last()) else { return };
-        if self.told.is_some_and(|told| first.sent.id.checked_sub(1).is_some_and(|before| before > told)) {
+        if self
+            .reported
+            .is_some_and(|reported| first.sent.id.checked_sub(1).is_some_and(|before| before > reported))
+        {
             self.observer.on_unreported();
         }
-        self.told = self.told.max(Some(last.sent.id));
+        self.reported = self.reported.max(Some(last.sent.id));
     }
 
     /// Makes the reports due before `end`, or at it where `inclusive`, and hands each to the controller.
@@ -183,7 +188,7 @@ impl<O: Observer, L: Controller> Controller for AtSender<O, L> {
     fn on_event(&mut self, now: SendTime, event: PathEvent) -> Option<Decision> {
         if matches!(event, PathEvent::RouteChanged | PathEvent::DelayRefuted) {
             self.observer.on_route_changed();
-            (self.told, self.timed) = (None, None);
+            (self.reported, self.timed) = (None, None);
         }
         self.law.on_event(now, event)
     }

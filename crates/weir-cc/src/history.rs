@@ -3,8 +3,8 @@
 //! The history owns packet numbers, the unwrapping of the 16 bits that travel, raw round-trip times, bytes in flight
 //! and the count of missed reports. Smoothing and loss policy belong to the controller.
 //!
-//! Any host that can send a packet can send a report. An impossible report is refused and counted ([`Refused`]), before
-//! a controller gets it:
+//! Any host that can send a packet can send a report. An impossible report is refused and counted
+//! ([`ImpossibleReports`]), before a controller gets it:
 //!
 //! * a controller's own report that echoes a packet which has not left, or an older one than before;
 //! * a report that comes before a packet can have been there and back: in less than half of the smallest round trip of
@@ -34,7 +34,7 @@ use alloc::vec::Vec;
 
 use weir_units::{DataSize, TimeDelta};
 
-use crate::packet::{Ecn, Fate, PacketResult, ProbeId, SentPacket};
+use crate::packet::{Ecn, PacketFate, PacketResult, ProbeId, SentPacket};
 use crate::packet_feedback::MOST_RECORDS;
 use crate::parts::room::make_room;
 use crate::report::{Echo, Feedback, NativeReport, Reception, Record, Report};
@@ -42,13 +42,13 @@ use crate::time::{ApparentDelay, ArrivalTime, SendTime};
 
 use self::ceilings::Ceilings;
 use self::contest::Contest;
-use self::entry::{BYTES, CAPABLE, Entry, Known, PADDING, VACANT};
+use self::entry::{BYTES, CAPABLE, Entry, KnownFate, PADDING, VACANT};
 use self::left_out::LeftOut;
 use self::own_reports::OwnReports;
 use self::plausible::Plausible;
 use self::times::{ms, round_trip};
 
-pub use self::refused::Refused;
+pub use self::refused::ImpossibleReports;
 pub use self::times::compact_ntp;
 
 /// Reports carry 16 bits of a number: more packets than this cannot be told apart.
@@ -77,7 +77,7 @@ pub struct SendHistory {
     capable: bool,
     results: Vec<PacketResult>,
     last_report: Option<u8>,
-    refused: Refused,
+    refused: ImpossibleReports,
     plausible: Plausible,
     left_out: LeftOut,
     own_reports: OwnReports,
@@ -103,7 +103,7 @@ impl SendHistory {
             capable: false,
             results: Vec::with_capacity(FIRST_RESULTS),
             last_report: None,
-            refused: Refused::default(),
+            refused: ImpossibleReports::default(),
             plausible: Plausible::default(),
             left_out: LeftOut::default(),
             own_reports: OwnReports::default(),
@@ -134,7 +134,7 @@ impl SendHistory {
         let size = payload.bytes().saturating_add(u64::from(overhead)).min(u64::from(BYTES)) as u16;
         let size = if padding { size | PADDING } else { size };
         let size = if self.capable { size | CAPABLE } else { size };
-        let entry = Entry { at, size, probe, arrived: 0, overhead, known: Known::InFlight };
+        let entry = Entry { at, size, probe, arrived: 0, overhead, known: KnownFate::InFlight };
         let number = self.push(entry);
         self.in_flight += entry.size();
         entry.packet(number - self.left_out.before(number))
@@ -144,7 +144,7 @@ impl SendHistory {
     /// it at random, for one number in some 500, and only for transport-wide numbers: in those of an RTP stream a gap
     /// is a loss.
     pub fn leave_out(&mut self, at: SendTime) {
-        let number = self.push(Entry { at, known: Known::LeftOut, ..VACANT });
+        let number = self.push(Entry { at, known: KnownFate::LeftOut, ..VACANT });
         self.left_out.push(number);
     }
 
@@ -297,7 +297,7 @@ impl SendHistory {
     }
 
     /// Numbers of refused reports and records.
-    pub fn refused(&self) -> Refused {
+    pub fn refused(&self) -> ImpossibleReports {
         self.refused
     }
 
@@ -341,18 +341,20 @@ impl SendHistory {
         let Some(id) = self.find(record.sequence) else { return };
         let entry = &mut self.entries[(id - self.oldest) as usize];
         let recovered = match (record.reception, entry.known) {
-            (Reception::Untimed, Known::InFlight | Known::Untold | Known::Missing) if contested => {
+            (Reception::Untimed, KnownFate::InFlight | KnownFate::Untold | KnownFate::Missing)
+                if contested =>
+            {
                 self.refused.untimed += 1;
                 return;
             }
-            (_, Known::InFlight | Known::Untold) => false,
-            (Reception::Untimed | Reception::At(_), Known::Missing) => true,
-            (Reception::At(arrived), Known::Arrived) => {
+            (_, KnownFate::InFlight | KnownFate::Untold) => false,
+            (Reception::Untimed | Reception::At(_), KnownFate::Missing) => true,
+            (Reception::At(arrived), KnownFate::Arrived) => {
                 self.contest.on_arrival_again(now, arrived, entry.arrived);
                 return;
             }
-            (Reception::At(arrived), Known::Untimed) => {
-                (entry.known, entry.arrived) = (Known::Arrived, ms(arrived));
+            (Reception::At(arrived), KnownFate::Untimed) => {
+                (entry.known, entry.arrived) = (KnownFate::Arrived, ms(arrived));
                 self.contest.on_late_time(now);
                 return;
             }
@@ -375,9 +377,9 @@ impl SendHistory {
             Ecn::NotEct
         });
         let (known, fate) = match record.reception {
-            Reception::Missing => (Known::Missing, Fate::Missing),
-            _ if recovered => (Known::of_arrival(at), Fate::Recovered { at, ecn }),
-            _ => (Known::of_arrival(at), Fate::Arrived { at, ecn }),
+            Reception::Missing => (KnownFate::Missing, PacketFate::Missing),
+            _ if recovered => (KnownFate::of_arrival(at), PacketFate::Recovered { at, ecn }),
+            _ => (KnownFate::of_arrival(at), PacketFate::Arrived { at, ecn }),
         };
         entry.arrived = at.map_or(0, ms);
         self.in_flight = self.in_flight.saturating_sub(entry.in_flight());
@@ -438,8 +440,8 @@ impl SendHistory {
     fn settle(&mut self, id: u64) {
         let entry = self.entry(id);
         let landed = entry.in_flight();
-        if entry.known == Known::InFlight {
-            entry.known = Known::Untold;
+        if entry.known == KnownFate::InFlight {
+            entry.known = KnownFate::Untold;
         }
         self.in_flight = self.in_flight.saturating_sub(landed);
     }

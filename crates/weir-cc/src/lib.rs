@@ -81,7 +81,7 @@ pub use controller::{
     RateLimits, Receiver, Signal, StreamsConfig, Target,
 };
 pub use decision::{AllocatedRate, ChangeReason, Decision};
-pub use packet::{Arrival, Ecn, Fate, PacketResult, ProbeId, SendState, SentPacket, Stamp};
+pub use packet::{Arrival, Ecn, PacketFate, PacketResult, ProbeId, SendState, SentPacket, Stamp};
 pub use parts::loss_reports::LossReports;
 pub use report::{
     DcccReport, Echo, Feedback, NadaDelayReport, NadaReport, NativeReport, OwnReport, OwnReportTooLong,

@@ -100,7 +100,7 @@ impl Arrival {
 
 /// Fate of a sent packet, by feedback.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
+pub enum PacketFate {
     /// The packet arrived.
     Arrived {
         /// Arrival time by the receiver's clock, or `None` if the report does not carry it; the packet then gives
@@ -126,5 +126,5 @@ pub struct PacketResult {
     /// The packet.
     pub sent: SentPacket,
     /// Fate of the packet.
-    pub fate: Fate,
+    pub fate: PacketFate,
 }

@@ -38,11 +38,11 @@ const FIRST_RECORDS: usize = 16;
 ///   packet that comes later still is left out. libwebrtc reports it, and the packets forgotten since as missing.
 #[derive(Debug)]
 pub struct PacketFeedback {
-    pace: Pace,
+    pace: IntervalRule,
     interval: TimeDelta,
-    memory: Memory,
+    memory: NumberMemory,
     /// Numbers that the next report covers.
-    open: Option<Open>,
+    open: Option<OpenNumbers>,
     /// The last packet that was too far behind.
     stray: Option<u64>,
     records: Vec<Record>,
@@ -54,7 +54,7 @@ pub struct PacketFeedback {
 
 /// Numbers from `begin` on, and before `end`, the one after the highest that has arrived; none if they are the same.
 #[derive(Clone, Copy, Debug)]
-struct Open {
+struct OpenNumbers {
     begin: u64,
     end: u64,
 }
@@ -76,21 +76,21 @@ impl ReceivedNumber {
 
 /// The numbers below the end of the open ones: reported ones as long as they are remembered, and open ones.
 #[derive(Debug, Default)]
-struct Memory {
+struct NumberMemory {
     seen: VecDeque<ReceivedNumber>,
     /// Numbers below this one have been forgotten.
     from: u64,
 }
 
-impl Memory {
+impl NumberMemory {
     /// The first remembered number.
-    fn first(&self, open: Open) -> u64 {
+    fn first(&self, open: OpenNumbers) -> u64 {
         open.end - self.seen.len() as u64
     }
 
     /// State of number `id`, below the end of the open numbers, or `None` if it is forgotten. Packets may have left
     /// before the first one came.
-    fn below(&mut self, open: Open, id: u64, now: ArrivalTime) -> Option<&mut ReceivedNumber> {
+    fn below(&mut self, open: OpenNumbers, id: u64, now: ArrivalTime) -> Option<&mut ReceivedNumber> {
         let first = self.first(open);
         if id < first {
             if id < self.from {
@@ -106,7 +106,7 @@ impl Memory {
 
     /// Number `id` has arrived, the first beyond the open numbers; those in between have not. Numbers then too far
     /// behind are forgotten, and old reported ones.
-    fn push(&mut self, open: Open, id: u64, seen: ReceivedNumber) {
+    fn push(&mut self, open: OpenNumbers, id: u64, seen: ReceivedNumber) {
         let missing = (id - open.end).min(MOST_RECORDS - 1) as usize;
         let over = (self.seen.len() + missing + 1).saturating_sub(ROOM);
         self.forget(open, over);
@@ -122,7 +122,7 @@ impl Memory {
     }
 
     /// Forgets the oldest `count` numbers.
-    fn forget(&mut self, open: Open, count: usize) {
+    fn forget(&mut self, open: OpenNumbers, count: usize) {
         if count > 0 {
             self.from = self.first(open) + count as u64;
             self.seen.drain(..count);
@@ -137,7 +137,7 @@ impl Memory {
 
 /// Rule of the interval.
 #[derive(Debug)]
-enum Pace {
+enum IntervalRule {
     Fixed,
     Adaptive(ReceiveRate),
 }
@@ -164,21 +164,21 @@ fn adaptive_interval(rate: Option<DataRate>) -> TimeDelta {
 impl PacketFeedback {
     /// Reports each `interval`, but at least 1 ms apart.
     pub fn new(interval: TimeDelta) -> Self {
-        Self::paced(Pace::Fixed, interval.max(TimeDelta::from_millis(1)))
+        Self::paced(IntervalRule::Fixed, interval.max(TimeDelta::from_millis(1)))
     }
 
     /// Reports as often as 5 % of the receive rate allow, in reports of 68 bytes: 217.6 ms at 50 kbit/s, 108.8 ms
     /// at 100 kbit/s. The interval is 50 to 250 ms, and 100 ms while the rate is not known. The rate is that of
     /// payload over the last 500 ms.
     pub fn adaptive() -> Self {
-        Self::paced(Pace::Adaptive(ReceiveRate::new(RATE_WINDOW)), DEFAULT)
+        Self::paced(IntervalRule::Adaptive(ReceiveRate::new(RATE_WINDOW)), DEFAULT)
     }
 
-    fn paced(pace: Pace, interval: TimeDelta) -> Self {
+    fn paced(pace: IntervalRule, interval: TimeDelta) -> Self {
         Self {
             pace,
             interval,
-            memory: Memory::default(),
+            memory: NumberMemory::default(),
             open: None,
             stray: None,
             records: Vec::with_capacity(FIRST_RECORDS),
@@ -190,7 +190,7 @@ impl PacketFeedback {
 
     /// From the next packet on reports each `interval`, but at least 1 ms apart.
     pub fn set_interval(&mut self, interval: TimeDelta) {
-        self.pace = Pace::Fixed;
+        self.pace = IntervalRule::Fixed;
         self.interval = interval.max(TimeDelta::from_millis(1));
     }
 
@@ -206,7 +206,7 @@ impl PacketFeedback {
         let Arrival { at, ecn, .. } = *packet;
         // The end of the numbers lies one above: leave space for it.
         let id = packet.id.min(u64::MAX - 1);
-        let anew = Open { begin: id, end: id };
+        let anew = OpenNumbers { begin: id, end: id };
         let open = self.open.get_or_insert(anew);
         if open.end.saturating_sub(id) > MOST_RECORDS {
             let follows = self.stray.is_some_and(|stray| stray.checked_add(1) == Some(id));
@@ -258,7 +258,7 @@ impl Receiver for PacketFeedback {
 
     fn on_arrival(&mut self, packet: &Arrival) {
         self.see(packet);
-        if let Pace::Adaptive(rate) = &mut self.pace {
+        if let IntervalRule::Adaptive(rate) = &mut self.pace {
             rate.on_arrival(packet.at, packet.size);
         }
         // The next report is never further off than an interval, even if the clock was set back.
@@ -275,7 +275,7 @@ impl Receiver for PacketFeedback {
         self.due.filter(|&due| due <= now)?;
         self.due = None;
         self.reported = Some(now);
-        if let Pace::Adaptive(rate) = &mut self.pace {
+        if let IntervalRule::Adaptive(rate) = &mut self.pace {
             self.interval = adaptive_interval(rate.rate(now));
         }
         self.collect();

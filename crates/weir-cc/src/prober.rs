@@ -23,7 +23,7 @@ const SMALLEST_START: DataSize = DataSize::from_bytes(200);
 const SPACING: TimeDelta = TimeDelta::from_millis(2);
 
 #[derive(Clone, Copy, Debug)]
-struct Cluster {
+struct SentCluster {
     probe: Probe,
     asked: SendTime,
     began: Option<SendTime>,
@@ -31,7 +31,7 @@ struct Cluster {
     sent: DataSize,
 }
 
-impl Cluster {
+impl SentCluster {
     /// When the bytes sent are paid for.
     fn paid(&self) -> Option<SendTime> {
         self.began.map(|began| began + self.sent / self.probe.rate)
@@ -44,7 +44,7 @@ impl Cluster {
 /// packets leave first, padding where there is none, and each is passed to [`Self::on_sent`].
 #[derive(Clone, Debug, Default)]
 pub struct Prober {
-    clusters: VecDeque<Cluster>,
+    clusters: VecDeque<SentCluster>,
     active: bool,
     /// When the next packet is due, or `None` for at once.
     due: Option<SendTime>,
@@ -69,7 +69,7 @@ impl Prober {
             self.drop_first();
         }
         if self.clusters.len() < ROOM && !probe.rate.is_zero() {
-            let cluster = Cluster { probe, asked: now, began: None, packets: 0, sent: DataSize::ZERO };
+            let cluster = SentCluster { probe, asked: now, began: None, packets: 0, sent: DataSize::ZERO };
             self.clusters.push_back(cluster);
         }
     }

@@ -10,7 +10,7 @@ mod tfrc_coupled;
 use weir_units::{DataRate, DataSize, TimeDelta};
 
 use crate::controller::{PathEvent, RateLimits};
-use crate::packet::{Ecn, Fate, PacketResult, SendState, SentPacket};
+use crate::packet::{Ecn, PacketFate, PacketResult, SendState, SentPacket};
 use crate::report::ReceptionReport;
 use crate::testing::{Call, Law, survives_silence, usual_limits};
 use crate::time::{ArrivalTime, SendTime};
@@ -62,7 +62,7 @@ fn rap_survives_silence_after_a_packet_that_arrived_three_times_years_apart() {
         let (at, fate_at) = (SendTime::from_nanos(sent_at), ArrivalTime::from_nanos(at));
         let zero = DataSize::ZERO;
         let sent = SentPacket { id: 0, at, size: zero, payload: zero, padding: false, probe: None };
-        PacketResult { sent, fate: Fate::Arrived { at: Some(fate_at), ecn: Ecn::NotEct } }
+        PacketResult { sent, fate: PacketFate::Arrived { at: Some(fate_at), ecn: Ecn::NotEct } }
     };
     let results =
         vec![result(-3_674_374_216_782_330_472, 5_315_090_460_870_977_262), result(0, 0), result(0, 0)];

@@ -2,7 +2,7 @@
 //! feedback, events, decisions, and coupling's allocations.
 //!
 //! A controller's computation is a [`Rule`]; a [`RateController`] makes a [`Controller`] of it. Both share the
-//! flow's [`Frame`].
+//! flow's [`FlowContext`].
 
 mod climb;
 mod extremes;
@@ -27,10 +27,10 @@ use crate::report::{Feedback, ReportKind};
 use crate::time::SendTime;
 
 /// Computation of a controller's rate. Its state is what it remembers of the path; the rate itself is the
-/// [`Frame`]'s.
+/// [`FlowContext`]'s.
 pub trait Rule: Send + Sync + Debug {
     /// A packet has left.
-    fn on_sent(&mut self, _packet: &SentPacket, _state: &SendState, _frame: &Frame) {}
+    fn on_sent(&mut self, _packet: &SentPacket, _state: &SendState, _frame: &FlowContext) {}
 
     /// Whether the controller accepts reports of this kind ([`Controller::accepts`]).
     fn accepts(&self, _kind: ReportKind) -> bool {
@@ -43,11 +43,16 @@ pub trait Rule: Send + Sync + Debug {
         now: SendTime,
         feedback: &Feedback<'_>,
         state: &SendState,
-        frame: &mut Frame,
+        frame: &mut FlowContext,
     ) -> FeedbackOutcome;
 
     /// The time of [`Self::next_timeout`] may have come. Returns the rate, if one was computed.
-    fn on_timeout(&mut self, _now: SendTime, _state: &SendState, _frame: &mut Frame) -> Option<Computed> {
+    fn on_timeout(
+        &mut self,
+        _now: SendTime,
+        _state: &SendState,
+        _frame: &mut FlowContext,
+    ) -> Option<Computed> {
         None
     }
 
@@ -57,7 +62,7 @@ pub trait Rule: Send + Sync + Debug {
     }
 
     /// Feedback has been missing for so long that the rate falls. Returns the new rate, in bit/s.
-    fn on_silence(&mut self, _now: SendTime, frame: &mut Frame) -> f64 {
+    fn on_silence(&mut self, _now: SendTime, frame: &mut FlowContext) -> f64 {
         frame.rate() * feedback_timeout::FACTOR
     }
 
@@ -65,30 +70,30 @@ pub trait Rule: Send + Sync + Debug {
     fn on_pause(&mut self) {}
 
     /// The frame has new limits. Returns the rate in bit/s, not yet within them.
-    fn on_limits(&mut self, frame: &Frame) -> f64 {
+    fn on_limits(&mut self, frame: &FlowContext) -> f64 {
         frame.rate()
     }
 
     /// The path is another one, on which the frame's rate holds: at most the start rate.
-    fn forget_path(&mut self, now: SendTime, frame: &mut Frame);
+    fn forget_path(&mut self, now: SendTime, frame: &mut FlowContext);
 
     /// Forgets the base delay, which does not hold: it is measured anew.
     fn forget_base_delay(&mut self) {}
 
     /// Scales the flow for coupling: multiply each rate and each window of the rule by `factor`, above 0. Clocks,
     /// phases, histories and estimates of the path stay.
-    fn scale(&mut self, now: SendTime, factor: f64, frame: &Frame);
+    fn scale(&mut self, now: SendTime, factor: f64, frame: &FlowContext);
 
     /// The frame's rate adjusted by the last round trip, for rules that do so.
-    fn instantaneous_rate(&self, frame: &Frame) -> DataRate {
+    fn instantaneous_rate(&self, frame: &FlowContext) -> DataRate {
         frame.data_rate()
     }
 
     /// Rates and window for encoder and pacer at the frame's rate.
-    fn send_rates(&self, frame: &Frame) -> SendRates;
+    fn send_rates(&self, frame: &FlowContext) -> SendRates;
 
     /// Values for the header of each packet.
-    fn stamp(&self, _frame: &Frame) -> Option<Stamp> {
+    fn stamp(&self, _frame: &FlowContext) -> Option<Stamp> {
         None
     }
 
@@ -96,10 +101,10 @@ pub trait Rule: Send + Sync + Debug {
     fn signals(&self) -> &'static [Signal];
 
     /// Their values.
-    fn read_signals(&self, frame: &Frame, out: &mut [f64]);
+    fn read_signals(&self, frame: &FlowContext, out: &mut [f64]);
 
     /// The signals that a decision depends on ([`Controller::evidence`]).
-    fn evidence(&self, _why: ChangeReason, _frame: &Frame) -> [Option<Evidence>; 3] {
+    fn evidence(&self, _why: ChangeReason, _frame: &FlowContext) -> [Option<Evidence>; 3] {
         [None; 3]
     }
 }
@@ -154,7 +159,7 @@ impl SendRates {
 
 /// State of a flow that the rule does not compute.
 #[derive(Clone, Copy, Debug)]
-pub struct Frame {
+pub struct FlowContext {
     standing: RateInForce,
     /// In bit/s, within the limits; [`RateInForce::decided`] before rounding.
     rate: f64,
@@ -164,7 +169,7 @@ pub struct Frame {
     silence: Option<FeedbackTimeout>,
 }
 
-impl Frame {
+impl FlowContext {
     /// At the start rate. Without feedback for `feedback_timeout` the rate is halved, and again each second after.
     /// A rule that has its own clock of missing feedback passes `None`.
     pub fn new(limits: RateLimits, feedback_timeout: Option<TimeDelta>) -> Self {
@@ -250,13 +255,13 @@ impl Frame {
 /// A controller that computes its rate by the rule `R`.
 #[derive(Debug)]
 pub struct RateController<R> {
-    frame: Frame,
+    frame: FlowContext,
     rule: R,
 }
 
 impl<R: Rule> RateController<R> {
     /// The controller that `rule` makes of `frame`.
-    pub const fn new_by(rule: R, frame: Frame) -> Self {
+    pub const fn new_by(rule: R, frame: FlowContext) -> Self {
         Self { frame, rule }
     }
 
@@ -287,7 +292,7 @@ impl<R: Rule> RateController<R> {
     }
 
     #[cfg(test)]
-    pub(crate) fn frame(&self) -> &Frame {
+    pub(crate) fn frame(&self) -> &FlowContext {
         &self.frame
     }
 }

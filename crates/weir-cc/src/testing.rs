@@ -25,8 +25,8 @@
 //! controller names each property that it does not hold by its own design ([`Law`]). Some tests let calls of minutes
 //! pass: with `opt-level = 1` in `[profile.test]` all of them together take seconds.
 //!
-//! Further properties of a controller can be tested with arbitrary [`calls`] to a sender half, checked by a [`Life`],
-//! and with arbitrary [`arrivals`], each of which may [`arrive`] at a receiver half. A [`Loop`] is a call over a
+//! Further properties of a controller can be tested with arbitrary [`calls`] to a sender half, checked by a
+//! [`CheckedSender`], and with arbitrary [`arrivals`], each of which may [`arrive`] at a receiver half. A [`Loop`] is a call over a
 //! bottleneck of the simplest kind. [`couplers`] has the properties of couplers.
 
 mod arrivals;
@@ -43,11 +43,11 @@ mod signals;
 pub use crate::{coupler_tests, law_tests};
 pub use arrivals::arrivals;
 pub use calls::{Call, TimedCall, calls, limits};
-pub use closed_loop::{Impairments, Loop, PACKET_PER_ROUND_TRIP, Source};
+pub use closed_loop::{Impairments, Loop, PACKET_PER_ROUND_TRIP, PacketSource};
 pub use couplers::Composition;
 pub use couplers::properties as coupler_properties;
-pub use law::{Halves, Law, ROUNDS_TO_RECOVER, halves, usual_limits};
-pub use life::{Life, check_target, recovers_from_silence, survives_silence};
+pub use law::{BothHalves, Law, ROUNDS_TO_RECOVER, halves, usual_limits};
+pub use life::{CheckedSender, check_target, recovers_from_silence, survives_silence};
 pub use reports::arrive;
 
 /// The [`properties`] of a controller as tests: `law_tests!(mine, Law::new("mine", ...));` gives a module `mine` with a

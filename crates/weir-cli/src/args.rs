@@ -148,7 +148,7 @@ pub(crate) struct RunArgs {
     pub(crate) sweep: Vec<Varied>,
     /// Parts of a sweep.
     #[command(flatten)]
-    pub(crate) parts: Parts,
+    pub(crate) parts: ShardArgs,
     /// Number of threads [default: one per core]; results do not depend on it.
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=1024))]
     pub(crate) jobs: Option<u32>,
@@ -371,7 +371,7 @@ pub(crate) struct AnalyseArgs {
 
 /// A part of many runs for one of several machines, and all of them together.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Parts {
+pub(crate) struct ShardArgs {
     /// Make the I-th of N parts of the runs without a verdict: a job of an array on a cluster.
     #[arg(long, value_name = "I/N", requires = "out", conflicts_with_all = ["merge", "json"])]
     pub(crate) shard: Option<Shard>,

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use comfy_table::{Cell, Color};
 use weir_scenario::registry::Registry;
-use weir_study::attack::{ATTACKS, Aim, Attack, AttackError, AttackRequest, Outcome};
+use weir_study::attack::{ATTACKS, Aim, Attack, AttackError, AttackOutcome, AttackRequest};
 
 use crate::args::{AttackArgs, Format};
 use crate::effective::{each_once, say_repeated, threads};
@@ -50,7 +50,7 @@ pub(crate) fn attack(args: &AttackArgs, registry: &Registry) -> Result<(), Failu
     let rows = request.attacks.iter().map(|attack| {
         let of = |law: &&str| outcomes.iter().find(|own| is_of(own, law, attack));
         let cells = request.laws.iter().map(of);
-        (attack, cells.collect::<Vec<Option<&Outcome>>>())
+        (attack, cells.collect::<Vec<Option<&AttackOutcome>>>())
     });
     match args.table.format() {
         Format::Json => {
@@ -58,7 +58,7 @@ pub(crate) fn attack(args: &AttackArgs, registry: &Registry) -> Result<(), Failu
             writeln!(out, "{text}")?;
         }
         Format::Table => {
-            let line = |(attack, cells): (&Attack, Vec<Option<&Outcome>>)| {
+            let line = |(attack, cells): (&Attack, Vec<Option<&AttackOutcome>>)| {
                 let names = [attack.role.name(), attack.name].map(Cell::new);
                 let cells = cells.into_iter().map(|own| {
                     let cell = Cell::new(own.map_or_else(String::new, cell_text));
@@ -88,13 +88,13 @@ pub(crate) fn attack(args: &AttackArgs, registry: &Registry) -> Result<(), Failu
     Ok(())
 }
 
-fn is_of(outcome: &Outcome, law: &str, attack: &Attack) -> bool {
+fn is_of(outcome: &AttackOutcome, law: &str, attack: &Attack) -> bool {
     (&*outcome.law, outcome.attack, outcome.role) == (law, attack.name, attack.role.name())
 }
 
 /// The rate in % of that without the attack, the least after one packet if below 90 %, the number of stops of
 /// media, and the recovery time.
-fn cell_text(outcome: &Outcome) -> String {
+fn cell_text(outcome: &AttackOutcome) -> String {
     let stops = outcome.alarms.iter().filter(|alarm| alarm.starts_with("stopped")).count();
     let rate = format!("{:.0}", 100.0 * outcome.rate_kbps / outcome.honest_kbps);
     let least = outcome.least_ratio.filter(|least| *least < HIDDEN_LEAST_RATIO);
@@ -110,10 +110,10 @@ fn cell_text(outcome: &Outcome) -> String {
 }
 
 /// The aims that were missed, and the number of outcomes as required.
-fn missed_aims(outcomes: &[Outcome], bullet: &str) -> String {
+fn missed_aims(outcomes: &[AttackOutcome], bullet: &str) -> String {
     let judged = outcomes.iter().filter(|own| own.aim != Aim::None).count();
-    let missed: Vec<&Outcome> = outcomes.iter().filter(|own| own.aim == Aim::Missed).collect();
-    let line = |own: &&Outcome| {
+    let missed: Vec<&AttackOutcome> = outcomes.iter().filter(|own| own.aim == Aim::Missed).collect();
+    let line = |own: &&AttackOutcome| {
         format!("{bullet}{}, {}, {}: {}", own.law, own.role, own.attack, own.missed.join("; "))
     };
     let lines: String = missed.iter().map(line).collect();

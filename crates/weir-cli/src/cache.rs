@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use weir_study::runs::{BUILT_FROM, Log};
+use weir_study::runs::{BUILT_FROM, ResultLog};
 
 /// The variable that names the folder; if it is empty, nothing is cached.
 const VARIABLE: &str = "WEIR_CACHE";
@@ -16,7 +16,7 @@ const OTHERS: usize = 4;
 const LONGEST: u64 = 64 << 20;
 
 /// The log of this version, read-only where another process has it open, or `None` without a cache.
-pub(crate) fn yardsticks() -> Option<Log> {
+pub(crate) fn yardsticks() -> Option<ResultLog> {
     let folder = folder()?;
     fs::create_dir_all(&folder).ok()?;
     let [version, sources] = BUILT_FROM;
@@ -25,7 +25,7 @@ pub(crate) fn yardsticks() -> Option<Log> {
     if fs::metadata(&path).is_ok_and(|log| log.len() > LONGEST) {
         let _ = fs::remove_file(&path);
     }
-    Log::open(&path, &[]).or_else(|_| Log::read(&path)).ok()
+    ResultLog::open(&path, &[]).or_else(|_| ResultLog::read(&path)).ok()
 }
 
 /// The folder of this command's caches: that of the variable, or by the custom of the platform.

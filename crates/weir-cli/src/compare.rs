@@ -6,7 +6,7 @@ use std::time::Instant;
 use serde_json::json;
 use weir_measure::results::Value;
 use weir_measure::results::ranking::Ranking;
-use weir_report::page::{Best, Cell, Column, Differences, SummaryTable};
+use weir_report::page::{Best, Differences, SummaryCell, SummaryColumn, SummaryTable};
 use weir_scenario::registry::{self, Registry};
 use weir_scenario::scenario::{Scenario, skip_rule};
 use weir_study::comparison::cost::{self, ReplayedCall};
@@ -87,8 +87,8 @@ pub(crate) fn compare(args: &CompareArgs, registry: &Registry) -> Result<(), Fai
 }
 
 /// The column that `--cost` adds.
-pub(crate) fn cost_column() -> Column {
-    Column {
+pub(crate) fn cost_column() -> SummaryColumn {
+    SummaryColumn {
         label: "cost per packet".to_owned(),
         unit: "ns".to_owned(),
         definition: "of the sender half with its history, on this machine, least of 15 rounds".to_owned(),
@@ -107,7 +107,7 @@ fn add_cost<'l>(summary: &mut SummaryTable, registry: &Registry, laws: impl Iter
             continue;
         }
         let nanos = (0..ROUNDS).filter_map(|_| nanos_per_packet(registry, law)).reduce(f64::min);
-        row.cells.push(nanos.map(Cell::new));
+        row.cells.push(nanos.map(SummaryCell::new));
     }
     let position = summary.columns.len() - 1;
     let costs: Vec<[Value; 1]> =
@@ -126,7 +126,7 @@ fn nanos_per_packet(registry: &Registry, controller: &str) -> Option<f64> {
 
 /// Definitions of the columns, for the text below the table.
 fn definitions(summary: &SummaryTable) -> String {
-    let defined = |column: &Column| format!("* **{}**: {}.\n", column.label, column.definition);
+    let defined = |column: &SummaryColumn| format!("* **{}**: {}.\n", column.label, column.definition);
     std::iter::once("\n".to_owned()).chain(summary.columns.iter().map(defined)).collect()
 }
 

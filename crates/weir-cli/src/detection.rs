@@ -4,7 +4,7 @@ use std::io::Write;
 
 use comfy_table::Cell;
 use weir_scenario::registry::Registry;
-use weir_study::detection::{DetectionRequest, Judged, LAWS, Management, Row, parameters};
+use weir_study::detection::{DetectionRequest, IntervalCounts, LAWS, Management, Row, parameters};
 
 use crate::args::{DetectionArgs, Format};
 use crate::effective::{each_once, say_repeated, threads};
@@ -63,7 +63,9 @@ pub(crate) fn detection(args: &DetectionArgs, registry: &Registry) -> Result<(),
 
 /// Results behind the filter; those of single intervals in brackets.
 fn words(row: &Row) -> [String; 11] {
-    let both = |judged: &Judged| format!("{} ({})", percent(judged.ratio()), percent(judged.grouped_ratio()));
+    let both = |judged: &IntervalCounts| {
+        format!("{} ({})", percent(judged.ratio()), percent(judged.grouped_ratio()))
+    };
     let Row { law, load, queue, shared, separate, chance } = row;
     let queue = match queue {
         Management::DropTail => "drop-tail",
@@ -90,9 +92,9 @@ fn percent(ratio: Option<f64>) -> String {
 
 /// Drop-tail is judged; CoDel keeps queues short on purpose.
 fn summary(rows: &[Row]) -> String {
-    let sum = |of: fn(&Row) -> Judged| {
+    let sum = |of: fn(&Row) -> IntervalCounts| {
         let judged = rows.iter().filter(|row| row.queue == Management::DropTail);
-        judged.map(of).fold(Judged::default(), Judged::with)
+        judged.map(of).fold(IntervalCounts::default(), IntervalCounts::with)
     };
     let shared = sum(|row| row.shared);
     format!(

@@ -4,7 +4,7 @@
 use std::io::Write;
 
 use serde_json::{Value, json};
-use weir_report::page::{Column, Differences, Row};
+use weir_report::page::{Differences, Row, SummaryColumn};
 
 use crate::failure::Failure;
 use crate::{markdown, table};
@@ -46,8 +46,8 @@ pub(crate) fn in_markdown(place: Option<&str>, differences: &[Differences]) -> S
 }
 
 /// The values of a row by the names of its columns.
-pub(crate) fn measured(columns: &[Column], row: &Row) -> impl Iterator<Item = (String, Value)> {
-    let value = |(column, cell): (&Column, &Option<weir_report::page::Cell>)| {
+pub(crate) fn measured(columns: &[SummaryColumn], row: &Row) -> impl Iterator<Item = (String, Value)> {
+    let value = |(column, cell): (&SummaryColumn, &Option<weir_report::page::SummaryCell>)| {
         let value = cell.map(|cell| json!({ "mean": cell.mean, "ci95": cell.ci95, "kinds": cell.kinds }));
         (column.label.clone(), json!(value))
     };

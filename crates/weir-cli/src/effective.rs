@@ -8,7 +8,7 @@ use weir_form::{ScenarioError, Varied};
 use weir_import::traces::TraceStore;
 use weir_scenario::compile::RunOptions;
 use weir_scenario::registry::Registry;
-use weir_scenario::scenario::{Candidate, Carried, Scenario};
+use weir_scenario::scenario::{Candidate, FlowTraffic, Scenario};
 use weir_study::comparison::demo;
 
 use crate::args::Changes;
@@ -16,7 +16,7 @@ use crate::failure::{Failure, warn};
 use crate::terminal;
 
 /// Change of the scenario by one option of the command line.
-struct Change {
+struct OptionChange {
     /// The option as it was written.
     option: String,
     assignment: String,
@@ -58,8 +58,8 @@ pub(crate) fn try_to_build(scenario: &Scenario, store: &TraceStore) -> Result<()
     Ok(())
 }
 
-fn changes(args: &Changes, contestants: &[Candidate]) -> Result<Vec<Change>, Failure> {
-    let change = |option: &str, path: &str, value: &str| Change {
+fn changes(args: &Changes, contestants: &[Candidate]) -> Result<Vec<OptionChange>, Failure> {
+    let change = |option: &str, path: &str, value: &str| OptionChange {
         option: format!("--{option} {value}"),
         assignment: format!("{path}={value}"),
         unwritten: String::new(),
@@ -70,10 +70,10 @@ fn changes(args: &Changes, contestants: &[Candidate]) -> Result<Vec<Change>, Fai
     changes.extend(args.seed.map(|seed| change("seed", "seed", &seed.to_string())));
     let named = named(&args.controller)?;
     let contestants = if named.is_empty() { contestants } else { &named };
-    changes.extend(contestants.iter().filter_map(Change::defining));
+    changes.extend(contestants.iter().filter_map(OptionChange::defining));
     if !contestants.is_empty() {
         let option = format!("--controller {}", args.controller.join(","));
-        changes.push(Change { option, assignment: compared(contestants), unwritten: String::new() });
+        changes.push(OptionChange { option, assignment: compared(contestants), unwritten: String::new() });
     }
     Ok(changes)
 }
@@ -105,7 +105,7 @@ pub(crate) fn contestants(
 ) -> Result<Vec<Candidate>, Failure> {
     let named = named(values)?;
     for contestant in &named {
-        match Change::defining(contestant) {
+        match OptionChange::defining(contestant) {
             // Options are the same in every scenario.
             Some(change) => change.tried(registry, demo::ALONE, &[])?,
             None if is_variant(contestant)? => {}
@@ -148,7 +148,7 @@ pub(crate) fn threads(jobs: Option<u32>) -> usize {
 }
 
 fn has_media(scenario: &Scenario) -> bool {
-    scenario.flows.iter().any(|(_, flow)| matches!(flow.carried, Carried::Media(_)))
+    scenario.flows.iter().any(|(_, flow)| matches!(flow.carried, FlowTraffic::Media(_)))
 }
 
 /// The failure of the sweep `varied` on a scenario, at its option; `place` names the scenario, if there are
@@ -161,7 +161,7 @@ pub(crate) fn blame_sweep(varied: &[Varied], place: &str, error: ScenarioError) 
     }
 }
 
-impl Change {
+impl OptionChange {
     /// The change that defines a candidate with options in braces.
     fn defining(contestant: &Candidate) -> Option<Self> {
         let Candidate { name, definition } = contestant;

@@ -7,7 +7,7 @@ use weir_cc::LimitingFactor;
 use weir_form::{KeyInfo, advice_of_many, keys};
 use weir_measure::metrics::{DECISION_COLUMNS, SERIES_COLUMNS};
 use weir_measure::results;
-use weir_report::page::Column;
+use weir_report::page::SummaryColumn;
 use weir_scenario::registry::Registry;
 use weir_study::comparison::glossary;
 use weir_study::suite;
@@ -86,7 +86,7 @@ pub(crate) fn explain(args: &ExplainArgs, registry: &Registry) -> Result<(), Fai
 
 /// Everything that has a name: the columns of tables, the keys of the results, the checks of suites, the columns of series.
 fn terms(registry: &Registry) -> Vec<Term> {
-    let of_column = |(column, tables): (Column, String)| Term {
+    let of_column = |(column, tables): (SummaryColumn, String)| Term {
         name: column.label,
         unit: column.unit,
         definition: column.definition,

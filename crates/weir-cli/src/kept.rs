@@ -5,9 +5,9 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use weir_import::traces::TraceStore;
-use weir_study::runs::{Log, NoStore, RunError, Shardable};
+use weir_study::runs::{NoStore, ResultLog, RunError, Shardable};
 
-use crate::args::Parts;
+use crate::args::ShardArgs;
 use crate::effective::threads;
 use crate::failure::Failure;
 use crate::output::OutputDirectory;
@@ -19,7 +19,7 @@ pub(crate) const RUNS: &str = "runs.log";
 
 /// Options of runs that may be kept.
 pub(crate) struct ResultStore<'a> {
-    pub(crate) parts: &'a Parts,
+    pub(crate) parts: &'a ShardArgs,
     pub(crate) jobs: Option<u32>,
     pub(crate) quiet: bool,
     /// Name of the runs in the progress bar.
@@ -37,7 +37,7 @@ impl ResultStore<'_> {
     ) -> Result<Option<D::Whole>, Failure> {
         let &Self { parts, quiet, what, .. } = self;
         let others: Vec<PathBuf> = parts.merge.iter().map(|directory| directory.join(RUNS)).collect();
-        let log = directory.map(|directory| Log::open(&directory.path(RUNS), &others));
+        let log = directory.map(|directory| ResultLog::open(&directory.path(RUNS), &others));
         let log = log.transpose().map_err(RunError::from)?;
         let runs = parts.shard.map_or_else(|| all.runs(), |shard| all.runs_of(shard));
         let bar = progress::bar(quiet);

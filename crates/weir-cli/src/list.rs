@@ -84,9 +84,9 @@ pub(crate) fn schema(args: &SchemaArgs, registry: &Registry) -> Result<(), Failu
     Ok(())
 }
 
-type Rows = (&'static [&'static str], Vec<Vec<String>>);
+type ListRows = (&'static [&'static str], Vec<Vec<String>>);
 
-fn controllers(registry: &Registry) -> Rows {
+fn controllers(registry: &Registry) -> ListRows {
     let row = |c: &registry::ControllerInfo| {
         let presets: Vec<&str> = c.presets.iter().map(|preset| &*preset.name).collect();
         let presets = if presets.is_empty() { "–".to_owned() } else { presets.join(", ") };
@@ -101,7 +101,7 @@ fn controllers(registry: &Registry) -> Rows {
     )
 }
 
-fn couplers() -> Rows {
+fn couplers() -> ListRows {
     let row = |c: &registry::CouplerInfo| {
         [c.name, c.summary, c.source, c.steers.word(), used_in(c)].map(str::to_owned).to_vec()
     };
@@ -112,7 +112,7 @@ fn used_in(coupler: &registry::CouplerInfo) -> &'static str {
     if coupler.testbed_only { "testbeds" } else { "anywhere" }
 }
 
-fn scenarios() -> Result<Rows, Failure> {
+fn scenarios() -> Result<ListRows, Failure> {
     let row = |shipped: &shipped::Shipped| -> Result<Vec<String>, Failure> {
         let scenario = Scenario::open(shipped.name, &[])?;
         Ok(vec![
@@ -126,7 +126,7 @@ fn scenarios() -> Result<Rows, Failure> {
     Ok((&["name", "title", "duration", "runs"], rows))
 }
 
-fn suites() -> Rows {
+fn suites() -> ListRows {
     let row = |suite: &suite::Suite| {
         let cases: Vec<&str> = suite.cases.iter().map(|case| case.name.as_str()).collect();
         vec![suite.name.clone(), suite.title.clone(), cases.join(", ")]

@@ -53,20 +53,21 @@ pub(crate) fn text(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use weir_report::page::{Best, Cell, Column, Row};
+    use weir_report::page::{Best, Row, SummaryCell, SummaryColumn};
 
     use super::*;
 
     #[test]
     fn numbers_are_those_of_other_tables() {
-        let column = Column {
+        let column = SummaryColumn {
             label: "loss".to_owned(),
             unit: "%".to_owned(),
             definition: String::new(),
             decimals: 1,
             best: Best::Lowest,
         };
-        let row = |mean| Row::of("gcc", vec![Some(Cell { ci95: Some(0.26), ..Cell::new(mean) })]);
+        let row =
+            |mean| Row::of("gcc", vec![Some(SummaryCell { ci95: Some(0.26), ..SummaryCell::new(mean) })]);
         let rows = vec![row(-0.01), row(-0.1), row(f64::NAN)];
         let table = SummaryTable { columns: vec![column], rows };
         let head = "| law | loss, % |\n| --- | --- |\n";

@@ -168,7 +168,7 @@ pub(crate) fn new(command: &NewCommand) -> Result<(), Failure> {
 fn law(args: &NewControllerArgs) -> Result<(), Failure> {
     let NewControllerArgs { name, .. } = args;
     check_name(name)?;
-    let source = Source::of(args.weir.as_deref())?;
+    let source = CrateSource::of(args.weir.as_deref())?;
     let folder = args.out.clone().unwrap_or_else(|| PathBuf::from(name));
     if folder.exists() {
         let problem = format!(
@@ -189,7 +189,7 @@ fn law(args: &NewControllerArgs) -> Result<(), Failure> {
     let mut out = terminal::stdout();
     writeln!(
         out,
-        "{} has the law `{name}`, in src/law.rs, and the command `weir` with it:",
+        "{} has the controller `{name}`, in src/law.rs, and the command `weir` with it:",
         folder.display()
     )?;
     writeln!(
@@ -252,12 +252,12 @@ fn called(text: &str, name: &str) -> String {
 
 /// Where the crates of Weir come from.
 #[derive(Debug)]
-enum Source {
+enum CrateSource {
     Clone(PathBuf),
     Git(String),
 }
 
-impl Source {
+impl CrateSource {
     /// The value of `--weir`; without it the clone that this binary was built from.
     fn of(given: Option<&str>) -> Result<Self, Failure> {
         let is_address = |text: &&str| text.contains("://") || is_remote(text);
@@ -431,7 +431,7 @@ mod tests {
             ("git@example.org:a/weir.git", "ssh://git@example.org/a/weir.git"),
             ("me@example.org:/srv/weir", "ssh://me@example.org/srv/weir"),
         ] {
-            let Ok(Source::Git(taken)) = Source::of(Some(text)) else { panic!("{text}") };
+            let Ok(CrateSource::Git(taken)) = CrateSource::of(Some(text)) else { panic!("{text}") };
             assert_eq!(taken, url);
         }
         for text in [
@@ -452,7 +452,7 @@ mod tests {
             "git@:a/b",
             "https://@a/b",
         ] {
-            assert!(Source::of(Some(text)).is_err(), "{text}");
+            assert!(CrateSource::of(Some(text)).is_err(), "{text}");
         }
     }
 }

@@ -81,12 +81,12 @@ fn parts(text: &str) -> (&str, &str) {
 
 #[cfg(test)]
 mod tests {
-    use weir_report::page::Cell;
+    use weir_report::page::SummaryCell;
 
     use super::*;
 
     fn number(mean: f64, ci95: Option<f64>, decimals: usize) -> Option<Number> {
-        let row = Row::of("", vec![Some(Cell { ci95, ..Cell::new(mean) })]);
+        let row = Row::of("", vec![Some(SummaryCell { ci95, ..SummaryCell::new(mean) })]);
         Number::of(&row, 0, decimals)
     }
 

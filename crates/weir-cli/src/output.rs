@@ -13,7 +13,7 @@ use weir_study::experiments::{self, ShippedRow};
 use weir_study::runs::CaptureFile;
 
 use crate::failure::Failure;
-use part::{Exchange, Part, remove_left};
+use part::{FileExchange, PartialFile, remove_left};
 
 /// A directory that can be written. A directory created for it is removed again unless files are written.
 #[derive(Debug)]
@@ -64,7 +64,7 @@ impl OutputDirectory {
         let directory =
             Self { path: path.to_owned(), registry: registry.clone(), made, streamed: Vec::new() };
         fs::create_dir_all(path)
-            .and_then(|()| Part::beside(&path.join(TRIAL)).map(drop))
+            .and_then(|()| PartialFile::beside(&path.join(TRIAL)).map(drop))
             .map_err(|source| Failure::Unwritable { path: path.to_owned(), source })?;
         Ok(directory)
     }
@@ -101,7 +101,7 @@ impl OutputDirectory {
         let fail = |path: &Path, source| Failure::Write { path: path.to_owned(), source };
         let part = |name: &str, content: &mut dyn Read| {
             let path = self.path.join(name);
-            let part = Part::beside(&path).and_then(|part| part.filled(content));
+            let part = PartialFile::beside(&path).and_then(|part| part.filled(content));
             part.map(|part| (part, path.clone())).map_err(|error| fail(&path, error))
         };
         let mut parts = Vec::with_capacity(files.len() + self.streamed.len());
@@ -113,7 +113,7 @@ impl OutputDirectory {
             file.rewind().map_err(|error| fail(&self.path.join(name), error))?;
             parts.push(part(name, &mut file)?);
         }
-        let mut exchange = Exchange::default();
+        let mut exchange = FileExchange::default();
         for path in self.stale(files).map_err(|error| fail(&self.path, error))? {
             exchange.set_aside(&path).map_err(|error| fail(&path, error))?;
         }
@@ -203,7 +203,7 @@ impl OutputFile {
             (Err(_), Err(_)) => path.to_owned(),
             _ => return Ok(Self::Direct(path.to_owned())),
         };
-        Part::beside(&whole).map_err(fail)?;
+        PartialFile::beside(&whole).map_err(fail)?;
         Ok(Self::Whole(whole))
     }
 
@@ -212,7 +212,7 @@ impl OutputFile {
         let (path, written) = match self {
             Self::Direct(path) => (path, write_on(path, content)),
             Self::Whole(path) => {
-                let part = Part::beside(path).and_then(|part| part.filled(content));
+                let part = PartialFile::beside(path).and_then(|part| part.filled(content));
                 let placed = part.and_then(|part| fs::rename(&part.path, path));
                 if placed.is_ok() {
                     remove_left(path.parent().unwrap_or(Path::new("")), |name| path.ends_with(name));

@@ -6,7 +6,7 @@ use comfy_table::{Cell, Color};
 use weir_import::traces::TraceStore;
 use weir_measure::results::Statistic;
 use weir_scenario::registry::Registry;
-use weir_study::pairs::{self, Outcome, Pair, PairsRequest};
+use weir_study::pairs::{self, Pair, PairOutcome, PairsRequest};
 
 use crate::args::{Format, PairsArgs};
 use crate::effective::{each_once, say_repeated, threads};
@@ -58,7 +58,7 @@ pub(crate) fn pairs(args: &PairsArgs, registry: &Registry) -> Result<(), Failure
 
 /// The row of a pair.
 fn row(pair: &Pair) -> [String; 8] {
-    let figures = |Outcome { jain, queue_ms, utilisation }: &Outcome| {
+    let figures = |PairOutcome { jain, queue_ms, utilisation }: &PairOutcome| {
         [figure(*jain, 1.0, 3), figure(*queue_ms, 1.0, 1), figure(*utilisation, 100.0, 1)]
     };
     let [jain_alone, queue_alone, used_alone] = figures(&pair.uncoupled);

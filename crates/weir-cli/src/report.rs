@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use weir_measure::results::ranking::{Criterion, LEAST_SEEDS};
 use weir_report::page::{self, Row, SummaryTable};
 use weir_scenario::registry::Registry;
-use weir_study::comparison::changes::{Change, Gap};
+use weir_study::comparison::changes::{ControllerChange, Gap};
 use weir_study::comparison::versus::{self, Loaded, Versus};
 
 use crate::args::ReportArgs;
@@ -109,7 +109,7 @@ fn sentences(all: &[&str]) -> Vec<u8> {
 }
 
 /// Change of a controller's results.
-fn change(change: &Change) -> Value {
+fn change(change: &ControllerChange) -> Value {
     let of = |criterion: Criterion| {
         let [before, after] = change.means(criterion).map_or([None; 2], |means| means.map(Some));
         json!({
@@ -145,7 +145,7 @@ fn worse(share: Option<f64>, both: &Versus) -> Result<Vec<String>, Failure> {
         );
         return Err(Failure::Option { option: format!("--fail-if-worse {percent}%"), problem });
     }
-    let of = |change: &Change| -> Vec<String> {
+    let of = |change: &ControllerChange| -> Vec<String> {
         let worse =
             Criterion::DOMINATING.into_iter().filter(|&criterion| change.is_worse_by(criterion, share));
         let line = |criterion: Criterion| {

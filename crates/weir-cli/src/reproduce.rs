@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 use weir_scenario::registry::Registry;
 use weir_study::experiments::{
-    self, ClaimResult, Experiment, Extent, Lost, PaperSummary, PlotResult, Provenance, Reproduced,
+    self, ClaimResult, Experiment, Extent, LostClaim, PaperSummary, PlotResult, Provenance, Reproduced,
     Reproduction, RowForm, VerdictBaseline,
 };
 use weir_study::judge::Verdict;
@@ -24,7 +24,7 @@ const REPORT: &str = "index.html";
 
 /// Output of `--json`, and contents of claims.json.
 #[derive(Serialize)]
-struct Document<'a> {
+struct ClaimsDocument<'a> {
     provenance: &'a Provenance,
     summary: Vec<PaperSummary>,
     claims: &'a [ClaimResult],
@@ -101,8 +101,8 @@ fn meant_by_a_row(option: &str, given: bool, what: &str, is_there: bool) -> Resu
     Err(Failure::Option { option: option.to_owned(), problem })
 }
 
-fn print_lost(out: &mut impl Write, lost: &[Lost]) -> Result<(), Failure> {
-    for Lost { id, was, is } in lost {
+fn print_lost(out: &mut impl Write, lost: &[LostClaim]) -> Result<(), Failure> {
+    for LostClaim { id, was, is } in lost {
         let is = is.map_or("no claim any more", Verdict::words);
         writeln!(out, "{id} was {}, is {is}", was.words())?;
     }
@@ -111,7 +111,7 @@ fn print_lost(out: &mut impl Write, lost: &[Lost]) -> Result<(), Failure> {
 
 /// The claims with their provenance, as `--json` prints them.
 fn json(provenance: &Provenance, claims: &[ClaimResult]) -> Result<Vec<u8>, Failure> {
-    let document = Document { provenance, summary: experiments::summary(claims), claims };
+    let document = ClaimsDocument { provenance, summary: experiments::summary(claims), claims };
     let mut text = serde_json::to_vec_pretty(&document).map_err(io::Error::from)?;
     text.push(b'\n');
     Ok(text)

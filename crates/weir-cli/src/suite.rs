@@ -24,7 +24,7 @@ use crate::kept::ResultStore;
 use crate::sweep::refuse_keys;
 use crate::terminal;
 use gates::Gates;
-use output::{Findings, Output};
+use output::{OutputDestinations, SuiteFindings};
 
 /// Legend of the table's cells.
 const LEGEND: &str = "✓ passed, ✗ missed, ? open: the 95 % interval of the mean holds the limit, · not judged. The margin of the case: \
@@ -104,13 +104,13 @@ fn run(args: &SuiteArgs, suite: &Suite, registry: &Registry) -> Result<bool, Fai
     let base = args.baseline.as_deref().map(|path| SuiteResult::read(path, &request, &store)).transpose()?;
     let yardsticks = if args.no_cache { None } else { cache::yardsticks() };
     let plan = request.plan()?.keeping(yardsticks.as_ref());
-    let mut output = Output::prepare(args, registry, suite, &cases)?;
+    let mut output = OutputDestinations::prepare(args, registry, suite, &cases)?;
     let kept = ResultStore { parts: &args.parts, jobs: args.jobs, quiet: args.quiet, what: &suite.name };
     let Some(run) = kept.run(&plan, &store, output.keeping())? else { return Ok(true) };
     let mut notes = run.result.notes();
     notes.extend(base.as_ref().and_then(|base| changes::other_senders(base, &run.result)));
     let changes = base.map(|base| suite::compare(&base, &run.result));
-    let findings = Findings { suite, run: &run, notes: &notes, changes: changes.as_ref() };
+    let findings = SuiteFindings { suite, run: &run, notes: &notes, changes: changes.as_ref() };
     // The results are shown even if a file cannot be written.
     let written = output.write(&findings);
     let printed = output.print(&findings);

@@ -154,10 +154,10 @@ pub(crate) fn words(
         let header =
             std::iter::once(vec![first.to_owned()]).chain(names[shown.clone()].iter().map(head)).collect();
         let row = |(name, cells): &(String, Vec<String>)| {
-            let cells = cells[shown.clone()].iter().map(|cell| Text::from(cell.as_str()));
-            std::iter::once(Text::name(name)).chain(cells).collect()
+            let cells = cells[shown.clone()].iter().map(|cell| CellText::from(cell.as_str()));
+            std::iter::once(CellText::name(name)).chain(cells).collect()
         };
-        Grid { header, rows: rows.iter().map(row).collect(), flush_left: true }
+        TextGrid { header, rows: rows.iter().map(row).collect(), flush_left: true }
     };
     match width {
         Some(width) => blocks(names.len(), width, grid).join("\n"),
@@ -206,7 +206,7 @@ pub(crate) fn write_marks<'r>(
 }
 
 /// `count` columns in as few tables as fit the width, each with at least one.
-fn blocks(count: usize, width: usize, grid: impl Fn(Range<usize>) -> Grid) -> Vec<String> {
+fn blocks(count: usize, width: usize, grid: impl Fn(Range<usize>) -> TextGrid) -> Vec<String> {
     let mut blocks = Vec::new();
     let mut from = 0;
     while from < count {
@@ -223,25 +223,25 @@ fn columns(text: &str) -> usize {
 }
 
 /// Texts in columns, the first of them flush left.
-struct Grid {
+struct TextGrid {
     /// Whether the other columns are flush left too; otherwise they are flush right.
     flush_left: bool,
     header: Vec<Vec<String>>,
-    rows: Vec<Vec<Text>>,
+    rows: Vec<Vec<CellText>>,
 }
 
-struct Text {
+struct CellText {
     text: String,
     bold: bool,
 }
 
-impl From<&str> for Text {
+impl From<&str> for CellText {
     fn from(text: &str) -> Self {
         Self { text: text.to_owned(), bold: false }
     }
 }
 
-impl Text {
+impl CellText {
     /// A name, which may come from a file.
     fn name(name: &str) -> Self {
         Self { text: terminal::printable(name), bold: false }
@@ -249,9 +249,10 @@ impl Text {
 }
 
 /// A row per controller, for some of the metrics.
-fn by_row(first: &str, summary: &SummaryTable, shown: Range<usize>) -> Grid {
+fn by_row(first: &str, summary: &SummaryTable, shown: Range<usize>) -> TextGrid {
     let mut header = vec![vec![first.to_owned()]];
-    let mut rows: Vec<Vec<Text>> = summary.rows.iter().map(|row| vec![Text::name(&row.name)]).collect();
+    let mut rows: Vec<Vec<CellText>> =
+        summary.rows.iter().map(|row| vec![CellText::name(&row.name)]).collect();
     for (index, column) in summary.columns.iter().enumerate().take(shown.end).skip(shown.start) {
         let numbers: Vec<Option<Number>> =
             summary.rows.iter().map(|row| Number::of(row, index, column.decimals)).collect();
@@ -261,10 +262,10 @@ fn by_row(first: &str, summary: &SummaryTable, shown: Range<usize>) -> Grid {
         lines.push(column.unit.clone());
         header.push(lines);
         for ((drawn, text), row) in rows.iter_mut().zip(texts).zip(&summary.rows) {
-            drawn.push(Text { text, bold: is_marked(row, index) });
+            drawn.push(CellText { text, bold: is_marked(row, index) });
         }
     }
-    Grid { header, rows, flush_left: false }
+    TextGrid { header, rows, flush_left: false }
 }
 
 /// Whether the cell `index` of a row is marked.
@@ -273,26 +274,26 @@ pub(crate) fn is_marked(row: &Row, index: usize) -> bool {
 }
 
 /// A row per metric, for some of the controllers.
-fn by_metric(first: &str, summary: &SummaryTable, shown: Range<usize>) -> Grid {
+fn by_metric(first: &str, summary: &SummaryTable, shown: Range<usize>) -> TextGrid {
     let labels = summary.columns.iter().map(|column| match column.unit.as_str() {
         "" => column.label.clone(),
         unit => format!("{}, {unit}", column.label),
     });
     let mut header = vec![vec![first.to_owned()]];
-    let mut rows: Vec<Vec<Text>> = labels.map(|label| vec![label.as_str().into()]).collect();
+    let mut rows: Vec<Vec<CellText>> = labels.map(|label| vec![label.as_str().into()]).collect();
     let number =
         |row: usize, column: usize| Number::of(&summary.rows[row], column, summary.columns[column].decimals);
     for index in shown {
         header.push(vec![terminal::printable(&summary.rows[index].name)]);
         let numbers: Vec<_> = (0..summary.columns.len()).map(|column| number(index, column)).collect();
         for (position, (row, text)) in rows.iter_mut().zip(aligned(&numbers)).enumerate() {
-            row.push(Text { text, bold: is_marked(&summary.rows[index], position) });
+            row.push(CellText { text, bold: is_marked(&summary.rows[index], position) });
         }
     }
-    Grid { header, rows, flush_left: false }
+    TextGrid { header, rows, flush_left: false }
 }
 
-impl Grid {
+impl TextGrid {
     fn draw(&self) -> String {
         let widths = self.widths();
         let height = self.header.iter().map(Vec::len).max().unwrap_or(0);
@@ -302,7 +303,7 @@ impl Grid {
             let text = |lines: &Vec<String>| {
                 (line + lines.len()).checked_sub(height).map_or("", |i| lines[i].as_str()).into()
             };
-            let cells: Vec<Text> = self.header.iter().map(text).collect();
+            let cells: Vec<CellText> = self.header.iter().map(text).collect();
             lines.push(self.drawn(&cells, &widths));
         }
         lines.retain(|line| !line.is_empty());
@@ -313,8 +314,8 @@ impl Grid {
         lines.join("\n")
     }
 
-    fn drawn(&self, cells: &[Text], widths: &[usize]) -> String {
-        let cell = |(index, (cell, &width)): (usize, (&Text, &usize))| {
+    fn drawn(&self, cells: &[CellText], widths: &[usize]) -> String {
+        let cell = |(index, (cell, &width)): (usize, (&CellText, &usize))| {
             let space = " ".repeat(width.saturating_sub(visible(&cell.text)));
             let (text, end) = cell.text.split_at(cell.text.trim_end().len());
             let text = if cell.bold { terminal::bold(text) + end } else { cell.text.clone() };

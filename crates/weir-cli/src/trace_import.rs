@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 use weir_import::traces::{
-    Asked, Finding, ImportForm, Imported, TraceForm, TraceStore, TraceStoreError, import as read, is_path,
+    ImportFinding, ImportForm, Imported, ReadOptions, TraceForm, TraceStore, TraceStoreError, import as read,
+    is_path,
 };
 use weir_units::TimeDelta;
 
@@ -19,7 +20,7 @@ const BIN: TimeDelta = TimeDelta::from_millis(100);
 
 /// Reads the file, prints its properties, writes the trace and the link's table for a scenario.
 pub(crate) fn import(args: &TraceImportArgs) -> Result<(), Failure> {
-    let target = Target::of(args)?;
+    let target = TraceDestination::of(args)?;
     let imported = read(&args.file, &asked(args)).map_err(|error| {
         Failure::Trace(TraceStoreError::Malformed { path: args.file.display().to_string(), error })
     })?;
@@ -32,13 +33,13 @@ pub(crate) fn import(args: &TraceImportArgs) -> Result<(), Failure> {
 }
 
 /// Destination of the trace, and its name in scenarios.
-struct Target {
+struct TraceDestination {
     path: PathBuf,
     form: TraceForm,
     name: String,
 }
 
-impl Target {
+impl TraceDestination {
     fn of(args: &TraceImportArgs) -> Result<Self, Failure> {
         let stem = args.file.file_stem().unwrap_or_default();
         let default = || PathBuf::from(stem).with_extension("trace.csv");
@@ -85,8 +86,8 @@ pub(crate) fn is_same(one: &Path, other: &Path) -> bool {
     one == other || matches!((one.canonicalize(), other.canonicalize()), (Ok(one), Ok(other)) if one == other)
 }
 
-fn asked(args: &TraceImportArgs) -> Asked {
-    Asked {
+fn asked(args: &TraceImportArgs) -> ReadOptions {
+    ReadOptions {
         time: args.time.clone(),
         rate: args.rate.clone(),
         time_unit: args.time_unit,
@@ -124,7 +125,7 @@ const USUAL_QUEUE: &str = "300ms";
 const USUAL: &str = "a usual value; the file does not tell";
 
 /// The link's table for a scenario, each key with the source of its value.
-fn link(imported: &Imported, target: &Target) -> String {
+fn link(imported: &Imported, target: &TraceDestination) -> String {
     let transfer =
         if imported.form == ImportForm::Pcap { "of the transfer; the path may carry more" } else { "" };
     let (delay, why_delay) =
@@ -139,10 +140,10 @@ fn link(imported: &Imported, target: &Target) -> String {
     head.into_iter().chain(keys.map(line)).collect::<Vec<String>>().join("\n")
 }
 
-fn print(args: &TraceImportArgs, imported: &Imported, target: &Target) -> Result<(), Failure> {
+fn print(args: &TraceImportArgs, imported: &Imported, target: &TraceDestination) -> Result<(), Failure> {
     let mut out = terminal::stdout();
     writeln!(out, "{}", terminal::bold(&args.file.display().to_string()))?;
-    for Finding { what, is } in &imported.findings {
+    for ImportFinding { what, is } in &imported.findings {
         writeln!(out, "{what:<15} {is}")?;
     }
     let (least, most) = extremes(imported);
@@ -160,8 +161,8 @@ fn print(args: &TraceImportArgs, imported: &Imported, target: &Target) -> Result
     Ok(())
 }
 
-fn print_json(args: &TraceImportArgs, imported: &Imported, target: &Target) -> Result<(), Failure> {
-    let finding = |Finding { what, is }: &Finding| json!({ "what": what, "is": is });
+fn print_json(args: &TraceImportArgs, imported: &Imported, target: &TraceDestination) -> Result<(), Failure> {
+    let finding = |ImportFinding { what, is }: &ImportFinding| json!({ "what": what, "is": is });
     let (least, most) = extremes(imported);
     let object = json!({
         "file": args.file.display().to_string(),

@@ -9,7 +9,7 @@ use weir_measure::metrics::RecordedDecision;
 use weir_scenario::registry::Registry;
 use weir_scenario::scenario::Scenario;
 use weir_study::comparison::saved::RecordedRun;
-use weir_study::comparison::why::{Fall, Moment, NoSubject, Subject};
+use weir_study::comparison::why::{Fall, FlowMoment, NoSubject, RecordedFlow};
 
 use crate::args::WhyArgs;
 use crate::failure::Failure;
@@ -30,7 +30,8 @@ pub(crate) fn why(args: &WhyArgs, registry: &Registry) -> Result<(), Failure> {
     let controller = controller(args, &names)?;
     let seed = args.seed.unwrap_or(scenario.seed);
     let run = recorded(&mut folder, &scenario, controller, seed, &store)?;
-    let subject = Subject::of(&run, registry, args.flow.as_deref()).map_err(|error| no_flow(args, &error))?;
+    let subject =
+        RecordedFlow::of(&run, registry, args.flow.as_deref()).map_err(|error| no_flow(args, &error))?;
     let under = format!("{} under {controller}, seed {seed}", subject.name());
     let width = table::terminal_width();
     let mut out = terminal::stdout();
@@ -123,7 +124,7 @@ fn print_json(out: &mut impl Write, mut head: Value, key: &str, value: Value) ->
     Ok(())
 }
 
-fn moment_json(moment: &Moment, subject: &Subject<'_>) -> Value {
+fn moment_json(moment: &FlowMoment, subject: &RecordedFlow<'_>) -> Value {
     let decision = |own: &Option<RecordedDecision>| own.as_ref().map(|own| decision_json(own, subject));
     json!({
         "time_s": moment.time_s,
@@ -140,7 +141,7 @@ fn moment_json(moment: &Moment, subject: &Subject<'_>) -> Value {
     })
 }
 
-fn fall_json(fall: &Fall, subject: &Subject<'_>) -> Value {
+fn fall_json(fall: &Fall, subject: &RecordedFlow<'_>) -> Value {
     json!({
         "begins_s": fall.begins.secs_f64(),
         "ends_s": fall.ends.secs_f64(),
@@ -150,7 +151,7 @@ fn fall_json(fall: &Fall, subject: &Subject<'_>) -> Value {
     })
 }
 
-fn decision_json(decision: &RecordedDecision, subject: &Subject<'_>) -> Value {
+fn decision_json(decision: &RecordedDecision, subject: &RecordedFlow<'_>) -> Value {
     let signals = subject
         .deciding(decision)
         .map(|(name, own)| json!({ "signal": name, "value": own.value, "threshold": own.threshold }));

@@ -211,9 +211,9 @@ fn scalar_problem(value: &Value, forms: &[Form<'_>], path: &KeyPath) -> Option<P
     let mut refused = None;
     for form in forms {
         match accepts(value, form) {
-            Verdict::Yes => return None,
-            Verdict::No(why) => refused = Some(why),
-            Verdict::OtherType => {}
+            FormVerdict::Yes => return None,
+            FormVerdict::No(why) => refused = Some(why),
+            FormVerdict::OtherType => {}
         }
     }
     let words: Vec<&str> =
@@ -230,34 +230,34 @@ fn scalar_problem(value: &Value, forms: &[Form<'_>], path: &KeyPath) -> Option<P
     })
 }
 
-enum Verdict {
+enum FormVerdict {
     Yes,
     /// The type is right, the value is not.
-    No(Refusal),
+    No(ValueRefusal),
     OtherType,
 }
 
-struct Refusal {
+struct ValueRefusal {
     message: String,
     help: Option<String>,
 }
 
-fn accepts(value: &Value, form: &Form<'_>) -> Verdict {
+fn accepts(value: &Value, form: &Form<'_>) -> FormVerdict {
     match (value, form) {
-        (Value::String(text), Form::Word(word)) if text == word => Verdict::Yes,
-        (Value::String(_), Form::Text) | (Value::Boolean(_), Form::Boolean) => Verdict::Yes,
+        (Value::String(text), Form::Word(word)) if text == word => FormVerdict::Yes,
+        (Value::String(_), Form::Text) | (Value::Boolean(_), Form::Boolean) => FormVerdict::Yes,
         (Value::String(text), Form::Quantity(unit)) => {
-            unit.parse(text).map_or_else(Verdict::No, |()| Verdict::Yes)
+            unit.parse(text).map_or_else(FormVerdict::No, |()| FormVerdict::Yes)
         }
         (Value::Integer(n), Form::Number(number)) => number.check(*n as f64),
         (Value::Float(x), Form::Number(number)) if !number.whole => number.check(*x),
-        _ => Verdict::OtherType,
+        _ => FormVerdict::OtherType,
     }
 }
 
 impl Unit {
     /// Whether `text` is a quantity of this unit; an error has the unit's own message and advice.
-    fn parse(self, text: &str) -> Result<(), Refusal> {
+    fn parse(self, text: &str) -> Result<(), ValueRefusal> {
         let result = match self {
             Self::Rate => text.parse::<DataRate>().map(drop),
             Self::Size => text.parse::<DataSize>().map(drop),
@@ -266,7 +266,7 @@ impl Unit {
         result.map_err(|error| {
             let error = error.to_string();
             let (message, help) = error.split_once("; ").unwrap_or((&error, ""));
-            Refusal { message: message.to_owned(), help: (!help.is_empty()).then(|| help.to_owned()) }
+            ValueRefusal { message: message.to_owned(), help: (!help.is_empty()).then(|| help.to_owned()) }
         })
     }
 
@@ -280,13 +280,13 @@ impl Unit {
 }
 
 impl NumberForm {
-    fn check(self, x: f64) -> Verdict {
+    fn check(self, x: f64) -> FormVerdict {
         let within = self.min.is_none_or(|min| x >= min) && self.max.is_none_or(|max| x <= max);
         if x.is_finite() && within {
-            return Verdict::Yes;
+            return FormVerdict::Yes;
         }
         let message = format!("{x} is out of range");
-        Verdict::No(Refusal { message, help: Some(format!("write {}", self.expectation())) })
+        FormVerdict::No(ValueRefusal { message, help: Some(format!("write {}", self.expectation())) })
     }
 
     fn expectation(self) -> String {

@@ -10,7 +10,7 @@ use super::error::{KeyPath, Problem, SET, ScenarioError};
 use super::former::former_key;
 
 /// A span of bytes in a text: begin and end.
-type Span = (usize, usize);
+type ByteSpan = (usize, usize);
 
 /// The texts that a table came from. Two tables are the same wherever they were written.
 #[derive(Clone, Debug, Default)]
@@ -26,8 +26,8 @@ struct Texts {
 
 #[derive(Clone, Copy, Debug)]
 struct KeyAndValue {
-    key: Span,
-    value: Span,
+    key: ByteSpan,
+    value: ByteSpan,
 }
 
 /// A `path=value` that was laid over the file.
@@ -112,7 +112,7 @@ impl Override {
         path.0.starts_with(&self.path.0)
     }
 
-    fn span(&self, problem: &Problem) -> Span {
+    fn span(&self, problem: &Problem) -> ByteSpan {
         let equals = self.text.find('=').unwrap_or(self.text.len());
         if problem.at_key { (0, equals) } else { ((equals + 1).min(self.text.len()), self.text.len()) }
     }
@@ -120,7 +120,7 @@ impl Override {
 
 impl Texts {
     /// The span of the key or value at the problem's path, or of the nearest table around it.
-    fn span(&self, problem: &Problem) -> Span {
+    fn span(&self, problem: &Problem) -> ByteSpan {
         let mut keys = problem.path.0.as_slice();
         while !keys.is_empty() {
             if let Some(found) = self.spans.get(&KeyPath(keys.to_vec())) {

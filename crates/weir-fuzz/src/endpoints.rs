@@ -7,14 +7,14 @@ mod forge;
 mod path;
 
 use crate::input::Input;
-use call::Call;
+use call::FuzzedCall;
 
 /// Most steps of an input.
 const MOST_STEPS: usize = 1000;
 
 pub(crate) fn run(data: &[u8]) {
     let mut input = Input::new(data);
-    let mut call = Call::any(&mut input);
+    let mut call = FuzzedCall::any(&mut input);
     for _ in 0..MOST_STEPS {
         if input.is_empty() {
             break;

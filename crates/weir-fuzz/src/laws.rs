@@ -9,12 +9,12 @@ mod calls;
 
 use std::sync::LazyLock;
 
-use weir_cc::testing::{Life, arrive};
+use weir_cc::testing::{CheckedSender, arrive};
 use weir_cc::{ArrivalTime, RateLimits, Receiver, Report};
 use weir_scenario::registry::{Halves, Registry};
 
 use crate::input::Input;
-use arrivals::Arrivals;
+use arrivals::FuzzedArrivals;
 
 pub use calls::{Calls, limits};
 
@@ -38,7 +38,7 @@ pub(crate) fn senders(data: &[u8]) {
     let mut input = Input::new(data);
     let name = input.one_of(names());
     let limits = limits(&mut input);
-    let mut life = Life::new(halves(name, limits).controller, limits);
+    let mut life = CheckedSender::new(halves(name, limits).controller, limits);
     let mut calls = Calls::default();
     while !input.is_empty() {
         life.live(&calls.next(&mut input));
@@ -62,14 +62,14 @@ pub(crate) fn receivers(data: &[u8]) {
 pub struct Receiving {
     receiver: Box<dyn Receiver>,
     limits: RateLimits,
-    arrivals: Arrivals,
+    arrivals: FuzzedArrivals,
     reports: u64,
 }
 
 impl Receiving {
     /// A half whose reports of a rate must be within `limits`.
     pub fn new(receiver: Box<dyn Receiver>, limits: RateLimits) -> Self {
-        Self { receiver, limits, arrivals: Arrivals::default(), reports: 0 }
+        Self { receiver, limits, arrivals: FuzzedArrivals::default(), reports: 0 }
     }
 
     /// A packet arrives, and reports due until then are made; now and then the route changes before.

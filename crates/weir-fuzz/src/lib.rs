@@ -1,4 +1,4 @@
-//! Functions of bytes for fuzzers. A [`Target`] is a function of bytes that panics if an invariant fails.
+//! Functions of bytes for fuzzers. A [`FuzzTarget`] is a function of bytes that panics if an invariant fails.
 //! Invariants besides panics in the code itself are these. Values that are read and written again are read the
 //! same. Wake-ups are later than now, and targets are within their limits. Results compared with themselves show
 //! no change.
@@ -18,7 +18,7 @@ pub use input::{ClockReadings, Input};
 
 /// A function of bytes, by name.
 #[derive(Clone, Copy, Debug)]
-pub struct Target {
+pub struct FuzzTarget {
     /// Its name: that of its folder in `fuzz/corpus/` and of its file in `fuzz/fuzz_targets/`.
     pub name: &'static str,
     /// Panics if an invariant fails.
@@ -26,25 +26,25 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 15] = [
+pub const TARGETS: [FuzzTarget; 15] = [
     // Bytes that come from the network.
-    Target { name: "rtp", run: wire::rtp },
-    Target { name: "rtcp", run: wire::rtcp },
-    Target { name: "tcp_in_udp", run: wire::tcp_in_udp },
-    Target { name: "feedback", run: wire::feedback },
+    FuzzTarget { name: "rtp", run: wire::rtp },
+    FuzzTarget { name: "rtcp", run: wire::rtcp },
+    FuzzTarget { name: "tcp_in_udp", run: wire::tcp_in_udp },
+    FuzzTarget { name: "feedback", run: wire::feedback },
     // Halves of controllers, and endpoints.
-    Target { name: "senders", run: laws::senders },
-    Target { name: "receivers", run: laws::receivers },
-    Target { name: "endpoints", run: endpoints::run },
+    FuzzTarget { name: "senders", run: laws::senders },
+    FuzzTarget { name: "receivers", run: laws::receivers },
+    FuzzTarget { name: "endpoints", run: endpoints::run },
     // Files.
-    Target { name: "traces", run: lab::traces },
-    Target { name: "frames", run: lab::frames },
-    Target { name: "scenarios", run: lab::scenarios },
-    Target { name: "settings", run: lab::settings },
-    Target { name: "suites", run: lab::suites },
-    Target { name: "rows", run: lab::rows },
-    Target { name: "results", run: lab::results },
-    Target { name: "recordings", run: lab::recordings },
+    FuzzTarget { name: "traces", run: lab::traces },
+    FuzzTarget { name: "frames", run: lab::frames },
+    FuzzTarget { name: "scenarios", run: lab::scenarios },
+    FuzzTarget { name: "settings", run: lab::settings },
+    FuzzTarget { name: "suites", run: lab::suites },
+    FuzzTarget { name: "rows", run: lab::rows },
+    FuzzTarget { name: "results", run: lab::results },
+    FuzzTarget { name: "recordings", run: lab::recordings },
 ];
 
 /// Runs the target `name` on `data`.

@@ -4,12 +4,12 @@
 mod path;
 
 use path::Path;
-use weir_cc::coupled::fse::{self, Fse, Grouping};
+use weir_cc::coupled::fse::{self, Fse, InitialGrouping};
 use weir_cc::gcc::goog_cc::{Config, GoogCc};
 use weir_cc::packet_feedback::PacketFeedback;
 use weir_cc::{DataRate, RateLimits, SendTime, TimeDelta};
 use weir_media::{
-    CoupledFlow, CoupledFlows, Desired, EncoderConfig, MediaConfig, MediaReceiver, MediaSender,
+    CoupledFlow, CoupledFlows, DesiredRate, EncoderConfig, MediaConfig, MediaReceiver, MediaSender,
 };
 use weir_media::{Output, SenderSeeds, Session};
 
@@ -26,7 +26,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// The rates of the flows after a call of 30 s.
 pub(crate) fn call() -> Result<Vec<DataRate>, Box<dyn std::error::Error>> {
     let (mut session, mut receivers, mut now) = (Session::new(), Vec::new(), SendTime::ZERO);
-    let mut coupled = CoupledFlows::new(Fse::new(fse::Config::rfc8699_active(), Grouping::Together)?);
+    let mut coupled = CoupledFlows::new(Fse::new(fse::Config::rfc8699_active(), InitialGrouping::Together)?);
     for (ssrc, (_, weight, most)) in (0..).zip(FLOWS) {
         let kbps = DataRate::from_kbps;
         let limits = RateLimits::new(kbps(30), kbps(100), kbps(most))?;
@@ -35,7 +35,7 @@ pub(crate) fn call() -> Result<Vec<DataRate>, Box<dyn std::error::Error>> {
         let sender = MediaSender::new(law, config, ssrc, SenderSeeds { encoder: 1, rtcp: 2 });
         let id = session.add(sender).map_err(|_| "one SSRC twice")?;
         session.start(now, id);
-        coupled.add(now, CoupledFlow::new(id, weight, Desired::Limits, &config), &mut session)?;
+        coupled.add(now, CoupledFlow::new(id, weight, DesiredRate::Limits, &config), &mut session)?;
         let reports = Box::new(PacketFeedback::new(TimeDelta::from_millis(50)));
         receivers.push(MediaReceiver::new(reports, config, 100 + ssrc, ssrc, 20));
     }

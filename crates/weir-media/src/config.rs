@@ -5,7 +5,7 @@ use weir_units::{DataSize, TimeDelta};
 use weir_wire::media::MediaHeader;
 
 use crate::audio::AudioConfig;
-use crate::detection::Detection;
+use crate::detection::BottleneckDetection;
 use crate::encoder::EncoderConfig;
 
 /// Ticks per second of the media clock of video (RFC 3551 §5).
@@ -45,7 +45,7 @@ pub struct MediaConfig {
     /// reports.
     pub witness: Option<TimeDelta>,
     /// Statistics for shared bottleneck detection (RFC 8382), if any.
-    pub detection: Option<Detection>,
+    pub detection: Option<BottleneckDetection>,
     /// Mean spacing of skipped transport-wide sequence numbers, at least 2 (`None`: no number is skipped). No packet
     /// has a skipped number, so a report of its arrival (an optimistic acknowledgement) is not believed
     /// ([`SendHistory::leave_out`](weir_cc::history::SendHistory::leave_out)). Numbers are not skipped where a receiver

@@ -4,7 +4,7 @@ use weir_units::DataSize;
 use weir_wire::media::{ExtensionIds, MediaHeader};
 use weir_wire::{BufferTooSmall, FrameMarking};
 
-use crate::packetiser::Piece;
+use crate::packetiser::MediaPosition;
 use crate::sources::Kind;
 
 /// Dynamic payload type of the media packets.
@@ -61,7 +61,7 @@ impl MediaPacket {
 /// Content of a packet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Content {
-    Video(Piece),
+    Video(MediaPosition),
     /// RTP timestamp, and payload in bytes.
     Audio(u32, u16),
     Padding,

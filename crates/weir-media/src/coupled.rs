@@ -10,7 +10,7 @@ use crate::session::{Output, Session};
 
 /// Desired rate `DR` that a flow reports (RFC 8699 §5.2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Desired {
+pub enum DesiredRate {
     /// No desired rate: the flow takes any rate that it is allocated.
     Unlimited,
     /// The upper bound of its rate.
@@ -46,7 +46,7 @@ enum ReportAgreement {
 pub struct CoupledFlow {
     id: FlowId,
     limits: RateLimits,
-    desired: Desired,
+    desired: DesiredRate,
     membership: Membership,
     demand: Demand,
     begun: bool,
@@ -58,8 +58,8 @@ pub struct CoupledFlow {
 
 impl CoupledFlow {
     /// The flow `id`, made by `config`, with the weight `priority`: positive and finite, or the coupler refuses it.
-    pub fn new(id: FlowId, priority: f64, desired: Desired, config: &MediaConfig) -> Self {
-        let most = (desired != Desired::Unlimited).then_some(config.limits.max());
+    pub fn new(id: FlowId, priority: f64, desired: DesiredRate, config: &MediaConfig) -> Self {
+        let most = (desired != DesiredRate::Unlimited).then_some(config.limits.max());
         let parameters = FlowParameters { priority, desired: most, least: config.limits.min() };
         let segment = DataSize::from_bytes(u64::from(config.payload_limit));
         let (membership, demand) = (Membership::new(parameters, segment), Demand::new());
@@ -136,7 +136,7 @@ impl CoupledFlow {
                 if sender.heard_at() != core::mem::replace(&mut self.heard_at, sender.heard_at()) {
                     self.membership.on_feedback();
                 }
-                let parameters_message = (self.desired == Desired::Measured).then(|| {
+                let parameters_message = (self.desired == DesiredRate::Measured).then(|| {
                     let most = self.limits.max();
                     let measured = self.demand.desired(now, decision.rate, sender.queued());
                     let desired = Some(measured.map_or(most, |rate| rate.min(most)));
@@ -163,7 +163,7 @@ impl CoupledFlow {
             {
                 return [Some(CouplingMessage::Statistics(statistics)), None];
             }
-            Output::Packet(id, ref packet) if id == self.id && self.desired == Desired::Measured => {
+            Output::Packet(id, ref packet) if id == self.id && self.desired == DesiredRate::Measured => {
                 self.demand.on_sent(now, DataSize::from_bytes(u64::from(packet.payload)));
             }
             _ => {}

@@ -15,7 +15,7 @@ use weir_wire::seq::Unwrapper;
 ///
 /// [`MediaConfig`]: crate::MediaConfig
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Detection {
+pub struct BottleneckDetection {
     config: &'static Config,
     place: DetectionSide,
 }
@@ -30,7 +30,7 @@ pub enum DetectionSide {
     Receiver,
 }
 
-impl Detection {
+impl BottleneckDetection {
     /// With these parameters, whose half for groups is the coupler's; `&Config::DEFAULT` will do.
     ///
     /// # Errors
@@ -242,8 +242,8 @@ mod tests {
     #[test]
     fn parameters_out_of_range_are_refused() {
         const WRONG: Config = Config { window: 0, ..Config::DEFAULT };
-        assert!(Detection::new(DetectionSide::Sender, &WRONG).is_err());
-        let right = Detection::new(DetectionSide::Receiver, &Config::DEFAULT).unwrap();
+        assert!(BottleneckDetection::new(DetectionSide::Sender, &WRONG).is_err());
+        let right = BottleneckDetection::new(DetectionSide::Receiver, &Config::DEFAULT).unwrap();
         assert!(right.at(DetectionSide::Receiver).is_some() && right.at(DetectionSide::Sender).is_none());
     }
 }

@@ -83,12 +83,13 @@ mod timer;
 pub use audio::AudioConfig;
 pub use config::{AUDIO_CLOCK_HZ, CountedBytes, MediaConfig, VIDEO_CLOCK_HZ};
 pub use content::{MediaPacket, SentFrame};
-pub use coupled::{CoupledFlow, Desired};
+pub use coupled::{CoupledFlow, DesiredRate};
 pub use coupled_flows::CoupledFlows;
-pub use detection::{Detection, DetectionSide};
+pub use detection::{BottleneckDetection, DetectionSide};
 pub use encoder::{
-    ContentSharing, Encoder, EncoderConfig, Frame, FrameBurst, FrameTraces, KeyFrames, LADDER_RUNGS, Ladder,
-    LateRequests, Model, Packets, RATE_STEPS, RateSteps, Statistical, TalkingHead, TraceDriven, TraceError,
+    ContentSharing, Encoder, EncoderConfig, EncoderModel, Frame, FrameBurst, FrameTraces, KeyFrames,
+    LADDER_RUNGS, Ladder, LateRequests, Packets, RATE_STEPS, RateSteps, Statistical, TalkingHead,
+    TraceDriven, TraceError,
 };
 pub use guard::{Alarm, Breaker, RefusedReports};
 pub use packetiser::Packetiser;
@@ -97,6 +98,6 @@ pub use reception::ReceptionStatistics;
 pub use rtcp_outcome::RtcpOutcome;
 pub use sender::{MediaSender, SenderSeeds};
 pub use session::{Output, Session, Wake};
-pub use timer::Timer;
+pub use timer::SenderTimer;
 pub use weir_cc::PacketFormat;
 pub use weir_cc::coupled::FlowId;

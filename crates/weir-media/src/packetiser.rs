@@ -8,7 +8,7 @@ use crate::encoder::Frame;
 
 /// A frame whose packets are queued.
 #[derive(Clone, Copy, Debug)]
-struct Waiting {
+struct QueuedFrame {
     frame: u32,
     timestamp: u32,
     key: bool,
@@ -22,13 +22,13 @@ struct Waiting {
 #[derive(Debug)]
 pub struct Packetiser {
     payload_limit: u32,
-    frames: VecDeque<Waiting>,
+    frames: VecDeque<QueuedFrame>,
     queued: DataSize,
 }
 
 /// A packet's place in the media.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Piece {
+pub struct MediaPosition {
     /// Its frame's number.
     pub frame: u32,
     /// Its frame's RTP timestamp.
@@ -60,7 +60,7 @@ impl Packetiser {
         let packets = u16::try_from(bytes.div_ceil(self.payload_limit)).unwrap_or(u16::MAX);
         let bytes = bytes.min(u32::from(packets) * self.payload_limit);
         if packets > 0 {
-            self.frames.push_back(Waiting {
+            self.frames.push_back(QueuedFrame {
                 frame: frame.number,
                 timestamp,
                 key: frame.key,
@@ -79,15 +79,21 @@ impl Packetiser {
     }
 
     /// The packet that leaves next.
-    pub fn pop(&mut self) -> Option<Piece> {
+    pub fn pop(&mut self) -> Option<MediaPosition> {
         let payload = self.peek()?;
         let front = self.frames.front_mut()?;
         front.packets_left -= 1;
         front.bytes_left -= u32::from(payload);
         let last = front.packets_left == 0;
         let first = std::mem::replace(&mut front.whole, false);
-        let piece =
-            Piece { frame: front.frame, timestamp: front.timestamp, payload, key: front.key, first, last };
+        let piece = MediaPosition {
+            frame: front.frame,
+            timestamp: front.timestamp,
+            payload,
+            key: front.key,
+            first,
+            last,
+        };
         if last {
             self.frames.pop_front();
         }
@@ -120,10 +126,10 @@ mod tests {
         let mut packetiser = Packetiser::new(1200);
         let frame = Frame { number: 7, size: DataSize::from_bytes(bytes), key: true };
         let packets = packetiser.push(&frame, 9000);
-        let pieces: Vec<Piece> = std::iter::from_fn(|| packetiser.pop()).collect();
+        let pieces: Vec<MediaPosition> = std::iter::from_fn(|| packetiser.pop()).collect();
         assert_eq!(usize::from(packets), pieces.len());
         assert_eq!(packetiser.queued(), DataSize::ZERO);
-        let (marked, rest): (Vec<Piece>, Vec<Piece>) = pieces.iter().partition(|p| p.last);
+        let (marked, rest): (Vec<MediaPosition>, Vec<MediaPosition>) = pieces.iter().partition(|p| p.last);
         assert_eq!(marked.len(), 1);
         let first: Vec<bool> = pieces.iter().map(|p| p.first).collect();
         assert!(first[0] && !first[1..].contains(&true) && pieces.iter().all(|p| p.key));

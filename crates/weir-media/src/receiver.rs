@@ -30,7 +30,7 @@ pub struct MediaReceiver {
     /// Makes per-packet reports beside the controller's receiver half ([`MediaConfig::witness`]).
     witness: Option<PacketFeedback>,
     /// Statistics for shared bottleneck detection.
-    detected: Option<Box<Detected>>,
+    detected: Option<Box<DetectionStatistics>>,
     rtcp_interval: RtcpInterval,
     /// The streams that are reported on.
     sources: Sources,
@@ -56,7 +56,7 @@ pub struct MediaReceiver {
 }
 
 #[derive(Debug)]
-struct Detected {
+struct DetectionStatistics {
     statistics: ArrivalStatistics,
     /// Statistics to be reported.
     unreported: Option<Statistics>,
@@ -76,7 +76,7 @@ impl MediaReceiver {
             receiver,
             witness: witness.map(PacketFeedback::new),
             detected: detected
-                .map(|statistics| Box::new(Detected { statistics, unreported: None, anew: true })),
+                .map(|statistics| Box::new(DetectionStatistics { statistics, unreported: None, anew: true })),
             rtcp_interval: RtcpInterval::of(&config),
             sources,
             reports: ReportWriter::new(config.packet_format, ssrc, sources),
@@ -167,7 +167,7 @@ impl MediaReceiver {
     pub fn on_route_changed(&mut self) {
         self.receiver.on_route_changed();
         self.witness.iter_mut().for_each(Receiver::on_route_changed);
-        if let Some(Detected { statistics, unreported, anew }) = self.detected.as_deref_mut() {
+        if let Some(DetectionStatistics { statistics, unreported, anew }) = self.detected.as_deref_mut() {
             statistics.reset();
             (*unreported, *anew) = (None, true);
         }
@@ -193,7 +193,7 @@ impl MediaReceiver {
         if let Some(written) = self.reports.write_rest(out) {
             return Some(written);
         }
-        if let Some(Detected { unreported, anew, .. }) = self.detected.as_deref_mut()
+        if let Some(DetectionStatistics { unreported, anew, .. }) = self.detected.as_deref_mut()
             && let Some(statistics) = unreported.take()
         {
             return self.reports.write_statistics(&statistics, core::mem::take(anew), out);

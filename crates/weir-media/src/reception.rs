@@ -11,7 +11,7 @@ const MAX_MISORDER: u16 = 100;
 /// Reception statistics of a source. The first packet is believed: there is no probation.
 #[derive(Clone, Debug, Default)]
 pub struct ReceptionStatistics {
-    source: Option<Source>,
+    source: Option<StreamReception>,
     /// Interarrival jitter times 16, in ticks of the media clock.
     jitter16: u32,
     transit: Option<u32>,
@@ -19,7 +19,7 @@ pub struct ReceptionStatistics {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Source {
+struct StreamReception {
     base: u32,
     cycles: u32,
     max: u16,
@@ -29,7 +29,7 @@ struct Source {
     received_before: u32,
 }
 
-impl Source {
+impl StreamReception {
     fn starting(sequence: u16) -> Self {
         Self {
             base: u32::from(sequence),
@@ -75,7 +75,7 @@ impl ReceptionStatistics {
     /// A packet has arrived; `timestamp` and `arrival_ticks` are in ticks of the media clock.
     pub fn on_packet(&mut self, sequence: u16, timestamp: u32, arrival_ticks: u32) {
         match &mut self.source {
-            None => self.source = Some(Source::starting(sequence)),
+            None => self.source = Some(StreamReception::starting(sequence)),
             Some(source) => {
                 if !source.accept(sequence) {
                     return;

@@ -6,7 +6,9 @@ use weir_cc::{
     PacketFormat, ReceptionReport, Report, SendTime, TfrcReport,
 };
 use weir_units::{DataRate, DataSize, TimeDelta};
-use weir_wire::rtcp::{Dccc, Message, Nada, NadaDelay, Own, Pli, ReceiverReport, Remb, ReportBlock, Tfrc};
+use weir_wire::rtcp::{
+    DcccFeedback, Message, NadaDelay, NadaFeedback, Own, Pli, ReceiverReport, Remb, ReportBlock, TfrcFeedback,
+};
 
 use crate::detection::statistics_report;
 use crate::feedback::FeedbackWriter;
@@ -139,19 +141,19 @@ fn block(report: &ReceptionReport, source: u32) -> ReportBlock {
     }
 }
 
-fn nada(report: &NadaReport, echo: Echo, ssrc: u32, source: u32) -> Nada {
-    Nada {
+fn nada(report: &NadaReport, echo: Echo, ssrc: u32, source: u32) -> NadaFeedback {
+    NadaFeedback {
         ssrc,
         source,
         ramp_up: report.ramp_up,
-        congestion: Nada::congestion_from_nanos(report.congestion.nanos()),
+        congestion: NadaFeedback::congestion_from_nanos(report.congestion.nanos()),
         transport_sequence: echo.sequence,
-        receive_rate: Nada::receive_rate_from_bps(report.receive_rate.bps()),
-        held: Nada::held_from_nanos(echo.held.nanos()),
+        receive_rate: NadaFeedback::receive_rate_from_bps(report.receive_rate.bps()),
+        held: NadaFeedback::held_from_nanos(echo.held.nanos()),
     }
 }
 
-fn nada_report(report: &Nada) -> Report<'static> {
+fn nada_report(report: &NadaFeedback) -> Report<'static> {
     Report::Native {
         report: NativeReport::Nada(NadaReport {
             ramp_up: report.ramp_up,
@@ -162,21 +164,21 @@ fn nada_report(report: &Nada) -> Report<'static> {
     }
 }
 
-fn dccc(report: &DcccReport, echo: Echo, ssrc: u32, source: u32) -> Dccc {
-    Dccc {
+fn dccc(report: &DcccReport, echo: Echo, ssrc: u32, source: u32) -> DcccFeedback {
+    DcccFeedback {
         ssrc,
         source,
         delay_nanos: (report.delay - NO_DELAY).nanos(),
         made_nanos: report.at.nanos(),
-        interarrival: Dccc::interarrival_from_nanos(report.interarrival.nanos()),
-        sending_rate: Dccc::sending_rate_from_bps(report.sending_rate.bps()),
-        packet_size: Dccc::packet_size_from_bytes(report.packet_size.bytes()),
+        interarrival: DcccFeedback::interarrival_from_nanos(report.interarrival.nanos()),
+        sending_rate: DcccFeedback::sending_rate_from_bps(report.sending_rate.bps()),
+        packet_size: DcccFeedback::packet_size_from_bytes(report.packet_size.bytes()),
         transport_sequence: echo.sequence,
-        held: Dccc::held_from_nanos(echo.held.nanos()),
+        held: DcccFeedback::held_from_nanos(echo.held.nanos()),
     }
 }
 
-fn dccc_report(report: &Dccc) -> Report<'static> {
+fn dccc_report(report: &DcccFeedback) -> Report<'static> {
     Report::Native {
         report: NativeReport::Dccc(DcccReport {
             delay: NO_DELAY + TimeDelta::from_nanos(report.delay_nanos),
@@ -192,18 +194,18 @@ fn dccc_report(report: &Dccc) -> Report<'static> {
 /// Zero of the apparent delays on the wire, which are differences from this one.
 const NO_DELAY: ApparentDelay = ApparentDelay::between(SendTime::ZERO, ArrivalTime::ZERO);
 
-fn tfrc(report: &TfrcReport, echo: Echo, ssrc: u32, source: u32) -> Tfrc {
-    Tfrc {
+fn tfrc(report: &TfrcReport, echo: Echo, ssrc: u32, source: u32) -> TfrcFeedback {
+    TfrcFeedback {
         ssrc,
         source,
-        loss_event_rate: Tfrc::loss_event_rate_from(report.loss_event_rate),
+        loss_event_rate: TfrcFeedback::loss_event_rate_from(report.loss_event_rate),
         receive_rate: u32::try_from(report.receive_rate.bps()).unwrap_or(u32::MAX),
         held: u32::try_from((echo.held.nanos().max(0).saturating_add(500)) / 1000).unwrap_or(u32::MAX),
         transport_sequence: echo.sequence,
     }
 }
 
-fn tfrc_report(report: &Tfrc) -> Report<'static> {
+fn tfrc_report(report: &TfrcFeedback) -> Report<'static> {
     Report::Native {
         report: NativeReport::Tfrc(TfrcReport {
             loss_event_rate: report.loss_event_rate(),
@@ -268,7 +270,7 @@ mod tests {
     use crate::config::MediaConfig;
     use crate::encoder::EncoderConfig;
     use crate::guard::filter::RtcpFilter;
-    use crate::streams::Streams;
+    use crate::streams::SenderStreams;
 
     const SOURCES: Sources = Sources { video: 1, audio: None };
 
@@ -294,8 +296,8 @@ mod tests {
         delay_since_last_sender_report: 0x0005_4000,
     };
 
-    fn having_sent(source: u32) -> Streams {
-        let mut streams = Streams::new(Sources { video: source, audio: None });
+    fn having_sent(source: u32) -> SenderStreams {
+        let mut streams = SenderStreams::new(Sources { video: source, audio: None });
         (0..=HIGHEST).for_each(|n| _ = streams.on_sent(Kind::Video, u64::from(n), Some(0), 1));
         streams.write_sender_reports(ANSWERED, &mut [0; 64]).unwrap();
         streams

@@ -14,7 +14,7 @@ use weir_cc::{
 };
 use weir_units::{DataRate, DataSize, TimeDelta};
 use weir_wire::AbsSendTime;
-use weir_wire::media::{MediaHeader, Stamp, header_len};
+use weir_wire::media::{MediaHeader, StampExtension, header_len};
 
 use crate::audio::AudioSource;
 use crate::config::{CountedBytes, MediaConfig};
@@ -26,8 +26,8 @@ use crate::guard::FeedbackGuard;
 use crate::packetiser::Packetiser;
 use crate::rtcp_interval::RtcpInterval;
 use crate::sources::{Kind, Sources};
-use crate::streams::Streams;
-use crate::timer::Timer;
+use crate::streams::SenderStreams;
+use crate::timer::SenderTimer;
 
 /// Time for which the history waits for feedback on a packet.
 const HISTORY_HORIZON: TimeDelta = TimeDelta::from_secs(5);
@@ -67,7 +67,7 @@ impl Phase {
 /// and [`Self::poll_rtcp`] until they have nothing.
 #[derive(Debug)]
 pub struct MediaSender {
-    streams: Streams,
+    streams: SenderStreams,
     encoder: Encoder,
     audio: Option<AudioSource>,
     frame_dropper: FrameDropper,
@@ -102,7 +102,7 @@ impl MediaSender {
         history.set_ecn(config.ecn);
         let detection = config.detection.and_then(|detection| detection.at(DetectionSide::Sender));
         Self {
-            streams: Streams::new(Sources::new(ssrc, &config)),
+            streams: SenderStreams::new(Sources::new(ssrc, &config)),
             encoder: Encoder::new(config.encoder, config.limits.start(), seeds.encoder),
             audio: config.audio.map(AudioSource::new),
             frame_dropper: FrameDropper::default(),
@@ -178,15 +178,15 @@ impl MediaSender {
     }
 
     /// The next timer and its time; of several at once the one that is served first.
-    pub fn next_timer(&self) -> Option<(SendTime, Timer)> {
+    pub fn next_timer(&self) -> Option<(SendTime, SenderTimer)> {
         self.phase.started()?;
         let timers = [
-            (self.controller_due, Timer::Controller),
-            (self.frame_due, Timer::Capture),
-            (self.audio.as_ref().map_or(SendTime::MAX, AudioSource::due), Timer::Audio),
-            self.departure_due().unwrap_or((SendTime::MAX, Timer::Pacer)),
-            (self.report_due, Timer::Report),
-            (self.guard.next_timeout().unwrap_or(SendTime::MAX), Timer::Breaker),
+            (self.controller_due, SenderTimer::Controller),
+            (self.frame_due, SenderTimer::Capture),
+            (self.audio.as_ref().map_or(SendTime::MAX, AudioSource::due), SenderTimer::Audio),
+            self.departure_due().unwrap_or((SendTime::MAX, SenderTimer::Pacer)),
+            (self.report_due, SenderTimer::Report),
+            (self.guard.next_timeout().unwrap_or(SendTime::MAX), SenderTimer::Breaker),
         ];
         timers.into_iter().min_by_key(|&(due, _)| due).filter(|&(due, _)| due < SendTime::MAX)
     }
@@ -383,11 +383,11 @@ impl MediaSender {
 
     /// Time at which the next packet, media or padding, may leave, or `None` if none waits. A probe has its own pace.
     /// With a full window packets wait for feedback, or until the history gives up the oldest packet.
-    fn departure_due(&self) -> Option<(SendTime, Timer)> {
+    fn departure_due(&self) -> Option<(SendTime, SenderTimer)> {
         if matches!(self.phase, Phase::Paused(_)) {
             return None;
         }
-        let paced = |due| (due, Timer::Pacer);
+        let paced = |due| (due, SenderTimer::Pacer);
         let probing = self.prober.next_departure();
         let Some(payload) = self.packetiser.peek() else {
             let padding = DataSize::from_bytes(u64::from(PADDING_PAYLOAD));
@@ -400,7 +400,7 @@ impl MediaSender {
             );
             // One packet may always leave, however small the window.
             if !in_flight.is_zero() && in_flight + size > window {
-                return self.history.next_expiry().map(|due| (due, Timer::Window));
+                return self.history.next_expiry().map(|due| (due, SenderTimer::Window));
             }
         }
         Some(paced(probing.unwrap_or_else(|| self.pacer.next_departure())))
@@ -423,8 +423,8 @@ impl MediaSender {
         }
     }
 
-    fn stamp(&self) -> Option<Stamp> {
-        self.controller.stamp().map(|stamp| Stamp::new(stamp.rtt.nanos(), stamp.rate.bps()))
+    fn stamp(&self) -> Option<StampExtension> {
+        self.controller.stamp().map(|stamp| StampExtension::new(stamp.rtt.nanos(), stamp.rate.bps()))
     }
 
     fn refresh(&mut self, now: SendTime) {

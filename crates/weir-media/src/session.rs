@@ -8,7 +8,7 @@ use crate::content::{MediaPacket, SentFrame};
 use crate::guard::Alarm;
 use crate::rtcp_outcome::RtcpOutcome;
 use crate::sender::MediaSender;
-use crate::timer::Timer;
+use crate::timer::SenderTimer;
 
 /// An output of a session.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -44,7 +44,7 @@ pub struct Wake {
     /// The flow of the timer; of several the one that was added first.
     pub flow: FlowId,
     /// The timer.
-    pub timer: Timer,
+    pub timer: SenderTimer,
 }
 
 /// The flows that one host sends to one peer, behind one pair of ports: they share a clock and the return path of their
@@ -76,14 +76,14 @@ pub struct Session {
     /// Flows in the order of their numbers.
     flows: Vec<Flow>,
     added: u32,
-    step: Step,
+    step: RoundStep,
     /// Index of the flow that is polled next in this step.
     turn: usize,
 }
 
 /// Steps of a round; in each of them all flows are polled in order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-enum Step {
+enum RoundStep {
     #[default]
     Timers,
     PendingOutputs,
@@ -93,7 +93,7 @@ enum Step {
     Targets,
 }
 
-impl Step {
+impl RoundStep {
     fn next(self) -> Option<Self> {
         Some(match self {
             Self::Timers => Self::PendingOutputs,
@@ -196,7 +196,7 @@ impl Session {
         for Flow { sender, pending, .. } in &mut self.flows {
             pending.put(sender.on_rtcp(now, bytes));
         }
-        (self.step, self.turn) = (Step::PendingOutputs, 0);
+        (self.step, self.turn) = (RoundStep::PendingOutputs, 0);
     }
 
     /// The next output. RTCP is written into `out`, which should hold a packet of the path.
@@ -210,7 +210,7 @@ impl Session {
             }
             self.turn = 0;
             let Some(next) = self.step.next() else {
-                self.step = Step::Timers;
+                self.step = RoundStep::Timers;
                 return Output::Wake(self.next_wake());
             };
             self.step = next;
@@ -241,7 +241,7 @@ impl Session {
 
     /// Polls all flows again, without their timers if these were served in this round.
     fn ask_again(&mut self) {
-        self.step = self.step.min(Step::PendingOutputs);
+        self.step = self.step.min(RoundStep::PendingOutputs);
         self.turn = 0;
     }
 }
@@ -254,19 +254,19 @@ struct Flow {
 }
 
 impl Flow {
-    fn output(&mut self, step: Step, now: SendTime, out: &mut [u8]) -> Option<Output> {
+    fn output(&mut self, step: RoundStep, now: SendTime, out: &mut [u8]) -> Option<Output> {
         let Self { id, sender, pending, .. } = self;
         match step {
-            Step::Timers => {
+            RoundStep::Timers => {
                 let decision = sender.on_timeout(now);
                 pending.put(RtcpOutcome { decision, ..RtcpOutcome::default() });
                 None
             }
-            Step::PendingOutputs => pending.take(*id),
-            Step::Frames => sender.poll_frame(now).map(|frame| Output::Frame(*id, frame)),
-            Step::Packets => sender.poll_packet(now).map(|packet| Output::Packet(*id, packet)),
-            Step::Rtcp => sender.poll_rtcp(now, out).map(|length| Output::Rtcp(*id, length)),
-            Step::Targets => {
+            RoundStep::PendingOutputs => pending.take(*id),
+            RoundStep::Frames => sender.poll_frame(now).map(|frame| Output::Frame(*id, frame)),
+            RoundStep::Packets => sender.poll_packet(now).map(|packet| Output::Packet(*id, packet)),
+            RoundStep::Rtcp => sender.poll_rtcp(now, out).map(|length| Output::Rtcp(*id, length)),
+            RoundStep::Targets => {
                 if let Some(alarm) = sender.take_alarm() {
                     return Some(Output::Alarm(*id, alarm));
                 }

@@ -10,7 +10,7 @@ use crate::sources::{Kind, Sources};
 
 /// A sender's state of its streams.
 #[derive(Debug)]
-pub(crate) struct Streams {
+pub(crate) struct SenderStreams {
     sources: Sources,
     by_kind: [Stream; 2],
     numbers: StreamNumbers,
@@ -35,7 +35,7 @@ struct Stream {
     totals: LossReports,
 }
 
-impl Streams {
+impl SenderStreams {
     pub(crate) fn new(sources: Sources) -> Self {
         Self {
             sources,
@@ -222,8 +222,8 @@ mod tests {
     const BOTH: Sources = Sources { video: 1, audio: Some(1 | AUDIO_BIT) };
 
     /// Streams that have sent `video` packets of video and `audio` of audio.
-    fn having_sent(video: u32, audio: u32) -> Streams {
-        let mut streams = Streams::new(BOTH);
+    fn having_sent(video: u32, audio: u32) -> SenderStreams {
+        let mut streams = SenderStreams::new(BOTH);
         (0..video).for_each(|n| _ = streams.on_sent(Kind::Video, u64::from(n), Some(0), 100));
         (0..audio).for_each(|n| _ = streams.on_sent(Kind::Audio, u64::from(n), Some(0), 100));
         streams
@@ -238,14 +238,14 @@ mod tests {
     }
 
     /// Loss ratio in 1/256, cumulative losses, and the highest number.
-    fn received(streams: &mut Streams, blocks: &[ReportBlock]) -> Option<(u8, i32, u32)> {
+    fn received(streams: &mut SenderStreams, blocks: &[ReportBlock]) -> Option<(u8, i32, u32)> {
         let report = streams.reception(blocks.iter().copied())?;
         Some((report.fraction_lost, report.cumulative_lost, report.highest_sequence))
     }
 
     #[test]
     fn each_stream_counts_its_own_packets() {
-        let mut streams = Streams::new(BOTH);
+        let mut streams = SenderStreams::new(BOTH);
         assert_eq!(streams.on_sent(Kind::Video, 70_000, Some(3000), 1200), (1, 0, 3000));
         assert_eq!(streams.on_sent(Kind::Audio, 70_001, Some(960), 50), (1 | AUDIO_BIT, 0, 960));
         assert_eq!(streams.on_sent(Kind::Video, 70_002, None, 255), (1, 1, 3000), "padding");
@@ -269,7 +269,7 @@ mod tests {
 
     #[test]
     fn a_flow_of_one_stream_has_one_numbering() {
-        let mut streams = Streams::new(Sources { video: 7, audio: None });
+        let mut streams = SenderStreams::new(Sources { video: 7, audio: None });
         assert_eq!(streams.write_sender_reports(SendTime::ZERO, &mut [0; 64]), None, "nothing was sent");
         streams.on_sent(Kind::Video, 0, Some(0), 100);
         assert_eq!(streams.numbers().number(7, 54_321), Some(54_321));
@@ -330,7 +330,7 @@ mod tests {
     #[test]
     fn only_a_sender_report_that_has_left_lately_measures_a_round_trip() {
         let mut streams = having_sent(100, 0);
-        let echo = |streams: &mut Streams, last_sender_report| {
+        let echo = |streams: &mut SenderStreams, last_sender_report| {
             let block = ReportBlock { last_sender_report, ..video(0, 0, 9) };
             streams.reception(core::iter::once(block)).unwrap().last_sender_report
         };

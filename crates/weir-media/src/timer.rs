@@ -2,7 +2,7 @@
 
 /// The timer for which a sender is to be called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Timer {
+pub enum SenderTimer {
     /// A frame is to be captured.
     Capture,
     /// A report is to be written.

@@ -14,11 +14,11 @@ use crate::changes::{ExtraDelay, QueueLimits, nanos, schedule};
 use crate::config::{InService, Limits, LinkConfig, Order};
 use crate::loss::LossSource;
 use crate::packet::{DropReason, Dropped, Exit, Fate, Packet};
-use crate::queue::{Overflow, PerFlow, Waiting};
-use crate::random::{JitterSource, Streams};
-use crate::records::{Record, Records};
+use crate::queue::{Overflow, PerFlow, WaitingPackets};
+use crate::random::{JitterSource, RandomStreams};
+use crate::records::{LinkRecord, Records};
 use crate::schedule::Schedule;
-use crate::server::{Constant, NEVER, Opening, Server, Slot, work};
+use crate::server::{ConstantServer, NEVER, Opening, Server, Slot, work};
 use crate::service::NANOBITS_PER_BYTE;
 use crate::time::Time;
 
@@ -93,11 +93,11 @@ struct Flying {
     place: u32,
 }
 
-impl<P: Packet, Q: Waiting> Active<P, Q> {
+impl<P: Packet, Q: WaitingPackets> Active<P, Q> {
     /// An idle link by a description that is valid.
     /// `queue` makes its queue, before a server of the given rate and with a generator of its own.
     pub(crate) fn new(config: &LinkConfig, seed: u64, queue: impl FnOnce(DataRate, Pcg64) -> Q) -> Self {
-        let streams = Streams::new(seed);
+        let streams = RandomStreams::new(seed);
         let jitter = JitterSource::new(
             config.jitter.clone(),
             ExtraDelay::of(config.least_delay(), config.delay, &config.changes),
@@ -150,7 +150,7 @@ impl<P: Packet, Q: Waiting> Active<P, Q> {
                 Overflow::Longest => {}
             }
         }
-        let place = self.records.insert(Record {
+        let place = self.records.insert(LinkRecord {
             arrival: self.now,
             size,
             flow: packet.flow(),
@@ -234,7 +234,7 @@ impl<P: Packet, Q: Waiting> Active<P, Q> {
             None => self.arrive()?,
         };
         self.records.vacate(place);
-        let Record { wait, marked, .. } = self.records[place];
+        let LinkRecord { wait, marked, .. } = self.records[place];
         let mut packet = self.packets[place as usize].take()?;
         if marked {
             packet.mark_ce();
@@ -260,7 +260,7 @@ impl<P: Packet, Q: Waiting> Active<P, Q> {
 
     pub(crate) fn set_rate(&mut self, now: Time, rate: DataRate) {
         self.advance(latest(self.now, now));
-        let server = Constant::new(rate);
+        let server = ConstantServer::new(rate);
         let mut free_at = self.now;
         if let State::Serves(serving) = &mut self.state {
             let record = &mut self.records[serving.place];
@@ -360,7 +360,7 @@ impl<P: Packet, Q: Waiting> Active<P, Q> {
     #[inline]
     fn serve(&mut self, place: u32, opening: Opening) -> bool {
         let record = &mut self.records[place];
-        let Record { arrival, size, .. } = *record;
+        let LinkRecord { arrival, size, .. } = *record;
         let Some(slot) = self.server.serve(arrival, opening, size) else {
             self.records.drop(place, DropReason::DeadLink);
             return false;

@@ -64,7 +64,7 @@ pub use link::Link;
 pub use loss::LossModel;
 pub use packet::{DropReason, Dropped, Exit, Fate, Packet};
 pub use passive::Passive;
-pub use path::{Arrived, Path, Sent};
+pub use path::{ArrivedPacket, Path, Sent};
 pub use queue::{CoDel, Discipline, DualPi2, FqCoDel, Pie, Red, Scheduler};
 pub use service::{Service, TokenBucket};
 pub use time::Time;

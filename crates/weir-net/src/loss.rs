@@ -108,12 +108,12 @@ impl LossSource {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::Streams;
+    use crate::random::RandomStreams;
 
     const DRAWS: usize = 1_000_000;
 
     fn losses(model: LossModel) -> Vec<bool> {
-        let mut source = LossSource::new(model, None, Streams::new(3).loss).unwrap();
+        let mut source = LossSource::new(model, None, RandomStreams::new(3).loss).unwrap();
         (0..DRAWS).map(|_| source.draw(0)).collect()
     }
 
@@ -137,7 +137,7 @@ mod tests {
         assert_near(share(&lost), 0.02, 5.0e-4);
         assert_near(mean_burst(&lost), 1.0204, 0.004);
         assert!(losses(LossModel::Bernoulli(1.0))[..1000].iter().all(|&lost| lost));
-        assert!(LossSource::new(LossModel::Bernoulli(0.0), None, Streams::new(3).loss).is_none());
+        assert!(LossSource::new(LossModel::Bernoulli(0.0), None, RandomStreams::new(3).loss).is_none());
     }
 
     #[test]

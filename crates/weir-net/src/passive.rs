@@ -10,9 +10,9 @@ use crate::changes::{ExtraDelay, QueueLimits, nanos, schedule};
 use crate::config::{InService, Limits, LinkConfig};
 use crate::loss::LossSource;
 use crate::packet::{DropReason, Dropped, Exit, Fate, Packet};
-use crate::random::{JitterSource, Streams};
+use crate::random::{JitterSource, RandomStreams};
 use crate::schedule::Schedule;
-use crate::server::{Constant, NEVER, Server, Slot, work};
+use crate::server::{ConstantServer, NEVER, Server, Slot, work};
 use crate::service::NANOBITS_PER_BYTE;
 use crate::time::Time;
 
@@ -30,7 +30,7 @@ pub struct Passive<P> {
     /// Exit of the packet taken last, ns.
     last_exit: u64,
     /// In order of arrival: `departed` packets that have left the queue, then the queue.
-    ring: VecDeque<Transit<P>>,
+    ring: VecDeque<LinkTransit<P>>,
     /// Whether the account of the queue (`departed`, `next_out` and `queued_bytes`) is kept. A link without limits
     /// of bytes and packets starts it at the first [`Self::backlog`] or [`Self::set_rate`].
     kept: bool,
@@ -54,7 +54,7 @@ struct Chance {
 
 impl Chance {
     fn of(config: &LinkConfig, seed: u64) -> Option<Box<Self>> {
-        let streams = Streams::new(seed);
+        let streams = RandomStreams::new(seed);
         let jitter = JitterSource::new(
             config.jitter.clone(),
             ExtraDelay::of(config.least_delay(), config.delay, &config.changes),
@@ -89,7 +89,7 @@ impl Chance {
 
 /// A packet on the link; times in ns.
 #[derive(Clone, Debug)]
-struct Transit<P> {
+struct LinkTransit<P> {
     arrival: u64,
     slot: Slot,
     jitter: u64,
@@ -167,7 +167,7 @@ impl<P: Packet> Passive<P> {
         if first {
             self.next_exit = exit;
         }
-        self.ring.push_back(Transit { arrival: self.now, slot, jitter, exit, packet });
+        self.ring.push_back(LinkTransit { arrival: self.now, slot, jitter, exit, packet });
         Ok(first.then_some(Time::from_nanos(exit)))
     }
 
@@ -185,7 +185,7 @@ impl<P: Packet> Passive<P> {
         if self.next_exit > self.now {
             return None;
         }
-        let Transit { slot, packet, exit, .. } = self.ring.pop_front()?;
+        let LinkTransit { slot, packet, exit, .. } = self.ring.pop_front()?;
         self.next_exit = self.ring.front().map_or(NEVER, |first| first.exit);
         if !self.kept {
             self.head.since = slot.departure;
@@ -207,7 +207,7 @@ impl<P: Packet> Passive<P> {
         self.head = Head { since: self.now, left: first_left };
         // What has come out already did so by now, before anything that still waits.
         self.last_exit = self.departed.checked_sub(1).map_or(self.now, |last| self.ring[last].exit);
-        let server = Constant::new(rate);
+        let server = ConstantServer::new(rate);
         let mut free_at = self.now;
         let mut left = first_left;
         for index in self.departed..self.ring.len() {
@@ -305,7 +305,7 @@ impl<P: Packet> Passive<P> {
 
     /// The limit that a packet of `size` bytes with the departure `departure` would exceed.
     #[inline]
-    fn excess(&self, in_service: &Transit<P>, size: u32, departure: u64) -> Option<DropReason> {
+    fn excess(&self, in_service: &LinkTransit<P>, size: u32, departure: u64) -> Option<DropReason> {
         if let Some(limit) = self.queue.packets {
             let free = self.queue.in_service == InService::Free;
             let counted = self.ring.len() - self.departed - usize::from(free);
@@ -331,7 +331,7 @@ impl<P: Packet> Passive<P> {
     }
 
     /// Bytes that count against the limit.
-    fn counted_bytes(&self, in_service: &Transit<P>) -> u64 {
+    fn counted_bytes(&self, in_service: &LinkTransit<P>) -> u64 {
         match self.queue.in_service {
             InService::Free => self.queued_bytes.saturating_sub(u64::from(size_of(&in_service.packet))),
             InService::Whole => self.queued_bytes,
@@ -340,13 +340,13 @@ impl<P: Packet> Passive<P> {
     }
 
     /// Bytes in the queue without the served part of the packet in service.
-    fn unserved_bytes(&self, in_service: &Transit<P>) -> u64 {
+    fn unserved_bytes(&self, in_service: &LinkTransit<P>) -> u64 {
         let waiting = self.queued_bytes.saturating_sub(u64::from(size_of(&in_service.packet)));
         waiting + self.left_of(in_service) / NANOBITS_PER_BYTE
     }
 
     /// Work left on the packet in service, in nanobits.
-    fn left_of(&self, in_service: &Transit<P>) -> u64 {
+    fn left_of(&self, in_service: &LinkTransit<P>) -> u64 {
         let Head { since, left } = self.head;
         let owed = work(size_of(&in_service.packet)).min(left);
         self.server.left(owed, since.max(in_service.arrival), self.now, in_service.slot.position)

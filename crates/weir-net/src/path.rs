@@ -14,9 +14,9 @@ use crate::time::Time;
 /// A path for packets of type `P`, and `R` on the way back. Its times should never decrease, as those of a link.
 #[derive(Clone, Debug)]
 pub struct Path<P, R> {
-    link: Link<Carried<P>>,
+    link: Link<PathPacket<P>>,
     /// Packets behind the link, in order of their arrival.
-    beyond: VecDeque<Arrived<P>>,
+    beyond: VecDeque<ArrivedPacket<P>>,
     back: VecDeque<(Time, R)>,
     delay_back: TimeDelta,
 }
@@ -43,7 +43,7 @@ impl<P> Sent<P> {
 
 /// A packet that has come out at the far end of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Arrived<P> {
+pub struct ArrivedPacket<P> {
     /// Time of its arrival.
     pub at: Time,
     /// The packet.
@@ -53,9 +53,9 @@ pub struct Arrived<P> {
 }
 
 #[derive(Clone, Debug)]
-struct Carried<P>(Sent<P>);
+struct PathPacket<P>(Sent<P>);
 
-impl<P> Packet for Carried<P> {
+impl<P> Packet for PathPacket<P> {
     fn wire_size(&self) -> u32 {
         u32::try_from(self.0.size.bytes()).unwrap_or(u32::MAX)
     }
@@ -80,28 +80,28 @@ impl<P, R> Path<P, R> {
     /// # Errors
     /// The reason if the link drops it.
     pub fn send(&mut self, now: Time, sent: Sent<P>) -> Result<(), DropReason> {
-        self.link.enqueue(now, Carried(sent)).map_err(|dropped| dropped.reason)
+        self.link.enqueue(now, PathPacket(sent)).map_err(|dropped| dropped.reason)
     }
 
     /// Puts a packet at the far end at `at`, past the link: a copy, or a forged packet.
     pub fn insert(&mut self, at: Time, packet: P) {
-        self.put(Arrived { at, packet, marked: false });
+        self.put(ArrivedPacket { at, packet, marked: false });
     }
 
-    fn put(&mut self, arrived: Arrived<P>) {
+    fn put(&mut self, arrived: ArrivedPacket<P>) {
         let place = self.beyond.partition_point(|other| other.at <= arrived.at);
         self.beyond.insert(place, arrived);
     }
 
     /// The next packet that has arrived at the far end by `now`; call until `None`.
-    pub fn arrival(&mut self, now: Time) -> Option<Arrived<P>> {
+    pub fn arrival(&mut self, now: Time) -> Option<ArrivedPacket<P>> {
         while let Some(at) = self.link.next_departure().filter(|&at| at <= now) {
             if self.beyond.front().is_some_and(|first| first.at <= at) {
                 break;
             }
             let Some(exit) = self.link.pop(at) else { continue };
-            let Carried(Sent { packet, extra_delay, .. }) = exit.packet;
-            let arrived = Arrived { at: at + extra_delay, packet, marked: exit.marked };
+            let PathPacket(Sent { packet, extra_delay, .. }) = exit.packet;
+            let arrived = ArrivedPacket { at: at + extra_delay, packet, marked: exit.marked };
             match exit.fate {
                 Fate::Arrived if extra_delay <= TimeDelta::ZERO => return Some(arrived),
                 Fate::Arrived => self.put(arrived),

@@ -9,13 +9,13 @@ use crate::changes::ExtraDelay;
 use crate::config::Jitter;
 
 /// A generator each for jitter, loss and queue, so that one is the same with and without the others.
-pub(crate) struct Streams {
+pub(crate) struct RandomStreams {
     pub(crate) jitter: Pcg64,
     pub(crate) loss: Pcg64,
     pub(crate) queue: Pcg64,
 }
 
-impl Streams {
+impl RandomStreams {
     pub(crate) fn new(seed: u64) -> Self {
         let mut root = Pcg64::seed_from_u64(seed);
         let mut next = || Pcg64::from_rng(&mut root);
@@ -80,7 +80,7 @@ mod tests {
 
     /// Mean, standard deviation and maximum in milliseconds.
     fn moments(model: Jitter) -> (f64, f64, f64) {
-        let mut source = JitterSource::new(model, None, Streams::new(7).jitter).unwrap();
+        let mut source = JitterSource::new(model, None, RandomStreams::new(7).jitter).unwrap();
         let (mut sum, mut squares, mut max) = (0.0, 0.0, 0.0_f64);
         for _ in 0..DRAWS {
             let x = source.draw() as f64 / 1e6;
@@ -134,7 +134,7 @@ mod tests {
     fn a_jitter_trace_is_used_over_and_over() {
         let delays: Vec<TimeDelta> = [3, 1, 4].map(TimeDelta::from_millis).into();
         let mut source =
-            JitterSource::new(Jitter::Trace(delays.into()), None, Streams::new(1).jitter).unwrap();
+            JitterSource::new(Jitter::Trace(delays.into()), None, RandomStreams::new(1).jitter).unwrap();
         let drawn: Vec<u64> = (0..7).map(|_| source.draw() / 1_000_000).collect();
         assert_eq!(drawn, [3, 1, 4, 3, 1, 4, 3]);
     }
@@ -143,12 +143,12 @@ mod tests {
     fn the_same_seed_draws_the_same_values_and_another_seed_others() {
         let model = Jitter::Uniform { max: TimeDelta::from_secs(1) };
         let values = |seed| {
-            let mut source = JitterSource::new(model.clone(), None, Streams::new(seed).jitter).unwrap();
+            let mut source = JitterSource::new(model.clone(), None, RandomStreams::new(seed).jitter).unwrap();
             [source.draw(), source.draw(), source.draw()]
         };
         assert_eq!(values(1), values(1));
         assert_ne!(values(1), values(2));
-        let Streams { mut jitter, mut loss, mut queue } = Streams::new(1);
+        let RandomStreams { mut jitter, mut loss, mut queue } = RandomStreams::new(1);
         let draws = [jitter.random::<u64>(), loss.random::<u64>(), queue.random::<u64>()];
         assert!(draws[0] != draws[1] && draws[1] != draws[2] && draws[0] != draws[2]);
     }
@@ -158,13 +158,17 @@ mod tests {
         // No theory gives these values: they are those of the current release. A change alters every published
         // run.
         let max = TimeDelta::from_secs(1);
-        let mut uniform = JitterSource::new(Jitter::Uniform { max }, None, Streams::new(1).jitter).unwrap();
+        let mut uniform =
+            JitterSource::new(Jitter::Uniform { max }, None, RandomStreams::new(1).jitter).unwrap();
         assert_eq!([uniform.draw(), uniform.draw(), uniform.draw()], [512_605_720, 748_278_125, 315_034_493]);
-        let mut normal =
-            JitterSource::new(Jitter::HalfNormal { sd: max, max: max * 3 }, None, Streams::new(1).jitter)
-                .unwrap();
+        let mut normal = JitterSource::new(
+            Jitter::HalfNormal { sd: max, max: max * 3 },
+            None,
+            RandomStreams::new(1).jitter,
+        )
+        .unwrap();
         assert_eq!([normal.draw(), normal.draw(), normal.draw()], [61_179_868, 562_553_168, 770_714_163]);
-        let mut loss = LossSource::new(LossModel::Bernoulli(0.5), None, Streams::new(1).loss).unwrap();
+        let mut loss = LossSource::new(LossModel::Bernoulli(0.5), None, RandomStreams::new(1).loss).unwrap();
         assert_eq!((0..16).map(|i| u32::from(loss.draw(0)) << i).sum::<u32>(), 23_499);
     }
 }

@@ -7,7 +7,7 @@ use crate::packet::DropReason;
 
 /// State of a packet on an active link. Times in ns.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Record {
+pub(crate) struct LinkRecord {
     pub(crate) arrival: u64,
     /// Bytes it counts with.
     pub(crate) size: u32,
@@ -23,7 +23,7 @@ pub(crate) struct Record {
     pub(crate) wait: u64,
 }
 
-impl Record {
+impl LinkRecord {
     /// Marks it instead of dropping it, if it is ECN-capable.
     #[inline]
     pub(crate) fn mark(&mut self) -> bool {
@@ -35,7 +35,7 @@ impl Record {
 /// Records by place. A place is used again once its packet is gone.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Records {
-    all: Vec<Record>,
+    all: Vec<LinkRecord>,
     vacant: Vec<u32>,
     dropped: VecDeque<(u32, DropReason)>,
     /// Packets that wait in queues, and their bytes.
@@ -46,7 +46,7 @@ pub(crate) struct Records {
 impl Records {
     /// Keeps `record`; returns its place.
     #[inline]
-    pub(crate) fn insert(&mut self, record: Record) -> u32 {
+    pub(crate) fn insert(&mut self, record: LinkRecord) -> u32 {
         if let Some(place) = self.vacant.pop() {
             self[place] = record;
             return place;
@@ -115,17 +115,17 @@ impl Records {
 }
 
 impl Index<u32> for Records {
-    type Output = Record;
+    type Output = LinkRecord;
 
     #[inline]
-    fn index(&self, place: u32) -> &Record {
+    fn index(&self, place: u32) -> &LinkRecord {
         &self.all[place as usize]
     }
 }
 
 impl IndexMut<u32> for Records {
     #[inline]
-    fn index_mut(&mut self, place: u32) -> &mut Record {
+    fn index_mut(&mut self, place: u32) -> &mut LinkRecord {
         &mut self.all[place as usize]
     }
 }
@@ -137,7 +137,7 @@ mod tests {
     #[test]
     fn places_are_used_again() {
         let mut records = Records::default();
-        let of_size = |size| Record { size, ..Record::default() };
+        let of_size = |size| LinkRecord { size, ..LinkRecord::default() };
         assert_eq!([1, 2, 3].map(|size| records.insert(of_size(size))), [0, 1, 2]);
         records.vacate(1);
         assert_eq!((records.len(), records.insert(of_size(4)), records.insert(of_size(5))), (2, 1, 3));

@@ -12,7 +12,9 @@ use rtc_interceptor::{TwccReceiverBuilder, TwccSenderBuilder};
 use rtc_shared::TransportContext;
 use sansio::Protocol;
 use weir_cc::gcc::goog_cc::{Config, GoogCc};
-use weir_cc::{ArrivalTime, Controller, DataRate, DataSize, Ecn, Fate, Feedback, PacketResult, RateLimits};
+use weir_cc::{
+    ArrivalTime, Controller, DataRate, DataSize, Ecn, Feedback, PacketFate, PacketResult, RateLimits,
+};
 use weir_cc::{SendState, SendTime, SentPacket, TimeDelta};
 
 /// A controller of Weir as an estimator of webrtc-rs, for controllers that use the fate of single packets and
@@ -57,8 +59,10 @@ impl BandwidthEstimator for Estimator {
         for report in reports {
             let sent = self.on_sent(report.id, report.departure, report.size);
             let fate = match report.arrival {
-                None if !report.arrived => Fate::Missing,
-                at => Fate::Arrived { at: at.map(|at| ArrivalTime::ZERO + delta(at)), ecn: Ecn::NotEct },
+                None if !report.arrived => PacketFate::Missing,
+                at => {
+                    PacketFate::Arrived { at: at.map(|at| ArrivalTime::ZERO + delta(at)), ecn: Ecn::NotEct }
+                }
             };
             self.results.push(PacketResult { sent, fate });
         }

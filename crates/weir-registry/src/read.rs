@@ -18,7 +18,7 @@ use serde_json::{Map, Value};
 /// # Errors
 /// A sentence about the first problem, with the path of its option.
 pub fn read<T: DeserializeOwned>(options: Map<String, Value>) -> Result<T, String> {
-    T::deserialize(Node(Value::Object(options))).map_err(|error| error.to_string())
+    T::deserialize(ValueNode(Value::Object(options))).map_err(|error| error.to_string())
 }
 
 /// A problem and the path of its option.
@@ -55,9 +55,9 @@ impl serde::de::Error for Error {
     }
 }
 
-struct Node(Value);
+struct ValueNode(Value);
 
-impl Node {
+impl ValueNode {
     fn unexpected(&self) -> Unexpected<'_> {
         match &self.0 {
             Value::Null => Unexpected::Unit,
@@ -74,7 +74,7 @@ impl Node {
     }
 }
 
-impl<'de> Deserializer<'de> for Node {
+impl<'de> Deserializer<'de> for ValueNode {
     type Error = Error;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
@@ -88,7 +88,7 @@ impl<'de> Deserializer<'de> for Node {
             },
             Value::String(value) => visitor.visit_string(value),
             Value::Array(_) => self.deserialize_seq(visitor),
-            Value::Object(object) => visitor.visit_map(Entries::of(object)),
+            Value::Object(object) => visitor.visit_map(TableEntries::of(object)),
         }
     }
 
@@ -107,7 +107,7 @@ impl<'de> Deserializer<'de> for Node {
         let Value::Object(object) = self.0 else {
             return Err(Error::invalid_type(self.unexpected(), &visitor));
         };
-        visitor.visit_map(Entries::of(object))
+        visitor.visit_map(TableEntries::of(object))
     }
 
     fn deserialize_struct<V: Visitor<'de>>(
@@ -165,7 +165,7 @@ impl<'de> SeqAccess<'de> for Elements {
         let Some(value) = self.rest.next() else { return Ok(None) };
         let index = self.index;
         self.index += 1;
-        seed.deserialize(Node(value)).map(Some).map_err(|error| error.within(index.to_string()))
+        seed.deserialize(ValueNode(value)).map(Some).map_err(|error| error.within(index.to_string()))
     }
 
     fn size_hint(&self) -> Option<usize> {
@@ -173,19 +173,19 @@ impl<'de> SeqAccess<'de> for Elements {
     }
 }
 
-struct Entries {
+struct TableEntries {
     rest: serde_json::map::IntoIter,
     /// The entry whose key was read last.
     entry: Option<(String, Value)>,
 }
 
-impl Entries {
+impl TableEntries {
     fn of(object: Map<String, Value>) -> Self {
         Self { rest: object.into_iter(), entry: None }
     }
 }
 
-impl<'de> MapAccess<'de> for Entries {
+impl<'de> MapAccess<'de> for TableEntries {
     type Error = Error;
 
     fn next_key_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, Error> {
@@ -196,7 +196,7 @@ impl<'de> MapAccess<'de> for Entries {
 
     fn next_value_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<T::Value, Error> {
         let (key, value) = self.entry.take().ok_or_else(|| Error::custom("a value without a key"))?;
-        seed.deserialize(Node(value)).map_err(|error| error.within(key))
+        seed.deserialize(ValueNode(value)).map_err(|error| error.within(key))
     }
 }
 
@@ -208,10 +208,10 @@ struct Choice {
 
 impl Choice {
     /// Reads the value of the variant by `read`, and puts the variant's name into the path of an error.
-    fn read<T>(self, read: impl FnOnce(Node) -> Result<T, Error>) -> Result<T, Error> {
+    fn read<T>(self, read: impl FnOnce(ValueNode) -> Result<T, Error>) -> Result<T, Error> {
         let Self { name, value } = self;
         let value = value.ok_or_else(|| Error::custom(format!("`{name}` needs a value")))?;
-        read(Node(value)).map_err(|error| error.within(name))
+        read(ValueNode(value)).map_err(|error| error.within(name))
     }
 }
 

@@ -18,7 +18,7 @@ use weir_measure::metrics::{Column, Decisions, Recording};
 /// # Errors
 /// Errors of `out`, or a block of a long run that cannot be read.
 pub fn write_series(series: &Recording, out: &mut (impl Write + Send)) -> io::Result<()> {
-    let mut file = Rows::new(out, "series");
+    let mut file = RowGroups::new(out, "series");
     series.each_table(|columns| file.group(columns).map_err(io_error))?;
     file.close().map_err(io_error)
 }
@@ -28,7 +28,7 @@ pub fn write_series(series: &Recording, out: &mut (impl Write + Send)) -> io::Re
 /// # Errors
 /// Errors of `out`, or a part of a long run that cannot be read.
 pub fn write_decisions(decisions: &Decisions, out: &mut (impl Write + Send)) -> io::Result<()> {
-    let mut file = Rows::new(out, "decisions");
+    let mut file = RowGroups::new(out, "decisions");
     decisions.each_table(|columns| file.group(columns).map_err(io_error))?;
     file.close().map_err(io_error)
 }
@@ -43,7 +43,7 @@ pub fn write_columns<'c>(
     columns: impl Iterator<Item = (String, &'c [f64])>,
 ) -> io::Result<()> {
     let columns: Vec<_> = columns.map(|(name, values)| (name, Column::Numbers(values))).collect();
-    let mut file = Rows::new(out, name);
+    let mut file = RowGroups::new(out, name);
     file.group(&columns).map_err(io_error)?;
     file.close().map_err(io_error)
 }
@@ -59,14 +59,14 @@ fn io_error(error: ParquetError) -> io::Error {
 }
 
 /// A file of groups of rows, all with the names and kinds of the first group's columns.
-struct Rows<'n, W: Write + Send> {
+struct RowGroups<'n, W: Write + Send> {
     name: &'n str,
     /// Taken by the first group.
     out: Option<W>,
     file: Option<SerializedFileWriter<W>>,
 }
 
-impl<'n, W: Write + Send> Rows<'n, W> {
+impl<'n, W: Write + Send> RowGroups<'n, W> {
     fn new(out: W, name: &'n str) -> Self {
         Self { name, out: Some(out), file: None }
     }

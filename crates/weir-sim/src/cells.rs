@@ -7,7 +7,7 @@ use crate::packet::Ticket;
 
 /// A link in a cell.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Port {
+pub(crate) struct CellPort {
     pub(crate) cell: usize,
     /// Its number among the links of the cell.
     number: usize,
@@ -16,9 +16,9 @@ pub(crate) struct Port {
 }
 
 #[derive(Debug)]
-pub(crate) struct Cells {
+pub(crate) struct WifiCells {
     cells: Vec<Member>,
-    ports: Vec<Port>,
+    ports: Vec<CellPort>,
 }
 
 /// A cell, and the number of each of its links among all links.
@@ -28,7 +28,7 @@ struct Member {
     links: Vec<usize>,
 }
 
-impl Cells {
+impl WifiCells {
     /// The cells of `specs`; an error comes with the number of the cell.
     pub(crate) fn new(seed: u64, specs: &[CellSpec]) -> Result<Self, (usize, ConfigError)> {
         let (mut cells, mut ports) = (Vec::new(), Vec::new());
@@ -36,7 +36,11 @@ impl Cells {
             let (links, members): (Vec<usize>, Vec<WifiLink>) = spec.links.iter().cloned().unzip();
             let cell = WifiCell::new(&spec.config, &members, stream(seed, &spec.name, purpose::CELL))
                 .map_err(|error| (index, error))?;
-            ports.extend(links.iter().enumerate().map(|(number, &link)| Port { cell: index, number, link }));
+            ports.extend(links.iter().enumerate().map(|(number, &link)| CellPort {
+                cell: index,
+                number,
+                link,
+            }));
             cells.push(Member { cell, links });
         }
         Ok(Self { cells, ports })
@@ -51,11 +55,16 @@ impl Cells {
         self.ports.iter().position(|port| port.link == link)
     }
 
-    pub(crate) fn port(&self, port: usize) -> Port {
+    pub(crate) fn port(&self, port: usize) -> CellPort {
         self.ports[port]
     }
 
-    pub(crate) fn enqueue(&mut self, now: Time, port: Port, ticket: Ticket) -> Result<(), Dropped<Ticket>> {
+    pub(crate) fn enqueue(
+        &mut self,
+        now: Time,
+        port: CellPort,
+        ticket: Ticket,
+    ) -> Result<(), Dropped<Ticket>> {
         self.cells[port.cell].cell.enqueue(now, port.number, ticket)
     }
 

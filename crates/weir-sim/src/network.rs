@@ -7,13 +7,13 @@ use weir_net::{ConfigError, DropReason, Dropped, Exit, Fate, Link, Packet, Time}
 use weir_world::host::{Couplings, SentAction, UDP_OVERHEAD, World, host_owner, packet_meta};
 use weir_world::{CellSpec, FlowSpec, LinkSpec, Loss, Monitor, PacketMeta, Side, purpose, stream};
 
-use crate::cells::Cells;
+use crate::cells::WifiCells;
 use crate::packet::{Body, PacketPool, RtcpPool, SimPacket, Ticket};
-use crate::schedule::Schedule;
+use crate::schedule::WakeUpSchedule;
 
 /// A step of a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Hop {
+enum RouteHop {
     Link(u32),
     /// A link of a cell.
     Port(u32),
@@ -27,20 +27,20 @@ const fn end(flow: usize, side: Side) -> usize {
 
 /// A link, and whether waiting there counts as a packet's queuing delay.
 #[derive(Debug)]
-struct Node {
+struct RouteLink {
     link: Link<Ticket>,
     bottleneck: bool,
 }
 
 #[derive(Debug)]
 pub(crate) struct Network<M> {
-    links: Vec<Node>,
-    cells: Cells,
-    hops: Vec<Hop>,
+    links: Vec<RouteLink>,
+    cells: WifiCells,
+    hops: Vec<RouteHop>,
     /// First hop of the packets that leave an end of a flow.
     first_hop: Vec<u32>,
     /// Components are the links, then the hosts, then the cells, then the couplers. A link of a cell never wakes.
-    schedule: Schedule,
+    schedule: WakeUpSchedule,
     packets: PacketPool,
     pub(crate) rtcp: RtcpPool,
     pub(crate) couplings: Couplings,
@@ -105,10 +105,10 @@ impl<M: Monitor> Network<M> {
         couplings: Couplings,
         monitor: M,
     ) -> Result<Self, Faulty> {
-        let cells = Cells::new(seed, cells).map_err(|(cell, error)| Faulty::Cell(cell, error))?;
+        let cells = WifiCells::new(seed, cells).map_err(|(cell, error)| Faulty::Cell(cell, error))?;
         let hop = |&link: &usize| match cells.port_of(link) {
-            Some(port) => Hop::Port(port as u32),
-            None => Hop::Link(link as u32),
+            Some(port) => RouteHop::Port(port as u32),
+            None => RouteHop::Link(link as u32),
         };
         let mut hops = Vec::new();
         let mut first_hop = Vec::new();
@@ -116,12 +116,12 @@ impl<M: Monitor> Network<M> {
             for (route, far) in [(&flow.forward, Side::Receiver), (&flow.reverse, Side::Sender)] {
                 first_hop.push(hops.len() as u32);
                 hops.extend(route.iter().map(hop));
-                hops.push(Hop::Host(end(host_owner(flows, index), far) as u32));
+                hops.push(RouteHop::Host(end(host_owner(flows, index), far) as u32));
             }
         }
         let built = links.iter().enumerate().map(|(index, link)| {
             match Link::new(&link.config, stream(seed, &link.name, purpose::LINK)) {
-                Ok(ring) => Ok(Node { link: ring, bottleneck: link.bottleneck }),
+                Ok(ring) => Ok(RouteLink { link: ring, bottleneck: link.bottleneck }),
                 Err(error) => Err(Faulty::Link(index, error)),
             }
         });
@@ -129,7 +129,7 @@ impl<M: Monitor> Network<M> {
             links: built.collect::<Result<_, _>>()?,
             hops,
             first_hop,
-            schedule: Schedule::new(links.len() + 2 * flows.len() + cells.len() + couplings.len()),
+            schedule: WakeUpSchedule::new(links.len() + 2 * flows.len() + cells.len() + couplings.len()),
             cells,
             packets: PacketPool::default(),
             rtcp: RtcpPool::default(),
@@ -199,10 +199,10 @@ impl<M: Monitor> Network<M> {
         let hop = self.first_hop[from];
         let ticket = Ticket::new(slot, hop, wire_size, ecn);
         match self.hops[hop as usize] {
-            Hop::Link(link) => self.enter(now, link as usize, ticket),
-            Hop::Port(port) => self.enter_cell(now, port as usize, ticket),
+            RouteHop::Link(link) => self.enter(now, link as usize, ticket),
+            RouteHop::Port(port) => self.enter_cell(now, port as usize, ticket),
             // Every flow has a forward route, and one with answers has a reverse route: `Simulation::new` checks this.
-            Hop::Host(_) => debug_assert!(false, "flow end {from} sends on a way without links"),
+            RouteHop::Host(_) => debug_assert!(false, "flow end {from} sends on a way without links"),
         }
     }
 
@@ -210,7 +210,7 @@ impl<M: Monitor> Network<M> {
     /// its host is returned, to be [taken](Self::take).
     #[inline]
     pub(crate) fn pop(&mut self, now: Time, link: usize) -> Option<(usize, Ticket)> {
-        let Node { link: carrier, bottleneck } = &mut self.links[link];
+        let RouteLink { link: carrier, bottleneck } = &mut self.links[link];
         let bottleneck = *bottleneck;
         let Some(passive) = carrier.as_passive() else { return self.pop_active(now, link) };
         let exit = passive.pop(now);
@@ -221,7 +221,7 @@ impl<M: Monitor> Network<M> {
     /// The same for a link that decides only now.
     #[inline(never)]
     fn pop_active(&mut self, now: Time, link: usize) -> Option<(usize, Ticket)> {
-        let Node { link: carrier, bottleneck } = &mut self.links[link];
+        let RouteLink { link: carrier, bottleneck } = &mut self.links[link];
         let (exit, bottleneck) = (carrier.pop(now), *bottleneck);
         self.schedule.set(link, carrier.next_departure().unwrap_or(Time::MAX));
         self.leave(now, link, bottleneck, exit?)
@@ -262,12 +262,12 @@ impl<M: Monitor> Network<M> {
         }
         let ticket = ticket.onwards();
         match self.hops[ticket.hop() as usize] {
-            Hop::Host(host) => Some((host as usize, ticket)),
-            Hop::Link(next) => {
+            RouteHop::Host(host) => Some((host as usize, ticket)),
+            RouteHop::Link(next) => {
                 self.enter(now, next as usize, ticket);
                 None
             }
-            Hop::Port(port) => {
+            RouteHop::Port(port) => {
                 self.enter_cell(now, port as usize, ticket);
                 None
             }

@@ -4,7 +4,7 @@ use rand::Rng;
 use rand_distr::{Distribution, StandardNormal};
 use rand_pcg::Pcg64Mcg;
 use weir_units::{DataSize, TimeDelta};
-use weir_world::{Web, WebSizes};
+use weir_world::{WebSizes, WebTraffic};
 
 /// Uniform in (0, 1].
 pub(crate) fn unit(rng: &mut Pcg64Mcg) -> f64 {
@@ -28,7 +28,7 @@ pub(crate) fn response_size(rng: &mut Pcg64Mcg, sizes: &WebSizes) -> DataSize {
 }
 
 /// Number of requests of a session.
-pub(crate) fn session_requests(rng: &mut Pcg64Mcg, web: &Web) -> u32 {
+pub(crate) fn session_requests(rng: &mut Pcg64Mcg, web: &WebTraffic) -> u32 {
     let mean = web.requests.max(1.0);
     if mean <= 1.0 {
         return 1;
@@ -58,7 +58,7 @@ mod tests {
 
     #[test]
     fn sessions_have_the_mean_number_of_requests() {
-        let web = Web {
+        let web = WebTraffic {
             load: DataRate::from_mbps(1),
             requests: 4.0,
             think: TimeDelta::from_secs(1),
@@ -71,6 +71,6 @@ mod tests {
         let mean = (0..n).map(|_| f64::from(session_requests(&mut rng, &web))).sum::<f64>() / f64::from(n);
         // Standard deviation √12 = 3.46; of the mean 0.011.
         assert!((mean - 4.0).abs() < 0.04, "{mean}");
-        assert_eq!(session_requests(&mut rng, &Web { requests: 1.0, ..web }), 1);
+        assert_eq!(session_requests(&mut rng, &WebTraffic { requests: 1.0, ..web }), 1);
     }
 }

@@ -10,24 +10,24 @@ use weir_net::Time;
 /// group `i` are the groups from `16 i + 1` on, and below those of the last floor the components. A wake-up is
 /// propagated to the root, whether it changes the earliest of a group or not: a check would take as long.
 #[derive(Debug)]
-pub(crate) struct Schedule {
-    root: Group,
+pub(crate) struct WakeUpSchedule {
+    root: WakeUpGroup,
     /// All groups except the root.
-    below: Vec<Group>,
+    below: Vec<WakeUpGroup>,
     /// Index of the first group of the last floor, the root included in the count.
     last_floor: usize,
 }
 
-impl Schedule {
+impl WakeUpSchedule {
     pub(crate) fn new(components: usize) -> Self {
-        let groups = components.div_ceil(Group::SIZE);
+        let groups = components.div_ceil(WakeUpGroup::SIZE);
         let (mut last_floor, mut floor) = (0, 1);
         while floor < groups {
             last_floor += floor;
-            floor *= Group::SIZE;
+            floor *= WakeUpGroup::SIZE;
         }
         let all = if last_floor == 0 { 1 } else { last_floor + groups };
-        Self { root: Group::new(), below: vec![Group::new(); all - 1], last_floor }
+        Self { root: WakeUpGroup::new(), below: vec![WakeUpGroup::new(); all - 1], last_floor }
     }
 
     /// The earliest wake-up and its component; [`Time::MAX`] if there is none.
@@ -41,21 +41,21 @@ impl Schedule {
     fn first_below(&self, mut place: usize) -> usize {
         let mut group = 0;
         while group < self.last_floor {
-            group = group * Group::SIZE + 1 + place;
+            group = group * WakeUpGroup::SIZE + 1 + place;
             place = unpack(self.below[group - 1].first()).1;
         }
-        (group - self.last_floor) * Group::SIZE + place
+        (group - self.last_floor) * WakeUpGroup::SIZE + place
     }
 
     /// Wakes the component at `at`, or earlier: a wake-up between `now` and then stays as it is. Timers that each
     /// packet postpones, as those of TCP, are then set once in their time.
     #[inline]
     pub(crate) fn set_by(&mut self, now: Time, component: usize, at: Time) {
-        let group = match (self.last_floor + component / Group::SIZE).checked_sub(1) {
+        let group = match (self.last_floor + component / WakeUpGroup::SIZE).checked_sub(1) {
             None => &self.root,
             Some(before) => &self.below[before],
         };
-        let (standing, _) = unpack(group.wakes[component % Group::SIZE]);
+        let (standing, _) = unpack(group.wakes[component % WakeUpGroup::SIZE]);
         if standing <= now || at < standing {
             self.set(component, at);
         }
@@ -64,13 +64,13 @@ impl Schedule {
     /// Wakes the component at `at`, and not before.
     #[inline(never)]
     pub(crate) fn set(&mut self, component: usize, at: Time) {
-        let mut number = self.last_floor + component / Group::SIZE;
-        let mut wake = pack(component % Group::SIZE, at);
+        let mut number = self.last_floor + component / WakeUpGroup::SIZE;
+        let mut wake = pack(component % WakeUpGroup::SIZE, at);
         while let Some(before) = number.checked_sub(1) {
             let group = &mut self.below[before];
             let first = group.set(wake);
-            wake = first & !PLACES | (before % Group::SIZE) as u64;
-            number = before / Group::SIZE;
+            wake = first & !PLACES | (before % WakeUpGroup::SIZE) as u64;
+            number = before / WakeUpGroup::SIZE;
         }
         self.root.set(wake);
     }
@@ -78,7 +78,7 @@ impl Schedule {
     /// Extends the schedule to `components`; new ones have no wake-up.
     pub(crate) fn grow(&mut self, components: usize) {
         let floor = self.below.len() + 1 - self.last_floor;
-        if components <= floor * Group::SIZE {
+        if components <= floor * WakeUpGroup::SIZE {
             return;
         }
         let before = core::mem::replace(self, Self::new(2 * components));
@@ -87,7 +87,7 @@ impl Schedule {
         {
             for wake in group.wakes {
                 let (at, place) = unpack(wake);
-                self.set(number * Group::SIZE + place, at);
+                self.set(number * WakeUpGroup::SIZE + place, at);
             }
         }
     }
@@ -96,7 +96,7 @@ impl Schedule {
 /// Sixteen wake-ups side by side, each with its place in the lowest bits, so that one comparison decides. The code
 /// avoids branches here, as the earliest component changes with every event.
 #[derive(Clone, Debug)]
-struct Group {
+struct WakeUpGroup {
     wakes: [u64; 16],
     /// The earliest of each four.
     earliest: [u64; 4],
@@ -119,7 +119,7 @@ fn unpack(wake: u64) -> (Time, usize) {
         NEVER => Time::MAX,
         nanos => Time::from_nanos(nanos),
     };
-    (at, wake as usize % Group::SIZE)
+    (at, wake as usize % WakeUpGroup::SIZE)
 }
 
 #[inline]
@@ -133,7 +133,7 @@ fn replaced(of: [u64; 4], place: usize, new: u64) -> [u64; 4] {
     [0, 1, 2, 3].map(|i| select_unpredictable(i == place, new, of[i]))
 }
 
-impl Group {
+impl WakeUpGroup {
     const SIZE: usize = 1 << PLACE_BITS;
 
     fn new() -> Self {
@@ -169,7 +169,7 @@ mod tests {
 
     #[test]
     fn the_earliest_wakes_first_and_ties_go_by_index() {
-        let mut schedule = Schedule::new(5);
+        let mut schedule = WakeUpSchedule::new(5);
         assert_eq!(schedule.first().0, Time::MAX);
         for (component, at) in [(3, 30), (1, 10), (4, 10), (0, 20)] {
             schedule.set(component, Time::from_nanos(at));
@@ -185,7 +185,7 @@ mod tests {
     fn a_wake_up_before_its_time_is_kept_until_it_has_come() {
         let at = Time::from_nanos;
         for components in [3, 40] {
-            let mut schedule = Schedule::new(components);
+            let mut schedule = WakeUpSchedule::new(components);
             schedule.set_by(at(0), 2, at(50));
             schedule.set_by(at(10), 2, at(90));
             assert_eq!(schedule.first(), (at(50), 2), "put off");
@@ -202,7 +202,7 @@ mod tests {
 
     #[test]
     fn a_schedule_takes_more_components_as_they_come() {
-        let mut schedule = Schedule::new(1);
+        let mut schedule = WakeUpSchedule::new(1);
         assert_eq!(schedule.first(), (Time::MAX, 0));
         for component in 0..40 {
             schedule.grow(component + 1);
@@ -219,7 +219,7 @@ mod tests {
     }
 
     fn walk(components: usize) {
-        let mut schedule = Schedule::new(components);
+        let mut schedule = WakeUpSchedule::new(components);
         let mut times = vec![u64::MAX; components];
         let mut state = 12_345u64;
         for _ in 0..20_000 {

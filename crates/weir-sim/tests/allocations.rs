@@ -9,7 +9,7 @@ use std::cell::Cell;
 
 use common::{Echo, constant, coupled_by, flow, gcc_2016, spec, tcp};
 use weir_cc::coupled::ctrl::{self, CtrlTcp};
-use weir_cc::coupled::fse::{self, Fse, Grouping};
+use weir_cc::coupled::fse::{self, Fse, InitialGrouping};
 use weir_cc::coupled::mixed::{self, Mixed};
 use weir_cc::coupled::sbd::{self, Detected};
 use weir_cc::packet_feedback::PacketFeedback;
@@ -19,7 +19,7 @@ use weir_cc::scream::v2::{self, ScreamV2};
 use weir_cc::window::{Cubic, NewReno};
 use weir_cc::{Controller, DataRate, DataSize, RateLimits, TimeDelta};
 use weir_media::{
-    AudioConfig, Detection, DetectionSide, EncoderConfig, FrameTraces, MediaConfig, PacketFormat,
+    AudioConfig, BottleneckDetection, DetectionSide, EncoderConfig, FrameTraces, MediaConfig, PacketFormat,
 };
 use weir_net::{
     CoDel, Discipline, DualPi2, FqCoDel, Jitter, LossModel, Order, Pie, QueueConfig, Red, Time, WifiConfig,
@@ -28,8 +28,8 @@ use weir_net::{
 use weir_sim::Simulation;
 use weir_world::tcp::TcpConfig;
 use weir_world::{
-    CellSpec, CoupledSpec, Downloads, FlowSpec, MediaSpec, Monitor, RunSpec, Traffic, TransferMeta,
-    Unwatched, Web, WebSizes, WindowAlgorithms,
+    CellSpec, CoupledSpec, DownloadTraffic, FlowSpec, MediaSpec, Monitor, RunSpec, Traffic, TransferMeta,
+    Unwatched, WebSizes, WebTraffic, WindowAlgorithms,
 };
 
 struct Counting;
@@ -118,7 +118,7 @@ fn words_and_orders_allocate_nothing() {
 #[test]
 fn couplers_allocate_nothing() {
     let both = || vec![flow("video", gcc_2016()), flow("bulk", tcp())];
-    let fse = Fse::new(fse::Config::rfc8699_active(), Grouping::Together).expect("valid");
+    let fse = Fse::new(fse::Config::rfc8699_active(), InitialGrouping::Together).expect("valid");
     let mixed = Mixed::new(mixed::Config::default()).expect("valid");
     let ctrl = CtrlTcp::new(ctrl::Config::default()).expect("valid");
     let run = |flows| spec(2000, 180, flows);
@@ -135,7 +135,7 @@ fn couplers_allocate_nothing() {
 #[test]
 fn detection_of_shared_bottlenecks_allocates_nothing() {
     for place in [DetectionSide::Sender, DetectionSide::Receiver] {
-        let detection = Some(Detection::new(place, &sbd::Config::DEFAULT).expect("valid"));
+        let detection = Some(BottleneckDetection::new(place, &sbd::Config::DEFAULT).expect("valid"));
         let video = |name: &str| {
             let Traffic::Media(media) = reporting_per_packet(PacketFormat::TransportWide) else {
                 unreachable!()
@@ -239,13 +239,13 @@ fn a_transfer_takes_over_the_connection_of_another_and_allocates_nothing() {
     let laws = WindowAlgorithms::new("reno", || Box::new(NewReno::default()));
     let config = TcpConfig::default();
     let bytes = DataSize::from_bytes;
-    let downloads = Downloads {
+    let downloads = DownloadTraffic {
         smallest: bytes(500_000),
         largest: bytes(500_000),
         idle: TimeDelta::from_secs(1),
         begins_idle: false,
     };
-    let web = Web {
+    let web = WebTraffic {
         load: DataRate::from_mbps(1),
         requests: 4.0,
         think: TimeDelta::from_secs(1),

@@ -7,7 +7,7 @@ use std::ops::RangeInclusive;
 
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
-use weir_import::traces::synthetic::{Constants, MODELS, Model};
+use weir_import::traces::synthetic::{Constants, DriveModel, MODELS};
 use weir_import::traces::{TraceStatistics, TraceStore};
 
 /// The drives that a scenario has by default …
@@ -69,7 +69,7 @@ fn distance(name: &str, constants: &Constants, wanted: &TraceStatistics) -> f64 
 
 /// Random search: all constants are moved at once, and a nearer result is kept. The steps are up to a third at first, and a few
 /// per cent in the end.
-fn fit(model: &Model, wanted: &TraceStatistics) -> Constants {
+fn fit(model: &DriveModel, wanted: &TraceStatistics) -> Constants {
     let mut random = Pcg64Mcg::seed_from_u64(1);
     let (mut best, mut least) = (model.constants, distance(model.name, &model.constants, wanted));
     for trial in 0..TRIALS {

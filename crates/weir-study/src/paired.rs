@@ -5,14 +5,14 @@ use weir_measure::results::Value;
 use weir_measure::results::ranking::{Better, MARGIN, beats};
 use weir_measure::results::stats::{Estimate, mean, paired_difference};
 
-use weir_report::page::{Best, Cell, Column, Differences, Row, RowKind, SummaryTable};
+use weir_report::page::{Best, Differences, Row, RowKind, SummaryCell, SummaryColumn, SummaryTable};
 use weir_scenario::registry;
 
 /// A row per controller, a column per metric, in each cell a value per run, in the order of the seeds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RunTable {
     /// The metrics.
-    pub columns: Vec<Column>,
+    pub columns: Vec<SummaryColumn>,
     /// The controllers.
     pub rows: Vec<RunRow>,
 }
@@ -42,7 +42,7 @@ impl RunTable {
     /// [`Self::summary`] with intervals in any case, for tables that stand beside others.
     pub fn with_intervals(&self) -> SummaryTable {
         let mut table = SummaryTable { columns: self.columns.clone(), rows: Vec::new() };
-        let cell = |values: &Vec<Value>| estimate(values).map(Cell::from);
+        let cell = |values: &Vec<Value>| estimate(values).map(SummaryCell::from);
         for row in &self.rows {
             let cells = row.values.iter().map(cell).collect();
             table
@@ -108,7 +108,7 @@ impl RunTable {
 }
 
 /// Whether all runs have the same value as far as the table shows it, or values within [`MARGIN`] of their mean.
-fn alike(values: &[Value], column: &Column) -> bool {
+fn alike(values: &[Value], column: &SummaryColumn) -> bool {
     let known: Vec<f64> = values.iter().copied().flatten().collect();
     let (least, most) = known.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), &value| {
         (least.min(value), most.max(value))
@@ -119,8 +119,8 @@ fn alike(values: &[Value], column: &Column) -> bool {
 }
 
 /// The differences of `own` to `other`, run by run, in each of `columns`; a cell is marked where the 95 % interval excludes zero.
-pub(crate) fn less(columns: &[Column], own: &RunRow, other: &RunRow) -> Row {
-    let cell = |(at, column): (usize, &Column)| {
+pub(crate) fn less(columns: &[SummaryColumn], own: &RunRow, other: &RunRow) -> Row {
+    let cell = |(at, column): (usize, &SummaryColumn)| {
         let estimate = difference(own.values.get(at)?, other.values.get(at)?)?;
         let (sure, mean) = (estimate.excludes_zero(), estimate.mean);
         let better = match column.best {
@@ -128,7 +128,7 @@ pub(crate) fn less(columns: &[Column], own: &RunRow, other: &RunRow) -> Row {
             Best::Highest => Some(mean > 0.0),
             Best::Lowest => Some(mean < 0.0),
         };
-        Some(Cell {
+        Some(SummaryCell {
             best: sure && better != Some(false),
             worse: sure && better == Some(false),
             ..estimate.into()
@@ -210,7 +210,7 @@ mod tests {
     use super::*;
 
     fn table(best: Best, rows: &[(&str, &[f64])]) -> RunTable {
-        let column = Column {
+        let column = SummaryColumn {
             label: "rate".to_owned(),
             unit: String::new(),
             definition: String::new(),
@@ -294,7 +294,7 @@ mod tests {
             ("b{x=1}", &[2.0, 1.0]),
         ];
         let lower = table(Best::Lowest, &rows).differences();
-        let cells: Vec<(&str, &str, Cell)> = lower
+        let cells: Vec<(&str, &str, SummaryCell)> = lower
             .iter()
             .map(|own| (own.first.as_str(), &own.table.rows[0]))
             .map(|(first, row)| (first, row.name.as_str(), row.cells[0].unwrap()))
@@ -327,7 +327,7 @@ mod tests {
     #[test]
     fn columns_without_a_value_go() {
         let mut table = table(Best::Highest, &[("a", &[1.0])]);
-        table.columns.push(Column { label: "empty".to_owned(), ..table.columns[0].clone() });
+        table.columns.push(SummaryColumn { label: "empty".to_owned(), ..table.columns[0].clone() });
         table.rows[0].values.push(vec![None]);
         let kept = table.without_empty_columns();
         assert_eq!((kept.columns.len(), kept.rows[0].values.len()), (1, 1));

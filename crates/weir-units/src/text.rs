@@ -13,12 +13,12 @@ use crate::{DataRate, DataSize, TimeDelta};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseUnitError {
     text: String,
-    problem: Problem,
+    problem: TextProblem,
     expected: &'static str,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Problem {
+enum TextProblem {
     NoNumber,
     NoUnit,
     UnknownUnit,
@@ -29,11 +29,11 @@ enum Problem {
 impl fmt::Display for ParseUnitError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let problem = match self.problem {
-            Problem::NoNumber => "has no number",
-            Problem::NoUnit => "has no unit",
-            Problem::UnknownUnit => "has a unit that is not known here",
-            Problem::Negative => "must not be negative",
-            Problem::TooLarge => "is too large",
+            TextProblem::NoNumber => "has no number",
+            TextProblem::NoUnit => "has no unit",
+            TextProblem::UnknownUnit => "has a unit that is not known here",
+            TextProblem::Negative => "must not be negative",
+            TextProblem::TooLarge => "is too large",
         };
         write!(f, "`{}` {problem}; write {}", self.text, self.expected)
     }
@@ -53,18 +53,18 @@ fn parse(text: &str, units: Units, expected: &'static str, signed: bool) -> Resu
     let trimmed = text.trim();
     let split = trimmed.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(trimmed.len());
     let (number, unit) = trimmed.split_at(split);
-    let number: f64 = number.trim().parse().map_err(|_| fail(Problem::NoNumber))?;
+    let number: f64 = number.trim().parse().map_err(|_| fail(TextProblem::NoNumber))?;
     if unit.is_empty() {
-        return Err(fail(Problem::NoUnit));
+        return Err(fail(TextProblem::NoUnit));
     }
     let (_, scale) =
-        units.iter().find(|(name, _)| *name == unit).ok_or_else(|| fail(Problem::UnknownUnit))?;
+        units.iter().find(|(name, _)| *name == unit).ok_or_else(|| fail(TextProblem::UnknownUnit))?;
     if number < 0.0 && !signed {
-        return Err(fail(Problem::Negative));
+        return Err(fail(TextProblem::Negative));
     }
     let value = nearest(number * scale);
     // Above 2^63 neither an `i64` nor a sensible quantity is left.
-    if value.abs() >= 9.2e18 { Err(fail(Problem::TooLarge)) } else { Ok(value) }
+    if value.abs() >= 9.2e18 { Err(fail(TextProblem::TooLarge)) } else { Ok(value) }
 }
 
 /// Writes `value` in the largest unit that shows it exactly with at most three decimals.
@@ -114,8 +114,8 @@ macro_rules! text_form {
         #[cfg(feature = "serde")]
         impl<'de> serde::Deserialize<'de> for $unit {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                struct Text;
-                impl serde::de::Visitor<'_> for Text {
+                struct UnitVisitor;
+                impl serde::de::Visitor<'_> for UnitVisitor {
                     type Value = $unit;
                     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                         f.write_str($expected)
@@ -124,7 +124,7 @@ macro_rules! text_form {
                         text.parse().map_err(E::custom)
                     }
                 }
-                deserializer.deserialize_str(Text)
+                deserializer.deserialize_str(UnitVisitor)
             }
         }
 

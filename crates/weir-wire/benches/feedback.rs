@@ -5,7 +5,7 @@
 
 use std::hint::black_box;
 
-use weir_wire::rtcp::{Ccfb, Message, Metric, Twcc, TwccHeader, messages};
+use weir_wire::rtcp::{Ccfb, Message, MetricBlock, Twcc, TwccHeader, messages};
 
 const ROUNDS: u32 = 15;
 /// Messages in each round: few enough that a round lasts less than a time slice.
@@ -39,7 +39,7 @@ fn write_transport_wide(arrivals: &[Option<i64>], number: u8, bytes: &mut [u8]) 
 
 fn write_rfc_8888(arrivals: &[Option<i64>], number: u8, bytes: &mut [u8]) -> usize {
     let metric = |arrival: &Option<i64>| {
-        arrival.map(|at| Metric { ecn: 0, offset: Metric::offset_from_nanos(105_000_000 - at) })
+        arrival.map(|at| MetricBlock { ecn: 0, offset: MetricBlock::offset_from_nanos(105_000_000 - at) })
     };
     Ccfb::write(2, u32::from(number), 1, 65_500, arrivals.iter().map(metric), bytes).unwrap_or(0)
 }
@@ -54,7 +54,7 @@ fn read(bytes: &[u8]) -> i64 {
             }
             Ok(Message::Ccfb(feedback)) => {
                 let metrics = feedback.blocks().flat_map(|block| block.metrics());
-                let offsets = metrics.filter_map(|(_, metric)| metric.and_then(Metric::offset_nanos));
+                let offsets = metrics.filter_map(|(_, metric)| metric.and_then(MetricBlock::offset_nanos));
                 sum += offsets.sum::<i64>();
             }
             _ => {}

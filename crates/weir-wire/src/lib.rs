@@ -45,7 +45,7 @@ pub mod tcp_in_udp;
 pub use abs_send_time::{AbsSendTime, AbsSendTimeUnwrapper};
 pub use error::{BufferTooSmall, ParseError, WriteError};
 pub use frame_marking::FrameMarking;
-pub use media::{ExtensionIds, MediaHeader, Stamp};
+pub use media::{ExtensionIds, MediaHeader, StampExtension};
 pub use ntp::NtpTime;
 pub use rtp::{Extension, RtpHeader, RtpPacket};
 

@@ -27,8 +27,8 @@
 //! ```
 //!
 //! The transport-wide sequence number is that of draft-holmer-rmcat-transport-wide-cc-extensions-01, one counter over
-//! all streams of the transport. The [`Stamp`] is Weir's own; the [`FrameMarking`] that may end the block is that of
-//! RFC 9626.
+//! all streams of the transport. The [`StampExtension`] is Weir's own; the [`FrameMarking`] that may end the block is
+//! that of RFC 9626.
 
 use core::fmt;
 
@@ -48,7 +48,7 @@ pub const UDP_IPV4_OVERHEAD: usize = IPV4_HEADER_LEN + UDP_HEADER_LEN;
 /// Data from a controller's sender to its receiver in each packet: a header extension of two bytes, or of six if
 /// the sender knows its rate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Stamp {
+pub struct StampExtension {
     /// The sender's round-trip time in units of 100 µs, 0 while unknown; the largest value, 6.5535 s, also covers
     /// longer times.
     pub rtt: u16,
@@ -63,7 +63,7 @@ const RTT_LEN: usize = 2;
 /// Length of a stamp with its rate, in bytes.
 const RTT_AND_RATE_LEN: usize = 6;
 
-impl Stamp {
+impl StampExtension {
     /// The stamp for a round-trip time in nanoseconds, to the nearest unit, and a rate in bit/s. A time of zero or less
     /// means unknown; anything longer is at least one unit, so that a short path is not taken for an unknown one. A
     /// rate of zero means unknown.
@@ -136,7 +136,7 @@ impl ExtensionIds {
         self.transport_sequence
     }
 
-    /// ID of the [`Stamp`].
+    /// ID of the [`StampExtension`].
     pub const fn stamp(&self) -> u8 {
         self.stamp
     }
@@ -186,7 +186,7 @@ pub struct MediaHeader {
     /// Lower 16 bits of the packet's number on the transport.
     pub transport_sequence: u16,
     /// Stamp of the controller's sender, if it sends one.
-    pub stamp: Option<Stamp>,
+    pub stamp: Option<StampExtension>,
     /// Position of the packet in its frame, if that is marked.
     pub frame_marking: Option<FrameMarking>,
 }
@@ -200,10 +200,10 @@ pub const RATED_LEN: usize = PLAIN_LEN + 8;
 
 /// Length on the wire in bytes of a media header with this stamp and with or without a frame marking: [`PLAIN_LEN`],
 /// [`STAMPED_LEN`] or [`RATED_LEN`].
-pub const fn header_len(stamp: Option<Stamp>, marked: bool) -> usize {
+pub const fn header_len(stamp: Option<StampExtension>, marked: bool) -> usize {
     match (stamp, marked) {
         (None, false) => PLAIN_LEN,
-        (None, true) | (Some(Stamp { rate: 0, .. }), _) => STAMPED_LEN,
+        (None, true) | (Some(StampExtension { rate: 0, .. }), _) => STAMPED_LEN,
         (Some(_), _) => RATED_LEN,
     }
 }
@@ -292,14 +292,14 @@ fn required<const N: usize>(packet: &RtpPacket<'_>, id: u8) -> Result<[u8; N], P
         .ok_or_else(|| ParseError::MissingExtension { offset: packet.extension_offset(), id })
 }
 
-fn stamp(packet: &RtpPacket<'_>, id: u8) -> Result<Option<Stamp>, ParseError> {
+fn stamp(packet: &RtpPacket<'_>, id: u8) -> Result<Option<StampExtension>, ParseError> {
     if let Some(&[high, low, ref rate @ ..]) = packet.extension(id)
         && let Ok(rate) = rate.try_into()
     {
-        let stamp = Stamp { rtt: u16::from_be_bytes([high, low]), rate: u32::from_be_bytes(rate) };
+        let stamp = StampExtension { rtt: u16::from_be_bytes([high, low]), rate: u32::from_be_bytes(rate) };
         return Ok(Some(stamp));
     }
-    Ok(optional(packet, id)?.map(|rtt| Stamp { rtt: u16::from_be_bytes(rtt), rate: 0 }))
+    Ok(optional(packet, id)?.map(|rtt| StampExtension { rtt: u16::from_be_bytes(rtt), rate: 0 }))
 }
 
 fn optional<const N: usize>(packet: &RtpPacket<'_>, id: u8) -> Result<Option<[u8; N]>, ParseError> {

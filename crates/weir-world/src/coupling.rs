@@ -1,7 +1,7 @@
 //! Couplings of flows.
 
 use weir_cc::coupled::{Coupler, sbd};
-use weir_media::Desired;
+use weir_media::DesiredRate;
 use weir_net::Time;
 use weir_units::TimeDelta;
 
@@ -27,7 +27,7 @@ pub struct CoupledSpec {
     /// Its later weights, each with the time from which on it holds, in order.
     pub later_priorities: Vec<(Time, f64)>,
     /// The desired rate that it reports.
-    pub desired: Desired,
+    pub desired: DesiredRate,
     /// Statistics that a TCP flow reports, for a coupler that detects shared bottlenecks. A media flow has them in its
     /// [own configuration](weir_media::MediaConfig::detection).
     pub statistics: Option<&'static sbd::Config>,
@@ -40,7 +40,7 @@ impl CoupledSpec {
             coupling,
             priority: 1.0,
             later_priorities: Vec::new(),
-            desired: Desired::Limits,
+            desired: DesiredRate::Limits,
             statistics: None,
         }
     }

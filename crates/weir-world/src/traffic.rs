@@ -10,7 +10,7 @@ use weir_net::Time;
 use weir_units::{DataRate, DataSize, TimeDelta};
 
 use crate::tcp::TcpConfig;
-use crate::web::Web;
+use crate::web::WebTraffic;
 
 /// Traffic of a flow.
 #[derive(Debug)]
@@ -51,7 +51,7 @@ pub enum Traffic {
         /// The endpoints.
         config: TcpConfig,
         /// Sizes and idle times of the downloads.
-        downloads: Downloads,
+        downloads: DownloadTraffic,
     },
     /// Web-like traffic: requests from the receiver's end, answered over TCP.
     Web {
@@ -60,7 +60,7 @@ pub enum Traffic {
         /// The endpoints.
         config: TcpConfig,
         /// Sizes and times of the requests.
-        web: Web,
+        web: WebTraffic,
     },
 }
 
@@ -84,7 +84,7 @@ impl MediaSpec {
 
 /// Downloads with idle times between them (RFC 8868 §4.1's short-lived TCP flows).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Downloads {
+pub struct DownloadTraffic {
     /// Smallest size of a download, which is drawn uniformly.
     pub smallest: DataSize,
     /// Largest size of a download.

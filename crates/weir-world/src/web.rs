@@ -43,7 +43,7 @@ impl Default for WebSizes {
 
 /// Background web traffic: sessions of requests and responses over TCP.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Web {
+pub struct WebTraffic {
     /// Mean offered load of the responses, on the wire, without retransmissions.
     pub load: DataRate,
     /// Mean number of requests in a session, at least 1; geometrically distributed.
@@ -85,7 +85,7 @@ impl WebSizes {
     }
 }
 
-impl Web {
+impl WebTraffic {
     /// Sessions per second that offer the load: each response takes, besides its bytes, a header for each segment (half a
     /// segment more than the bytes fill, on average) and the SYN.
     pub fn sessions_per_second(&self, tcp: &TcpConfig) -> f64 {
@@ -110,7 +110,7 @@ mod tests {
 
     #[test]
     fn sessions_offer_the_load() {
-        let web = Web {
+        let web = WebTraffic {
             load: DataRate::from_mbps(1),
             requests: 4.0,
             think: TimeDelta::from_secs(1),

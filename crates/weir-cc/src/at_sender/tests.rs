@@ -312,7 +312,7 @@ fn sent(id: u64, at: i64) -> SentPacket {
 fn came(id: u64, sent_at: i64, at: i64) -> PacketResult {
     PacketResult {
         sent: sent(id, sent_at),
-        fate: Fate::Arrived { at: Some(ArrivalTime::from_millis(at)), ecn: Ecn::NotEct },
+        fate: PacketFate::Arrived { at: Some(ArrivalTime::from_millis(at)), ecn: Ecn::NotEct },
     }
 }
 
@@ -369,12 +369,12 @@ fn a_packet_that_was_not_sent_here_did_not_arrive() {
 #[test]
 fn a_packet_that_is_recovered_has_arrived_and_a_missing_one_has_not() {
     let mut sender = witness_each_100_ms();
-    let recovered = Fate::Recovered { at: Some(ArrivalTime::from_millis(70)), ecn: Ecn::Ce };
+    let recovered = PacketFate::Recovered { at: Some(ArrivalTime::from_millis(70)), ecn: Ecn::Ce };
     tell(
         &mut sender,
         &[
             PacketResult { sent: sent(3, 0), fate: recovered },
-            PacketResult { sent: sent(4, 0), fate: Fate::Missing },
+            PacketResult { sent: sent(4, 0), fate: PacketFate::Missing },
         ],
         None,
     );

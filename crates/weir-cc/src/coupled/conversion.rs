@@ -6,7 +6,7 @@
 //! the queue than its share's part of it.
 //!
 //! A flow that reports its window ([`CouplingMessage::Window`](crate::coupled::CouplingMessage::Window)) is steered by
-//! windows; [`Steering`] is the state that a coupler of rates keeps of it. A controller that computes rates and keeps a
+//! windows; [`WindowConversion`] is the state that a coupler of rates keeps of it. A controller that computes rates and keeps a
 //! window as well is steered by rates: its window follows, as an allocation is relative
 //! ([`AllocatedRate`](crate::AllocatedRate)).
 //!
@@ -46,7 +46,7 @@ pub(super) fn window_of(rate: f64, segment: DataSize, base_rtt: TimeDelta) -> f6
 
 /// A flow that a window steers, as a coupler of rates knows it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Steering {
+pub(super) struct WindowConversion {
     segment: DataSize,
     base_rtt: Option<TimeDelta>,
     /// The last window that was reported or ordered.
@@ -83,12 +83,12 @@ pub(super) enum RateUpdate {
     Nothing,
 }
 
-impl Steering {
+impl WindowConversion {
     /// A flow that joins, or `None` for an [impossible](Windowed::is_possible) window.
     pub(super) fn new(joined: &Windowed) -> Option<Self> {
         let base_rtt = joined.base_rtt.map(possible_rtt);
-        let steering = Self { segment: joined.segment, base_rtt, window: joined.window, recovering: false };
-        joined.is_possible().then_some(steering)
+        let conversion = Self { segment: joined.segment, base_rtt, window: joined.window, recovering: false };
+        joined.is_possible().then_some(conversion)
     }
 
     /// The rate of `cwnd` segments in bit/s, or `None` before the first round-trip time.

@@ -1,12 +1,12 @@
-//! The common part of couplers: a [`CouplingAlgorithm`] in a [`Frame`] is a [`Coupler`].
+//! The common part of couplers: a [`CouplingAlgorithm`] in an [`AlgorithmCoupler`] is a [`Coupler`].
 //!
 //! The frame keeps the members and their presence, refuses messages that make no sense, numbers actions and keeps them
 //! until they are polled. The algorithm computes the allocations. Each of its functions gets the frame, in which
-//! [`Frame::flows`] holds the state of each member and [`Frame::algorithm`] that of the group. A place is the index of
-//! a member.
+//! [`AlgorithmCoupler::flows`] holds the state of each member and [`AlgorithmCoupler::algorithm`] that of the group.
+//! A place is the index of a member.
 //!
 //! ```
-//! use weir_cc::coupled::frame::{CouplingAlgorithm, Departure, Frame};
+//! use weir_cc::coupled::frame::{CouplingAlgorithm, Departure, AlgorithmCoupler};
 //! use weir_cc::coupled::{
 //!     Aggregate, CouplerAction, CouplingMessage, CwndUpdate, FlowId, FlowParameters, Join, Update,
 //! };
@@ -16,49 +16,49 @@
 //! #[derive(Debug)]
 //! struct EqualParts(DataRate);
 //!
-//! fn part(frame: &Frame<EqualParts>) -> DataRate {
+//! fn part(frame: &AlgorithmCoupler<EqualParts>) -> DataRate {
 //!     frame.algorithm.0.scale(1.0 / frame.flows.len() as f64)
 //! }
 //!
-//! fn order_all(frame: &mut Frame<EqualParts>) {
+//! fn order_all(frame: &mut AlgorithmCoupler<EqualParts>) {
 //!     (0..frame.flows.len()).for_each(|place| frame.flows.order(place));
 //! }
 //!
 //! impl CouplingAlgorithm for EqualParts {
 //!     type Flow = ();
 //!
-//!     fn admit(_: &mut Frame<Self>, _: SendTime, _: FlowId, _: &Join) {}
+//!     fn admit(_: &mut AlgorithmCoupler<Self>, _: SendTime, _: FlowId, _: &Join) {}
 //!
-//!     fn on_join(frame: &mut Frame<Self>, _: SendTime, _: usize, _: &Join) {
+//!     fn on_join(frame: &mut AlgorithmCoupler<Self>, _: SendTime, _: usize, _: &Join) {
 //!         order_all(frame);
 //!     }
 //!
-//!     fn on_left(frame: &mut Frame<Self>, _: SendTime, _: FlowId, _: (), _: Departure) {
+//!     fn on_left(frame: &mut AlgorithmCoupler<Self>, _: SendTime, _: FlowId, _: (), _: Departure) {
 //!         order_all(frame);
 //!     }
 //!
-//!     fn on_rate(frame: &mut Frame<Self>, _: SendTime, place: usize, _: &Update) {
+//!     fn on_rate(frame: &mut AlgorithmCoupler<Self>, _: SendTime, place: usize, _: &Update) {
 //!         frame.flows.order(place);
 //!     }
 //!
-//!     fn on_window(_: &mut Frame<Self>, _: SendTime, _: usize, _: &CwndUpdate) {}
+//!     fn on_window(_: &mut AlgorithmCoupler<Self>, _: SendTime, _: usize, _: &CwndUpdate) {}
 //!
-//!     fn on_parameters(_: &mut Frame<Self>, _: SendTime, _: usize, _: &FlowParameters) {}
+//!     fn on_parameters(_: &mut AlgorithmCoupler<Self>, _: SendTime, _: usize, _: &FlowParameters) {}
 //!
-//!     fn answer(frame: &mut Frame<Self>, place: usize, _: &CouplingMessage) {
+//!     fn answer(frame: &mut AlgorithmCoupler<Self>, place: usize, _: &CouplingMessage) {
 //!         frame.flows.order(place);
 //!     }
 //!
-//!     fn newest(frame: &mut Frame<Self>, place: usize) -> Option<CouplerAction> {
+//!     fn newest(frame: &mut AlgorithmCoupler<Self>, place: usize) -> Option<CouplerAction> {
 //!         Some(CouplerAction::Rate { rate: part(frame), epoch: frame.flows.next_epoch(place) })
 //!     }
 //!
-//!     fn aggregate(frame: &Frame<Self>, _: usize) -> Option<Aggregate> {
+//!     fn aggregate(frame: &AlgorithmCoupler<Self>, _: usize) -> Option<Aggregate> {
 //!         Some(Aggregate { group: 0, sum: frame.algorithm.0.bps_f64() })
 //!     }
 //! }
 //!
-//! let coupler = Frame::of(EqualParts(DataRate::from_mbps(3)));
+//! let coupler = AlgorithmCoupler::of(EqualParts(DataRate::from_mbps(3)));
 //! # let _: &dyn weir_cc::coupled::Coupler = &coupler;
 //! ```
 
@@ -74,9 +74,9 @@ use crate::coupled::message::{
 };
 use crate::time::SendTime;
 
-use members::Pending;
+use members::PendingAction;
 pub use members::{Members, Presence};
-pub use refused::Refused;
+pub use refused::RefusedMessages;
 pub use soft_state::SoftState;
 
 /// Computes the allocations of a coupler.
@@ -96,26 +96,32 @@ pub trait CouplingAlgorithm: Send + Sync + Debug + Sized {
     const KEEPS_PAUSED: bool = false;
 
     /// The state of a flow that joins. A flow that joins again is still a member with its former state.
-    fn admit(frame: &mut Frame<Self>, now: SendTime, member: FlowId, join: &Join) -> Self::Flow;
+    fn admit(frame: &mut AlgorithmCoupler<Self>, now: SendTime, member: FlowId, join: &Join) -> Self::Flow;
 
     /// A flow has joined.
-    fn on_join(frame: &mut Frame<Self>, now: SendTime, place: usize, join: &Join);
+    fn on_join(frame: &mut AlgorithmCoupler<Self>, now: SendTime, place: usize, join: &Join);
 
     /// The controller of a member computed a rate. The member waits for an answer.
-    fn on_rate(frame: &mut Frame<Self>, now: SendTime, place: usize, update: &Update);
+    fn on_rate(frame: &mut AlgorithmCoupler<Self>, now: SendTime, place: usize, update: &Update);
 
     /// An event changed the window of a member.
-    fn on_window(frame: &mut Frame<Self>, now: SendTime, place: usize, cwnd_update: &CwndUpdate);
+    fn on_window(frame: &mut AlgorithmCoupler<Self>, now: SendTime, place: usize, cwnd_update: &CwndUpdate);
 
     /// The parameters of a member have changed.
-    fn on_parameters(frame: &mut Frame<Self>, now: SendTime, place: usize, parameters: &FlowParameters);
+    fn on_parameters(
+        frame: &mut AlgorithmCoupler<Self>,
+        now: SendTime,
+        place: usize,
+        parameters: &FlowParameters,
+    );
 
     /// A member goes, and is at its place for the last time.
-    fn on_leaving(_frame: &mut Frame<Self>, _now: SendTime, _place: usize, _departure: Departure) {}
+    fn on_leaving(_frame: &mut AlgorithmCoupler<Self>, _now: SendTime, _place: usize, _departure: Departure) {
+    }
 
     /// A member has gone.
     fn on_left(
-        _frame: &mut Frame<Self>,
+        _frame: &mut AlgorithmCoupler<Self>,
         _now: SendTime,
         _member: FlowId,
         _left: Self::Flow,
@@ -133,10 +139,10 @@ pub trait CouplingAlgorithm: Send + Sync + Debug + Sized {
         true
     }
 
-    /// An update or a window event of a silent member. Returns whether the algorithm takes it; [`Frame::resume`] lets
-    /// the member take part again.
+    /// An update or a window event of a silent member. Returns whether the algorithm takes it;
+    /// [`AlgorithmCoupler::resume`] lets the member take part again.
     fn on_message_of_silent(
-        _frame: &mut Frame<Self>,
+        _frame: &mut AlgorithmCoupler<Self>,
         _now: SendTime,
         _place: usize,
         _message: &CouplingMessage,
@@ -145,19 +151,19 @@ pub trait CouplingAlgorithm: Send + Sync + Debug + Sized {
     }
 
     /// Answers a refused message of a member with the action that holds for it.
-    fn answer(frame: &mut Frame<Self>, place: usize, message: &CouplingMessage);
+    fn answer(frame: &mut AlgorithmCoupler<Self>, place: usize, message: &CouplingMessage);
 
     /// The answer to a join or an update that brings no action, or `None` for a member that does not wait: without an
     /// answer the coupler would seem absent.
-    fn acknowledgement(_frame: &Frame<Self>, _place: usize) -> Option<CouplerAction> {
+    fn acknowledgement(_frame: &AlgorithmCoupler<Self>, _place: usize) -> Option<CouplerAction> {
         None
     }
 
     /// Called after each message and each timeout: queues the actions that follow from it.
-    fn settle(_frame: &mut Frame<Self>) {}
+    fn settle(_frame: &mut AlgorithmCoupler<Self>) {}
 
     /// The newest action of a member for which [`Members::order`] was called.
-    fn newest(_frame: &mut Frame<Self>, _place: usize) -> Option<CouplerAction> {
+    fn newest(_frame: &mut AlgorithmCoupler<Self>, _place: usize) -> Option<CouplerAction> {
         None
     }
 
@@ -167,15 +173,15 @@ pub trait CouplingAlgorithm: Send + Sync + Debug + Sized {
     }
 
     /// When [`Self::on_timer`] is to be called next.
-    fn next_timer(_frame: &Frame<Self>) -> Option<SendTime> {
+    fn next_timer(_frame: &AlgorithmCoupler<Self>) -> Option<SendTime> {
         None
     }
 
     /// The time of [`Self::next_timer`] has come, or members have fallen silent.
-    fn on_timer(_frame: &mut Frame<Self>, _now: SendTime) {}
+    fn on_timer(_frame: &mut AlgorithmCoupler<Self>, _now: SendTime) {}
 
     /// The group of a member and its sum.
-    fn aggregate(frame: &Frame<Self>, place: usize) -> Option<Aggregate>;
+    fn aggregate(frame: &AlgorithmCoupler<Self>, place: usize) -> Option<Aggregate>;
 }
 
 /// The way in which a member goes.
@@ -193,31 +199,31 @@ pub enum Departure {
 
 /// Coupler by an algorithm.
 #[derive(Clone, Debug)]
-pub struct Frame<A: CouplingAlgorithm> {
+pub struct AlgorithmCoupler<A: CouplingAlgorithm> {
     /// State of the algorithm for all members.
     pub algorithm: A,
     /// The members.
     pub flows: Members<A::Flow>,
     /// Lower bound of the times at which a member without messages falls silent.
     expiry: SendTime,
-    refused: Refused,
+    refused: RefusedMessages,
 }
 
-impl<A: CouplingAlgorithm + Default> Default for Frame<A> {
+impl<A: CouplingAlgorithm + Default> Default for AlgorithmCoupler<A> {
     fn default() -> Self {
         Self::of(A::default())
     }
 }
 
-impl<A: CouplingAlgorithm> Frame<A> {
+impl<A: CouplingAlgorithm> AlgorithmCoupler<A> {
     /// A coupler without members.
     pub fn of(algorithm: A) -> Self {
-        let refused = Refused::default();
+        let refused = RefusedMessages::default();
         Self { algorithm, flows: Members::default(), expiry: SendTime::MAX, refused }
     }
 
     /// Numbers of refused messages, by reason.
-    pub const fn refused(&self) -> Refused {
+    pub const fn refused(&self) -> RefusedMessages {
         self.refused
     }
 
@@ -412,7 +418,7 @@ fn check_update<A: CouplingAlgorithm>(member: FlowId, update: &Update) -> Result
     }
 }
 
-impl<A: CouplingAlgorithm> Coupler for Frame<A> {
+impl<A: CouplingAlgorithm> Coupler for AlgorithmCoupler<A> {
     fn on_message(
         &mut self,
         now: SendTime,
@@ -435,8 +441,8 @@ impl<A: CouplingAlgorithm> Coupler for Frame<A> {
         loop {
             let (member, pending) = self.flows.pop()?;
             let action = match pending {
-                Pending::Action(action) => Some(action),
-                Pending::Newest => self.flows.place(member).and_then(|place| A::newest(self, place)),
+                PendingAction::Action(action) => Some(action),
+                PendingAction::Newest => self.flows.place(member).and_then(|place| A::newest(self, place)),
             };
             if let Some(action) = action {
                 return Some((member, action));

@@ -44,7 +44,7 @@ pub struct Membership {
     window: Option<DataSize>,
     base_rtt: Option<TimeDelta>,
     /// Whether feedback has come since the last update.
-    heard: bool,
+    has_feedback: bool,
     /// Whether the coupler refused it before it had a window. If so, it joins again when it has one, as couplers of
     /// windows require.
     lacks_window: bool,
@@ -75,7 +75,7 @@ impl Membership {
             segment,
             window: None,
             base_rtt: None,
-            heard: false,
+            has_feedback: false,
             lacks_window: false,
             answers: Answers::default(),
         }
@@ -122,7 +122,7 @@ impl Membership {
 
     /// Feedback about the flow has arrived.
     pub fn on_feedback(&mut self) {
-        self.heard = true;
+        self.has_feedback = true;
     }
 
     /// The flow's controller decided; `window` belongs to the rate. Returns the message to send, if the flow has
@@ -142,13 +142,13 @@ impl Membership {
                 Some(self.join(now, self.start, decision.rate, window))
             }
             JoinState::In => {
-                let heard = core::mem::take(&mut self.heard);
+                let has_feedback = core::mem::take(&mut self.has_feedback);
                 self.answers.asked(now);
                 Some(CouplingMessage::Update(Update {
                     decision,
                     window: self.windowed(),
                     epoch: self.epoch,
-                    heard,
+                    has_feedback,
                 }))
             }
         }

@@ -108,7 +108,7 @@ pub struct Update {
     /// The newest action that the flow had taken when it computed ([`CouplerAction::epoch`]); 0 before the first.
     pub epoch: u32,
     /// Whether feedback has come since the update before: controllers compute by the clock, too.
-    pub heard: bool,
+    pub has_feedback: bool,
 }
 
 /// An event that changed the window of a flow.

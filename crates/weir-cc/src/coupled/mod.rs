@@ -20,7 +20,7 @@ mod water_fill;
 
 pub use coupler::{Aggregate, Coupler, Grouped, Refusal};
 pub use demand::Demand;
-pub use frame::{CouplingAlgorithm, Frame, Members, Presence, Refused, SoftState};
+pub use frame::{AlgorithmCoupler, CouplingAlgorithm, Members, Presence, RefusedMessages, SoftState};
 pub use member::Membership;
 pub use message::{
     CouplerAction, CouplingMessage, CwndUpdate, FlowId, FlowParameters, Join, Statistics, Update,

@@ -19,7 +19,7 @@ const LARGEST: f64 = 1e30;
 
 /// A claim on the total, and its share.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Claim {
+pub(super) struct ShareClaim {
     /// Number of the claimant; ties are in this order.
     pub of: u32,
     /// The share allocated, within the claim's least and its most.
@@ -44,7 +44,7 @@ pub(super) enum Leftover {
     Kept,
 }
 
-impl Claim {
+impl ShareClaim {
     /// A claim of `of` with a weight above 0, that can live with no less than `least` and use no more than `most`,
     /// which may be infinite. A most below the least counts as the least.
     pub(super) fn new(of: u32, weight: f64, least: f64, most: f64) -> Self {
@@ -81,8 +81,8 @@ fn within(value: f64, least: f64, most: f64) -> f64 {
 }
 
 /// Sums the weights for [`fill`]: to be called when a claim came, went or changed. The claims must be in their
-/// [order](Claim::order).
-pub(super) fn weigh(claims: &mut [Claim]) {
+/// [order](ShareClaim::order).
+pub(super) fn weigh(claims: &mut [ShareClaim]) {
     let mut rest = 0.0;
     for claim in claims.iter_mut().rev() {
         rest += claim.weight;
@@ -91,13 +91,13 @@ pub(super) fn weigh(claims: &mut [Claim]) {
 }
 
 /// The sum of all weights of claims that were [weighed](weigh).
-pub(super) fn weights(claims: &[Claim]) -> f64 {
+pub(super) fn weights(claims: &[ShareClaim]) -> f64 {
     claims.first().map_or(0.0, |claim| claim.rest)
 }
 
 /// Divides `total` among claims that were [weighed](weigh). Returns the sum of their shares: `total`, unless all are
 /// satisfied with less, or cannot live with as little.
-pub(super) fn fill(claims: &mut [Claim], total: f64, leftover: Leftover) -> f64 {
+pub(super) fn fill(claims: &mut [ShareClaim], total: f64, leftover: Leftover) -> f64 {
     let total = within(total, 0.0, LARGEST);
     let least: f64 = claims.iter().map(|claim| claim.least).sum();
     // The total is at most the sum of the least amounts: each claim gets exactly its least.
@@ -114,7 +114,7 @@ pub(super) fn fill(claims: &mut [Claim], total: f64, leftover: Leftover) -> f64 
 }
 
 /// Divides by weight. Returns whether a claim got less than its least.
-fn by_weight(claims: &mut [Claim], total: f64, leftover: Leftover) -> bool {
+fn by_weight(claims: &mut [ShareClaim], total: f64, leftover: Leftover) -> bool {
     let (satisfied, left) = satisfy(claims, total, leftover);
     let Some(rest) = claims.get(satisfied).map(|claim| claim.rest) else { return false };
     let mut too_little = false;
@@ -128,7 +128,7 @@ fn by_weight(claims: &mut [Claim], total: f64, leftover: Leftover) -> bool {
 
 /// Gives each claim its most, as long as that is no more than its share. Returns the number of satisfied claims, and
 /// the amount left.
-fn satisfy(claims: &mut [Claim], total: f64, leftover: Leftover) -> (usize, f64) {
+fn satisfy(claims: &mut [ShareClaim], total: f64, leftover: Leftover) -> (usize, f64) {
     let mut left = total;
     if leftover == Leftover::Kept {
         return (0, left);
@@ -145,7 +145,7 @@ fn satisfy(claims: &mut [Claim], total: f64, leftover: Leftover) -> (usize, f64)
 
 /// Holds each claim at its least that got less, and divides the rest among the others, until no claim gets less. There
 /// are at most as many passes as claims: a held claim stays held, and the others' level only falls.
-fn hold_and_divide(claims: &mut [Claim], total: f64, leftover: Leftover) {
+fn hold_and_divide(claims: &mut [ShareClaim], total: f64, leftover: Leftover) {
     while hold(claims) {
         let held: f64 = claims.iter().filter(|claim| claim.held).map(|claim| claim.least).sum();
         divide_rest(claims, (total - held).max(0.0), leftover);
@@ -156,7 +156,7 @@ fn hold_and_divide(claims: &mut [Claim], total: f64, leftover: Leftover) {
     }
 }
 
-fn hold(claims: &mut [Claim]) -> bool {
+fn hold(claims: &mut [ShareClaim]) -> bool {
     let mut any = false;
     for claim in claims.iter_mut().filter(|claim| !claim.held && claim.share < claim.least) {
         (claim.held, claim.share) = (true, claim.least);
@@ -166,7 +166,7 @@ fn hold(claims: &mut [Claim]) -> bool {
 }
 
 /// [`by_weight`] among those that are not held; `share` carries the weights from there on.
-fn divide_rest(claims: &mut [Claim], total: f64, leftover: Leftover) {
+fn divide_rest(claims: &mut [ShareClaim], total: f64, leftover: Leftover) {
     let mut weights = 0.0;
     for claim in claims.iter_mut().rev().filter(|claim| !claim.held) {
         weights += claim.weight;
@@ -196,8 +196,8 @@ mod tests {
     fn shares(claims: &[(f64, f64, f64)], total: f64, leftover: Leftover) -> Vec<f64> {
         let numbered = claims.iter().zip(0..);
         let mut claims: Vec<_> =
-            numbered.map(|(&(weight, least, most), of)| Claim::new(of, weight, least, most)).collect();
-        claims.sort_by(Claim::order);
+            numbered.map(|(&(weight, least, most), of)| ShareClaim::new(of, weight, least, most)).collect();
+        claims.sort_by(ShareClaim::order);
         weigh(&mut claims);
         let sum = fill(&mut claims, total, leftover);
         assert_eq!(sum, claims.iter().map(|claim| claim.share).sum::<f64>());

@@ -5,7 +5,7 @@ use weir_units::{DataRate, TimeDelta};
 use super::bottleneck::{Bottleneck, Path};
 use super::{Config, Dccc, DcccObserver, DelayThreshold, Interarrival};
 use crate::at_receiver::AtReceiver;
-use crate::testing::{Loop, Source, usual_limits as limits};
+use crate::testing::{Loop, PacketSource, usual_limits as limits};
 
 const NEVER: f64 = 1e6;
 const T: TimeDelta = TimeDelta::from_millis(100);
@@ -148,7 +148,7 @@ fn packets_swing_above_the_critical_gain_and_not_at_the_papers() {
 
 fn one_flow(config: Config, capacity: DataRate) -> Loop {
     let receiver = AtReceiver::new(DcccObserver::new(config).unwrap());
-    Loop::new(Dccc::new(config, limits()).unwrap(), receiver, Source::STEADY, capacity)
+    Loop::new(Dccc::new(config, limits()).unwrap(), receiver, PacketSource::STEADY, capacity)
 }
 
 #[test]

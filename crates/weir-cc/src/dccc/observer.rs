@@ -19,7 +19,7 @@ pub struct DcccObserver {
     untold: bool,
     /// `T_s` by the newest stamp.
     interval: TimeDelta,
-    window: Window,
+    window: ReportSums,
     /// When the last report was made.
     reported: ArrivalTime,
     due: Option<ArrivalTime>,
@@ -36,7 +36,7 @@ struct Mark {
 
 /// Sums over the packets since the last report.
 #[derive(Clone, Copy, Debug)]
-struct Window {
+struct ReportSums {
     /// The newest packet before the window: interarrival times count from it.
     begin: Mark,
     packets: u32,
@@ -49,7 +49,7 @@ struct Window {
     rates: u128,
 }
 
-impl Window {
+impl ReportSums {
     fn from(begin: Mark) -> Self {
         Self {
             begin,
@@ -124,7 +124,7 @@ impl DcccObserver {
             newest: None,
             untold: false,
             interval: config.interval(TimeDelta::ZERO),
-            window: Window::from(Mark { id: 0, departure: SendTime::ZERO, at: ArrivalTime::ZERO }),
+            window: ReportSums::from(Mark { id: 0, departure: SendTime::ZERO, at: ArrivalTime::ZERO }),
             reported: ArrivalTime::ZERO,
             due: None,
             latest: None,
@@ -188,7 +188,7 @@ impl DcccObserver {
         let begins = self.advance(mark);
         self.interval = self.config.interval(packet.stamp.rtt);
         if begins {
-            self.window = Window::from(mark);
+            self.window = ReportSums::from(mark);
         } else {
             self.window.add_spaced(packet.size);
         }
@@ -239,7 +239,7 @@ impl Observer for DcccObserver {
         self.latest = Some(report);
         self.reported = now;
         self.due = Some(now + self.interval);
-        self.window = Window::from(self.newest.unwrap_or(self.window.begin));
+        self.window = ReportSums::from(self.newest.unwrap_or(self.window.begin));
         Some(NativeReport::Dccc(report))
     }
 

@@ -6,7 +6,7 @@ use weir_units::TimeDelta;
 use super::{Config, Dccc, DcccObserver, DelayThreshold, Interarrival};
 use crate::controller::{Observer, PathEvent};
 use crate::report::NativeReport;
-use crate::testing::{Call, Life, arrivals, calls, limits};
+use crate::testing::{Call, CheckedSender, arrivals, calls, limits};
 
 fn config() -> impl Strategy<Value = Config> {
     let ms = TimeDelta::from_millis;
@@ -37,7 +37,7 @@ proptest! {
         limits in limits(),
         calls in calls(),
     ) {
-        let mut life = Life::new(Box::new(Dccc::new(config, limits).unwrap()), limits);
+        let mut life = CheckedSender::new(Box::new(Dccc::new(config, limits).unwrap()), limits);
         for timed in &calls {
             let decided = life.live(timed).is_some();
             match timed.1 {

@@ -13,7 +13,7 @@ use crate::parts::base_delay::BaseDelay;
 use crate::parts::drain::Drains;
 use crate::parts::feedback_timeout::{self, FeedbackTimeout};
 use crate::parts::path_step::PathSteps;
-use crate::rate_law::{Computed, FeedbackOutcome, Frame, RateController, Rule, SendRates};
+use crate::rate_law::{Computed, FeedbackOutcome, FlowContext, RateController, Rule, SendRates};
 use crate::report::{DcccReport, Feedback, NativeReport, ReportKind};
 use crate::time::{ApparentDelay, ArrivalTime, SendTime};
 
@@ -47,7 +47,7 @@ pub struct PriceRule {
     /// Smoothed difference of `g` and the growth of the delay: the share that was lost.
     lost: Option<f64>,
     /// Sent and received rates, smoothed by eq. (49).
-    smoothed: Option<Rates>,
+    smoothed: Option<PacketRates>,
     prices: Option<Prices>,
     /// Time of the last report's arrival.
     heard: Option<SendTime>,
@@ -88,7 +88,7 @@ impl Spacing {
 
 /// Rates of the same packets in bit/s.
 #[derive(Clone, Copy, Debug)]
-struct Rates {
+struct PacketRates {
     sent: f64,
     received: f64,
 }
@@ -122,7 +122,7 @@ impl Dccc {
             packet: DataSize::ZERO,
             spacing: Spacing::default(),
         };
-        Ok(Self::new_by(rule, Frame::with_silence(limits, Some(FIRST_CLOCK))))
+        Ok(Self::new_by(rule, FlowContext::with_silence(limits, Some(FIRST_CLOCK))))
     }
 }
 
@@ -143,7 +143,7 @@ impl PriceRule {
         report: &DcccReport,
         rtt: Option<TimeDelta>,
         limited: bool,
-        frame: &mut Frame,
+        frame: &mut FlowContext,
     ) -> Option<Computed> {
         let now = SendTime::from_nanos(self.config.stamped(now.nanos()));
         // RTT = e + e_b, e_b from the time of the report until now: the clocks' offset cancels. Eq. (9).
@@ -230,9 +230,9 @@ impl PriceRule {
         }
     }
 
-    fn smooth(&mut self, sent: f64, received: f64) -> Rates {
+    fn smooth(&mut self, sent: f64, received: f64) -> PacketRates {
         let old = self.smoothed;
-        let rates = Rates {
+        let rates = PacketRates {
             sent: self.config.smoothed(old.map(|rates| rates.sent), sent),
             received: self.config.smoothed(old.map(|rates| rates.received), received),
         };
@@ -269,7 +269,7 @@ impl Growth {
 }
 
 impl Rule for PriceRule {
-    fn on_sent(&mut self, packet: &SentPacket, _state: &SendState, _frame: &Frame) {
+    fn on_sent(&mut self, packet: &SentPacket, _state: &SendState, _frame: &FlowContext) {
         self.packet = packet.payload;
         self.spacing.on_sent(packet.at);
     }
@@ -283,7 +283,7 @@ impl Rule for PriceRule {
         now: SendTime,
         feedback: &Feedback<'_>,
         state: &SendState,
-        frame: &mut Frame,
+        frame: &mut FlowContext,
     ) -> FeedbackOutcome {
         let Feedback::Native { report: NativeReport::Dccc(report), rtt } = feedback else {
             return FeedbackOutcome::Ignored;
@@ -293,7 +293,7 @@ impl Rule for PriceRule {
             .map_or(FeedbackOutcome::NoUpdate, FeedbackOutcome::Rate)
     }
 
-    fn on_silence(&mut self, _now: SendTime, frame: &mut Frame) -> f64 {
+    fn on_silence(&mut self, _now: SendTime, frame: &mut FlowContext) -> f64 {
         self.drains.end();
         frame.rate() * feedback_timeout::FACTOR
     }
@@ -308,7 +308,7 @@ impl Rule for PriceRule {
         self.drains.restart();
     }
 
-    fn forget_path(&mut self, _now: SendTime, frame: &mut Frame) {
+    fn forget_path(&mut self, _now: SendTime, frame: &mut FlowContext) {
         self.drains.restart();
         if let Some(silence) = frame.silence() {
             *silence = FIRST_CLOCK;
@@ -317,9 +317,9 @@ impl Rule for PriceRule {
     }
 
     /// The prices are ratios of sent and received rates, which coupling does not change.
-    fn scale(&mut self, _now: SendTime, _factor: f64, _frame: &Frame) {}
+    fn scale(&mut self, _now: SendTime, _factor: f64, _frame: &FlowContext) {}
 
-    fn send_rates(&self, frame: &Frame) -> SendRates {
+    fn send_rates(&self, frame: &FlowContext) -> SendRates {
         let (limits, rate) = (frame.limits(), frame.data_rate());
         // One packet waits for its turn wherever packets are made as fast as they leave: it is no backlog.
         let backlog = frame.least_queued().saturating_sub(self.packet);
@@ -330,7 +330,7 @@ impl Rule for PriceRule {
     }
 
     /// Appendix C-A, on media packet sending.
-    fn stamp(&self, frame: &Frame) -> Option<Stamp> {
+    fn stamp(&self, frame: &FlowContext) -> Option<Stamp> {
         let rate = self.send_rates(frame).sending_rate;
         Some(Stamp { rtt: frame.rtt().unwrap_or_default(), rate })
     }
@@ -339,7 +339,7 @@ impl Rule for PriceRule {
         Self::SIGNALS
     }
 
-    fn read_signals(&self, frame: &Frame, out: &mut [f64]) {
+    fn read_signals(&self, frame: &FlowContext, out: &mut [f64]) {
         let of = |value: fn(&Prices) -> f64| self.prices.as_ref().map_or(f64::NAN, value);
         let values = [
             of(|prices| prices.excess.millis_f64()),
@@ -352,7 +352,7 @@ impl Rule for PriceRule {
         out.iter_mut().zip(values).for_each(|(slot, value)| *slot = value);
     }
 
-    fn evidence(&self, _why: ChangeReason, frame: &Frame) -> [Option<Evidence>; 3] {
+    fn evidence(&self, _why: ChangeReason, frame: &FlowContext) -> [Option<Evidence>; 3] {
         // The rate rises while both prices together are below the marginal utility.
         let utility = self.config.marginal_utility(frame.rate());
         [Evidence::against("v", utility), Evidence::against("g", utility), Evidence::against("e - T", 0.0)]

@@ -3,7 +3,7 @@
 use weir_units::TimeDelta;
 
 use super::SendHistory;
-use super::entry::Known;
+use super::entry::KnownFate;
 use super::times::round_trip;
 use crate::report::{Reception, Record};
 use crate::time::{ArrivalTime, SendTime};
@@ -41,7 +41,7 @@ impl SendHistory {
     /// the report would have it.
     fn since_sent_after(&mut self, now: SendTime, id: u64) -> TimeDelta {
         let mut after = id + 1..self.next;
-        let next = after.find(|&id| self.entry(id).known != Known::LeftOut);
+        let next = after.find(|&id| self.entry(id).known != KnownFate::LeftOut);
         next.map_or(TimeDelta::ZERO, |id| now - self.entry(id).at)
     }
 }

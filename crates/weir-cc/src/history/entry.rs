@@ -7,7 +7,7 @@ use crate::time::{ArrivalTime, SendTime};
 
 /// Reported state of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Known {
+pub(super) enum KnownFate {
     InFlight,
     /// The packet has left the path, and its fate is not reported. The report that covered it is lost or late, or a
     /// controller's own report named a later packet.
@@ -20,7 +20,7 @@ pub(super) enum Known {
     LeftOut,
 }
 
-impl Known {
+impl KnownFate {
     /// State of a packet that arrived, `at` if the time is reported.
     pub(super) fn of_arrival(at: Option<ArrivalTime>) -> Self {
         if at.is_some() { Self::Arrived } else { Self::Untimed }
@@ -37,7 +37,7 @@ pub(super) struct Entry {
     pub(super) arrived: u16,
     /// Bytes of the size that are not payload.
     pub(super) overhead: u8,
-    pub(super) known: Known,
+    pub(super) known: KnownFate,
 }
 
 /// The bit of [`Entry::size`] that marks padding.
@@ -49,7 +49,7 @@ pub(super) const BYTES: u16 = CAPABLE - 1;
 
 /// Entry of a number without a packet.
 pub(super) const VACANT: Entry =
-    Entry { at: SendTime::ZERO, size: 0, probe: None, arrived: 0, overhead: 0, known: Known::Arrived };
+    Entry { at: SendTime::ZERO, size: 0, probe: None, arrived: 0, overhead: 0, known: KnownFate::Arrived };
 
 impl Entry {
     pub(super) fn size(&self) -> DataSize {
@@ -58,7 +58,7 @@ impl Entry {
 
     /// Its bytes while it is in flight.
     pub(super) fn in_flight(&self) -> DataSize {
-        if self.known == Known::InFlight { self.size() } else { DataSize::ZERO }
+        if self.known == KnownFate::InFlight { self.size() } else { DataSize::ZERO }
     }
 
     /// `ecn`, if it is possible on arrival, or `None`. A queue marks only packets that left ECN-capable (RFC 3168 §5).

@@ -39,7 +39,7 @@ pub(super) struct LeftOut {
     /// Number of skipped numbers that the history has forgotten.
     forgotten: u64,
     /// Claims in order of time.
-    claims: VecDeque<Claim>,
+    claims: VecDeque<ClaimedNumbers>,
     convicted: bool,
 }
 
@@ -54,7 +54,7 @@ struct Skipped {
 
 /// Numbers whose arrival reports claimed at about the same time.
 #[derive(Clone, Copy, Debug)]
-struct Claim {
+struct ClaimedNumbers {
     at: SendTime,
     /// Whether a report, before or later, denied one of them.
     denied: bool,
@@ -121,7 +121,7 @@ impl LeftOut {
         if self.claims.len() == REMEMBERED {
             self.claims.pop_front();
         }
-        self.claims.push_back(Claim { at: now, denied });
+        self.claims.push_back(ClaimedNumbers { at: now, denied });
     }
 
     /// Denies the claim of a number at `at`.
@@ -135,11 +135,11 @@ impl LeftOut {
         let Some(newest) = self.claims.back() else { return };
         let (newest, convicted) = (newest.at, self.convicted);
         // At its least rate a receiver gets few numbers: the claims that convicted it are kept meanwhile.
-        let counts = |claim: &&Claim| {
+        let counts = |claim: &&ClaimedNumbers| {
             let age = now - claim.at;
             age >= ANSWERED && (convicted || age <= WINDOW)
         };
-        let add = |(count, denied), claim: &Claim| (count + 1, denied + usize::from(claim.denied));
+        let add = |(count, denied), claim: &ClaimedNumbers| (count + 1, denied + usize::from(claim.denied));
         let (count, denied) = self.claims.iter().filter(counts).fold((0, 0), add);
         let undenied = self.claims.iter().rev().find(|claim| !claim.denied).map_or(newest, |claim| claim.at);
         // A conviction needs enough claims, and lasts for `WINDOW` after the last undenied one.

@@ -40,7 +40,7 @@ struct ReportedCongestion {
 
 /// The measure of congestion in a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Measure {
+enum CongestionMeasure {
     /// A delay with penalties.
     Delay,
     /// The mean delay since the report before, with the offset between the clocks.
@@ -49,7 +49,7 @@ enum Measure {
     LossEvents,
 }
 
-impl Measure {
+impl CongestionMeasure {
     /// Whether a fall from `high` to `low` is impossible on any path; `before` is the second report before `high`.
     fn is_impossible(
         self,
@@ -88,7 +88,7 @@ impl ReportedCongestion {
 /// The newest reports, in order of the packets that they echo.
 #[derive(Debug)]
 pub(super) struct OwnReports {
-    told: [ReportedCongestion; REMEMBERED],
+    reports: [ReportedCongestion; REMEMBERED],
     count: usize,
     /// When the signal last went there and back.
     swung: Option<SendTime>,
@@ -98,7 +98,7 @@ impl Default for OwnReports {
     fn default() -> Self {
         let none =
             ReportedCongestion { id: 0, sent: SendTime::ZERO, congestion: TimeDelta::ZERO, counted: true };
-        Self { told: [none; REMEMBERED], count: 0, swung: None }
+        Self { reports: [none; REMEMBERED], count: 0, swung: None }
     }
 }
 
@@ -122,17 +122,17 @@ impl OwnReports {
     }
 
     /// Congestion by `report`, as a time, or `None` for a report whose signal is not known.
-    fn congestion(report: &NativeReport) -> Option<(Measure, TimeDelta)> {
+    fn congestion(report: &NativeReport) -> Option<(CongestionMeasure, TimeDelta)> {
         match report {
-            NativeReport::Nada(report) => Some((Measure::Delay, report.congestion)),
-            NativeReport::NadaDelay(report) => Some((Measure::Delay, report.congestion)),
+            NativeReport::Nada(report) => Some((CongestionMeasure::Delay, report.congestion)),
+            NativeReport::NadaDelay(report) => Some((CongestionMeasure::Delay, report.congestion)),
             NativeReport::Tfrc(report) => {
-                Some((Measure::LossEvents, TimeDelta::from_secs_f64(report.loss_event_rate)))
+                Some((CongestionMeasure::LossEvents, TimeDelta::from_secs_f64(report.loss_event_rate)))
             }
             NativeReport::Dccc(report) => {
                 // The offset is arbitrary: only differences of this value count.
                 let none = ApparentDelay::between(SendTime::ZERO, ArrivalTime::ZERO);
-                Some((Measure::MeanDelay, report.delay - none))
+                Some((CongestionMeasure::MeanDelay, report.delay - none))
             }
             NativeReport::Own(_) => None,
         }
@@ -140,25 +140,27 @@ impl OwnReports {
 
     /// Puts `new` into its place; `false` if it is older than all that are remembered.
     fn insert(&mut self, new: ReportedCongestion) -> bool {
-        let place = self.told[..self.count].partition_point(|told| told.sent <= new.sent);
+        let place = self.reports[..self.count].partition_point(|told| told.sent <= new.sent);
         if self.count < REMEMBERED {
-            self.told.copy_within(place..self.count, place + 1);
-            self.told[place] = new;
+            self.reports.copy_within(place..self.count, place + 1);
+            self.reports[place] = new;
             self.count += 1;
             return true;
         }
         let Some(place) = place.checked_sub(1) else { return false };
-        self.told.copy_within(1..=place, 0);
-        self.told[place] = new;
+        self.reports.copy_within(1..=place, 0);
+        self.reports[place] = new;
         true
     }
 
     /// Whether there is a new fall that no path has, from or to a level that the signal had shortly before or has again
     /// shortly after.
-    fn swings(&mut self, measure: Measure) -> bool {
+    fn swings(&mut self, measure: CongestionMeasure) -> bool {
         // The offset between the clocks is no delay.
         let base = match measure {
-            Measure::MeanDelay => self.told[..self.count].iter().map(|told| told.congestion).min(),
+            CongestionMeasure::MeanDelay => {
+                self.reports[..self.count].iter().map(|told| told.congestion).min()
+            }
             _ => None,
         };
         let level = |told: &ReportedCongestion| ReportedCongestion {
@@ -167,20 +169,20 @@ impl OwnReports {
         };
         let mut swings = false;
         for low in 1..self.count {
-            let (high, fallen) = (level(&self.told[low - 1]), level(&self.told[low]));
-            let before = low.checked_sub(3).map(|before| &self.told[before]);
+            let (high, fallen) = (level(&self.reports[low - 1]), level(&self.reports[low]));
+            let before = low.checked_sub(3).map(|before| &self.reports[before]);
             let is_fall = fallen.is_half_of(&high) && measure.is_impossible(before, &high, &fallen);
             if fallen.counted || !is_fall {
                 continue;
             }
-            let told = &self.told[..self.count];
+            let told = &self.reports[..self.count];
             let mut before = told[..low - 1].iter().rev().take_while(|was| fallen.sent - was.sent <= SHORTLY);
             let mut after = told[low + 1..].iter().take_while(|is| is.sent - high.sent <= SHORTLY);
             // A fall is a swing if the signal was as low shortly before, or is as high again shortly after.
             let was_low = before.any(|was| level(was).is_near(&fallen) && level(was).is_half_of(&high));
             let is_high = after.any(|is| level(is).is_near(&high) && fallen.is_half_of(&level(is)));
             if was_low || is_high {
-                self.told[low].counted = true;
+                self.reports[low].counted = true;
                 swings = true;
             }
         }

@@ -36,11 +36,11 @@ const UNSURE: TimeDelta = TimeDelta::from_secs(1);
 pub(super) struct Plausible {
     rtt: Confirmed<TimeDelta>,
     /// The least reported round trip, even of a single report.
-    least_rtt: Least<TimeDelta>,
+    least_rtt: RecentMinimum<TimeDelta>,
     /// Smallest delay, from the least delay of each report.
     delay: Confirmed<ApparentDelay>,
     /// The least delay of the present report.
-    told: Option<ApparentDelay>,
+    report_least: Option<ApparentDelay>,
     /// The least delay reported before the round trip was known.
     first_least: Option<ApparentDelay>,
     /// Whether that delay turned out to be impossible.
@@ -55,7 +55,7 @@ pub(super) struct Plausible {
     early: Option<Early>,
     /// Time since which arrivals have had impossible times, undenied.
     wrong: Option<SendTime>,
-    gaps: Gaps,
+    gaps: ReportGaps,
 }
 
 /// A doubt about reports that come too early.
@@ -63,7 +63,7 @@ pub(super) struct Plausible {
 struct Early {
     since: SendTime,
     /// The newest packet of the first of them.
-    told: Option<u64>,
+    newest: Option<u64>,
     /// Whether others came that may have been held.
     unsure: bool,
 }
@@ -92,13 +92,13 @@ impl Plausible {
             }
             return true;
         }
-        let doubt = *self.early.get_or_insert(Early { since: now, told: newest, unsure: false });
+        let doubt = *self.early.get_or_insert(Early { since: now, newest, unsure: false });
         let wait = if doubt.unsure { UNSURE.max(known * 2) } else { self.gaps.wait() };
         let settled = now - doubt.since >= wait;
         if settled {
             // The path has another route, on which packets take another time as well.
             (self.early, self.rtt, self.delay) = (None, Confirmed::from(rtt), Confirmed::default());
-            self.least_rtt = Least::default();
+            self.least_rtt = RecentMinimum::default();
             self.know();
         }
         settled
@@ -107,7 +107,7 @@ impl Plausible {
     /// The packet that was reported too early, while that is in doubt.
     #[inline]
     pub(super) fn doubted(&self) -> Option<u64> {
-        self.early?.told
+        self.early?.newest
     }
 
     /// Whether a packet that left at `sent` may have arrived after `delay`. A forward delay shorter than ever by more
@@ -120,7 +120,7 @@ impl Plausible {
         };
         if self.bounds.is_none_or(possible) {
             self.wrong = None;
-            self.told = Some(self.told.map_or(delay, |least| least.min(delay)));
+            self.report_least = Some(self.report_least.map_or(delay, |least| least.min(delay)));
             return true;
         }
         let settled = now - *self.wrong.get_or_insert(now) >= self.gaps.wait();
@@ -146,10 +146,10 @@ impl Plausible {
     pub(super) fn on_report(&mut self, now: SendTime) {
         self.gaps.on_report(now);
         if self.bounds.is_none() {
-            self.first_least = self.first_least.into_iter().chain(self.told).min();
+            self.first_least = self.first_least.into_iter().chain(self.report_least).min();
         }
-        if let Some(delay) = self.told.take()
-            && self.delay.on_told(now, delay, self.gaps.wait())
+        if let Some(delay) = self.report_least.take()
+            && self.delay.on_report(now, delay, self.gaps.wait())
         {
             self.know();
         }
@@ -158,8 +158,8 @@ impl Plausible {
     /// Takes the round trip `rtt` of an accepted report.
     pub(super) fn on_round_trip(&mut self, now: SendTime, rtt: TimeDelta) {
         self.measured = self.measured.saturating_add(1);
-        self.least_rtt.on_told(now, rtt);
-        if self.rtt.on_told(now, rtt, self.gaps.wait()) || self.measured == KNOWN_AFTER {
+        self.least_rtt.on_report(now, rtt);
+        if self.rtt.on_report(now, rtt, self.gaps.wait()) || self.measured == KNOWN_AFTER {
             self.know();
         }
     }
@@ -177,25 +177,25 @@ impl Plausible {
 
 /// The smallest of recent values.
 #[derive(Debug)]
-struct Least<T> {
+struct RecentMinimum<T> {
     /// The smallest of the present span and of the one before.
     least: [Option<T>; 2],
     began: Option<SendTime>,
 }
 
-impl<T> Default for Least<T> {
+impl<T> Default for RecentMinimum<T> {
     fn default() -> Self {
         Self { least: [None, None], began: None }
     }
 }
 
-impl<T: Copy + Ord> Least<T> {
-    fn on_told(&mut self, now: SendTime, told: T) {
+impl<T: Copy + Ord> RecentMinimum<T> {
+    fn on_report(&mut self, now: SendTime, value: T) {
         if now - *self.began.get_or_insert(now) >= SPAN {
             self.least = [None, self.least[0]];
             self.began = Some(now);
         }
-        self.least[0] = Some(self.least[0].map_or(told, |least| least.min(told)));
+        self.least[0] = Some(self.least[0].map_or(value, |least| least.min(value)));
     }
 
     fn get(&self) -> Option<T> {
@@ -207,30 +207,30 @@ impl<T: Copy + Ord> Least<T> {
 /// sequence of reports beside the receiver's, each just possible after the one before, makes it smaller.
 #[derive(Debug)]
 struct Confirmed<T> {
-    least: Least<T>,
+    least: RecentMinimum<T>,
     /// The greatest value since the given time.
     greatest: Option<(SendTime, T)>,
 }
 
 impl<T> Default for Confirmed<T> {
     fn default() -> Self {
-        Self { least: Least::default(), greatest: None }
+        Self { least: RecentMinimum::default(), greatest: None }
     }
 }
 
 impl<T: Copy + Ord> Confirmed<T> {
     /// Starts at `least`.
     fn from(least: T) -> Self {
-        Self { least: Least { least: [Some(least), None], began: None }, greatest: None }
+        Self { least: RecentMinimum { least: [Some(least), None], began: None }, greatest: None }
     }
 
     /// Takes a value. Returns whether the smallest may have changed, as the values of a whole `wait` are known.
-    fn on_told(&mut self, now: SendTime, told: T, wait: TimeDelta) -> bool {
-        let (since, greatest) = self.greatest.map_or((now, told), |(since, most)| (since, most.max(told)));
+    fn on_report(&mut self, now: SendTime, value: T, wait: TimeDelta) -> bool {
+        let (since, greatest) = self.greatest.map_or((now, value), |(since, most)| (since, most.max(value)));
         let whole = now - since >= wait;
-        self.greatest = Some(if whole { (now, told) } else { (since, greatest) });
+        self.greatest = Some(if whole { (now, value) } else { (since, greatest) });
         if whole {
-            self.least.on_told(now, greatest);
+            self.least.on_report(now, greatest);
         }
         whole
     }
@@ -242,13 +242,13 @@ impl<T: Copy + Ord> Confirmed<T> {
 
 /// Gaps between reports.
 #[derive(Debug, Default)]
-struct Gaps {
+struct ReportGaps {
     last: Option<SendTime>,
     lengths: [TimeDelta; REMEMBERED],
     place: usize,
 }
 
-impl Gaps {
+impl ReportGaps {
     fn on_report(&mut self, now: SendTime) {
         if let Some(last) = self.last.replace(now).filter(|&last| last < now) {
             self.lengths[self.place % REMEMBERED] = (now - last).min(LONGEST_GAP);
@@ -278,7 +278,7 @@ mod tests {
     #[test]
     fn the_greatest_of_a_wait_counts() {
         let mut least = Confirmed::default();
-        let mut told = |now, value| (least.on_told(at(now), ms(value), ms(100)), least.least());
+        let mut told = |now, value| (least.on_report(at(now), ms(value), ms(100)), least.least());
         assert_eq!([told(0, 80), told(50, 20)], [(false, None); 2], "no wait has passed");
         // One report of 20 ms among those of 80, and again one at the end of a wait.
         assert_eq!(told(100, 70), (true, Some(ms(80))));

@@ -2,7 +2,7 @@
 
 /// Numbers of impossible reports, or impossible parts of them. The history accepts none of these.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Refused {
+pub struct ImpossibleReports {
     /// Receiver reports by which a round trip ended before it began.
     pub negative: u64,
     /// A controller's own reports with a forged echo: of a packet that has not left.
@@ -27,7 +27,7 @@ pub struct Refused {
     pub left_out: u64,
 }
 
-impl Refused {
+impl ImpossibleReports {
     /// Sum of all counters.
     pub const fn total(&self) -> u64 {
         self.negative

@@ -33,9 +33,9 @@ fn fates(feedback: Option<Feedback<'_>>) -> Vec<(u64, &'static str)> {
         .iter()
         .map(|r| {
             let fate = match r.fate {
-                Fate::Arrived { .. } => "arrived",
-                Fate::Missing => "missing",
-                Fate::Recovered { .. } => "recovered",
+                PacketFate::Arrived { .. } => "arrived",
+                PacketFate::Missing => "missing",
+                PacketFate::Recovered { .. } => "recovered",
             };
             (r.sent.id, fate)
         })
@@ -295,7 +295,7 @@ fn a_report_that_knows_nothing_of_the_new_route_is_told_apart() {
     assert_eq!(history.join(at(75), &law(5)), None);
     assert_eq!(rtt(history.join(at(75), &law(6))), Some(TimeDelta::from_millis(5)));
     assert!(history.join(at(75), &Report::Ceiling(weir_units::DataRate::ZERO)).is_some());
-    assert_eq!(history.refused(), Refused::default(), "what is old is nobody's fault");
+    assert_eq!(history.refused(), ImpossibleReports::default(), "what is old is nobody's fault");
 }
 
 #[test]

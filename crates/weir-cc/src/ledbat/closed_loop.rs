@@ -3,11 +3,11 @@
 use weir_units::{DataRate, TimeDelta};
 
 use super::{Config, Ledbat, receiver};
-use crate::testing::{Loop, Source, usual_limits as limits};
+use crate::testing::{Loop, PacketSource, usual_limits as limits};
 
 const CAPACITY: DataRate = DataRate::from_mbps(1);
 
-fn path(config: Config, source: Source, capacity: DataRate) -> Loop {
+fn path(config: Config, source: PacketSource, capacity: DataRate) -> Loop {
     let law = Ledbat::new(config, limits()).unwrap();
     Loop::new(law, receiver(&config).unwrap(), source, capacity)
 }
@@ -25,7 +25,7 @@ fn alone_it_takes_the_link_and_keeps_the_queue_at_the_target() {
         (Config::with_target(TimeDelta::from_millis(60)), 60.0),
         (Config::with_target(TimeDelta::from_millis(25)), 25.0),
     ] {
-        let mut path = path(config, Source::STEADY, CAPACITY);
+        let mut path = path(config, PacketSource::STEADY, CAPACITY);
         let seen = path
             .run(TimeDelta::from_secs(60), |path| (path.target_rate(), path.queuing_delay().millis_f64()));
         let rate = mean(seen[40_000..].iter().map(|seen| seen.0)) / CAPACITY.bps_f64();
@@ -39,7 +39,7 @@ fn alone_it_takes_the_link_and_keeps_the_queue_at_the_target() {
 
 #[test]
 fn a_video_takes_the_link_too() {
-    let mut path = path(Config::default(), Source::VIDEO, CAPACITY);
+    let mut path = path(Config::default(), PacketSource::VIDEO, CAPACITY);
     let rates = path.run(TimeDelta::from_secs(60), Loop::target_rate);
     let rate = mean(rates[40_000..].iter().copied()) / CAPACITY.bps_f64();
     assert!((0.85..1.13).contains(&rate), "{rate} of the capacity");
@@ -48,7 +48,7 @@ fn a_video_takes_the_link_too() {
 #[test]
 fn an_empty_path_opens_the_window_by_its_gain() {
     let config = Config::dccc_2017();
-    let mut path = path(config, Source::STEADY, DataRate::from_mbps(100));
+    let mut path = path(config, PacketSource::STEADY, DataRate::from_mbps(100));
     path.run(TimeDelta::from_millis(500), |_| ());
     let before = path.sender_signal("cwnd");
     path.run(TimeDelta::from_millis(500), |_| ());
@@ -59,7 +59,7 @@ fn an_empty_path_opens_the_window_by_its_gain() {
 
 #[test]
 fn after_five_seconds_without_feedback_the_rate_is_low_and_comes_back() {
-    let mut path = path(Config::default(), Source::STEADY, CAPACITY);
+    let mut path = path(Config::default(), PacketSource::STEADY, CAPACITY);
     path.run(TimeDelta::from_secs(20), |_| ());
     let before = path.target_rate();
     path.feedback_cut = true;
@@ -72,7 +72,7 @@ fn after_five_seconds_without_feedback_the_rate_is_low_and_comes_back() {
 
 #[test]
 fn after_a_capacity_drop_the_queue_comes_back_to_the_target() {
-    let mut path = path(Config::default(), Source::STEADY, DataRate::from_kbps(2000));
+    let mut path = path(Config::default(), PacketSource::STEADY, DataRate::from_kbps(2000));
     path.run(TimeDelta::from_secs(20), |_| ());
     path.set_capacity(DataRate::from_kbps(600));
     let seen =

@@ -9,7 +9,7 @@ use crate::parts::base_delay::BaseDelay;
 use crate::time::{ApparentDelay, ArrivalTime};
 
 #[derive(Clone, Copy, Debug)]
-struct Sample {
+struct DelaySample {
     at: ArrivalTime,
     delay: ApparentDelay,
 }
@@ -19,7 +19,7 @@ struct Sample {
 pub(super) struct QueuingDelay {
     base: BaseDelay,
     /// Oldest first, at most `CURRENT_FILTER`.
-    current: VecDeque<Sample>,
+    current: VecDeque<DelaySample>,
     length: usize,
     filter: CurrentFilter,
     clock_step: TimeDelta,
@@ -49,7 +49,7 @@ impl QueuingDelay {
         {
             self.current.pop_front();
         }
-        self.current.push_back(Sample { at, delay });
+        self.current.push_back(DelaySample { at, delay });
     }
 
     /// `FILTER(current_delays) - MIN(base_delays)`, or `None` before the first sample.

@@ -6,13 +6,13 @@ use crate::time::SendTime;
 
 /// Bytes sent in the present round trip and in the one before.
 #[derive(Clone, Debug)]
-pub(super) struct Flight {
+pub(super) struct FlightBytes {
     began: Option<SendTime>,
     present: f64,
     before: f64,
 }
 
-impl Flight {
+impl FlightBytes {
     pub(super) fn new() -> Self {
         Self { began: None, present: 0.0, before: 0.0 }
     }
@@ -60,7 +60,7 @@ mod tests {
     fn the_fuller_of_two_round_trips_counts() {
         let ms = SendTime::from_millis;
         let rtt = TimeDelta::from_millis(100);
-        let mut flight = Flight::new();
+        let mut flight = FlightBytes::new();
         assert_eq!(flight.most(ms(0), rtt), 0.0);
         for t in [0, 30, 60, 110, 140] {
             flight.on_sent(ms(t), DataSize::from_bytes(1000), rtt);

@@ -4,18 +4,18 @@ use weir_units::{DataSize, TimeDelta};
 
 use super::config::Config;
 use super::delay::QueuingDelay;
-use super::flight::Flight;
+use super::flight::FlightBytes;
 use crate::config_error::ConfigError;
 use crate::controller::{Evidence, LimitingFactor, Pacing, RateLimits, Signal};
 use crate::decision::ChangeReason;
-use crate::packet::{Ecn, Fate, PacketResult, SendState, SentPacket};
+use crate::packet::{Ecn, PacketFate, PacketResult, SendState, SentPacket};
 use crate::parts::allocation_history::AllocationHistory;
 use crate::parts::backlog::media_rate;
 use crate::parts::feedback_timeout::FeedbackTimeout;
 use crate::parts::least_window::{least_window, window_of};
 use crate::parts::loss_detection::LossDetection;
 use crate::parts::rtt_estimate::RttEstimate;
-use crate::rate_law::{Computed, FeedbackOutcome, Frame, RateController, Rule, SendRates};
+use crate::rate_law::{Computed, FeedbackOutcome, FlowContext, RateController, Rule, SendRates};
 use crate::report::{Feedback, ReportKind};
 use crate::time::{ApparentDelay, SendTime};
 
@@ -38,7 +38,7 @@ pub struct WindowRule {
     rtt: Option<RttEstimate>,
     delay: QueuingDelay,
     losses: LossDetection,
-    flight: Flight,
+    flight: FlightBytes,
     /// `last_halving`.
     halved: Option<SendTime>,
     /// `CTO`.
@@ -48,7 +48,7 @@ pub struct WindowRule {
     newest_told: Option<u64>,
     /// Share of the last media packet that is payload.
     payload_share: f64,
-    words: AllocationHistory,
+    allocations: AllocationHistory,
 }
 
 impl Ledbat {
@@ -67,16 +67,16 @@ impl Ledbat {
             rtt: None,
             delay: QueuingDelay::new(&config),
             losses: LossDetection::new(),
-            flight: Flight::new(),
+            flight: FlightBytes::new(),
             halved: None,
             cto: config.min_timeout,
             newest_sent: None,
             newest_told: None,
             payload_share: 1.0,
-            words: AllocationHistory::NONE,
+            allocations: AllocationHistory::NONE,
             config,
         };
-        Ok(Self::new_by(rule, Frame::with_silence(limits, Some(silence))))
+        Ok(Self::new_by(rule, FlowContext::with_silence(limits, Some(silence))))
     }
 }
 
@@ -118,17 +118,17 @@ impl WindowRule {
         let rtt = self.smoothed_rtt();
         let (mut acked, mut marked) = (0.0, false);
         for PacketResult { sent, fate } in results {
-            let size = sent.size.bytes_f64() * self.words.since(sent.at, now);
+            let size = sent.size.bytes_f64() * self.allocations.since(sent.at, now);
             match *fate {
-                Fate::Arrived { at, ecn } => {
+                PacketFate::Arrived { at, ecn } => {
                     acked += size;
                     marked |= ecn == Ecn::Ce;
                     if let Some(at) = at {
                         self.delay.on_sample(at, ApparentDelay::between(sent.at, at), rtt);
                     }
                 }
-                Fate::Recovered { .. } => acked += size,
-                Fate::Missing => {}
+                PacketFate::Recovered { .. } => acked += size,
+                PacketFate::Missing => {}
             }
         }
         (acked, marked)
@@ -146,7 +146,7 @@ impl WindowRule {
         now: SendTime,
         acked: f64,
         state: &SendState,
-        frame: &Frame,
+        frame: &FlowContext,
     ) -> Option<(ChangeReason, Option<LimitingFactor>)> {
         let (rtt, off_target) = (self.rtt?, self.off_target()?);
         let mss = self.mss();
@@ -177,7 +177,7 @@ impl WindowRule {
         counts
     }
 
-    fn set_timeout(&mut self, cto: TimeDelta, frame: &mut Frame) {
+    fn set_timeout(&mut self, cto: TimeDelta, frame: &mut FlowContext) {
         let most = self.config.max_timeout;
         self.cto = cto.min(most);
         if let Some(silence) = frame.silence() {
@@ -189,14 +189,15 @@ impl WindowRule {
 /// Mean time in flight of the packets that arrived at known times. This is the round-trip time with the wait for
 /// the report, as it counts for the window.
 fn time_in_flight(now: SendTime, results: &[PacketResult]) -> Option<TimeDelta> {
-    let arrived = results.iter().filter(|result| matches!(result.fate, Fate::Arrived { at: Some(_), .. }));
+    let arrived =
+        results.iter().filter(|result| matches!(result.fate, PacketFate::Arrived { at: Some(_), .. }));
     let (total, count) = arrived
         .fold((0.0, 0_u32), |(total, count), result| (total + (now - result.sent.at).secs_f64(), count + 1));
     (count > 0).then(|| TimeDelta::from_secs_f64(total / f64::from(count)))
 }
 
 impl Rule for WindowRule {
-    fn on_sent(&mut self, packet: &SentPacket, _state: &SendState, _frame: &Frame) {
+    fn on_sent(&mut self, packet: &SentPacket, _state: &SendState, _frame: &FlowContext) {
         if !packet.padding && !packet.payload.is_zero() && packet.payload <= packet.size {
             self.payload_share = packet.payload.bytes_f64() / packet.size.bytes_f64();
         }
@@ -213,7 +214,7 @@ impl Rule for WindowRule {
         now: SendTime,
         feedback: &Feedback<'_>,
         state: &SendState,
-        frame: &mut Frame,
+        frame: &mut FlowContext,
     ) -> FeedbackOutcome {
         let Feedback::Packets { results, .. } = *feedback else { return FeedbackOutcome::Ignored };
         let Some(newest) = results.iter().map(|result| result.sent.id).max() else {
@@ -253,7 +254,7 @@ impl Rule for WindowRule {
     }
 
     /// `CTO`. RFC 6817 §2.4.2.
-    fn on_silence(&mut self, _now: SendTime, frame: &mut Frame) -> f64 {
+    fn on_silence(&mut self, _now: SendTime, frame: &mut FlowContext) -> f64 {
         if let Some(rtt) = self.rtt {
             // A window beyond the maximum rate is not in use: the half is of the window in use.
             let used = self.cwnd.min(self.window_of(frame.limits().max().bps_f64(), &rtt));
@@ -264,7 +265,7 @@ impl Rule for WindowRule {
         self.rate()
     }
 
-    fn on_limits(&mut self, frame: &Frame) -> f64 {
+    fn on_limits(&mut self, frame: &FlowContext) -> f64 {
         self.blind_rate = frame.limits().clamp_bps(self.blind_rate);
         self.rate()
     }
@@ -273,24 +274,24 @@ impl Rule for WindowRule {
         self.delay.restart();
     }
 
-    fn forget_path(&mut self, _now: SendTime, frame: &mut Frame) {
+    fn forget_path(&mut self, _now: SendTime, frame: &mut FlowContext) {
         self.blind_rate = frame.rate();
         self.rtt = None;
         self.delay.restart();
         self.losses = LossDetection::new();
-        self.words = AllocationHistory::NONE;
+        self.allocations = AllocationHistory::NONE;
         self.set_timeout(self.config.min_timeout, frame);
     }
 
-    fn scale(&mut self, now: SendTime, factor: f64, frame: &Frame) {
+    fn scale(&mut self, now: SendTime, factor: f64, frame: &FlowContext) {
         self.blind_rate = frame.limits().clamp_bps(self.blind_rate * factor);
         // Converted from the rate in force: the window before may be beyond the limits of the rate.
         self.cwnd = self.rtt.map_or(self.cwnd * factor, |rtt| self.window_of(frame.rate(), &rtt));
         self.flight.scale(factor);
-        self.words.on_allocation(now, factor);
+        self.allocations.on_allocation(now, factor);
     }
 
-    fn send_rates(&self, frame: &Frame) -> SendRates {
+    fn send_rates(&self, frame: &FlowContext) -> SendRates {
         let limits = frame.limits();
         let sending_rate = frame.data_rate();
         let window = self.rtt.map(|rtt| {
@@ -324,7 +325,7 @@ impl Rule for WindowRule {
         SIGNALS
     }
 
-    fn read_signals(&self, _frame: &Frame, out: &mut [f64]) {
+    fn read_signals(&self, _frame: &FlowContext, out: &mut [f64]) {
         let values = [
             self.rtt.map_or(f64::NAN, |_| self.cwnd),
             self.delay.get().map_or(f64::NAN, TimeDelta::millis_f64),
@@ -336,7 +337,7 @@ impl Rule for WindowRule {
         out.iter_mut().zip(values).for_each(|(slot, value)| *slot = value);
     }
 
-    fn evidence(&self, why: ChangeReason, _frame: &Frame) -> [Option<Evidence>; 3] {
+    fn evidence(&self, why: ChangeReason, _frame: &FlowContext) -> [Option<Evidence>; 3] {
         let by_delay = Evidence::against("queuing_delay", self.config.target.millis_f64());
         let by_flight = Evidence::against("flightsize", self.cwnd);
         match why {

@@ -6,11 +6,11 @@ use super::{Config, CongestionBound, LossAverage, Nada, NadaObserver, at_sender}
 use crate::at_receiver::AtReceiver;
 use crate::controller::RateLimits;
 use crate::packet_feedback::PacketFeedback;
-use crate::testing::{Loop, Source, usual_limits as limits};
+use crate::testing::{Loop, PacketSource, usual_limits as limits};
 
 fn path(config: &Config, capacity: DataRate) -> Loop {
     let receiver = AtReceiver::new(NadaObserver::new(*config).unwrap());
-    Loop::new(Nada::new(*config, limits()).unwrap(), receiver, Source::STEADY, capacity)
+    Loop::new(Nada::new(*config, limits()).unwrap(), receiver, PacketSource::STEADY, capacity)
 }
 
 /// The reference rate in bit/s.
@@ -125,7 +125,7 @@ fn it_does_not_matter_much_at_which_end_the_observer_sits() {
     let at_receiver = settled(path(&config, HIGH));
     for interval in [20, 50, 100].map(TimeDelta::from_millis) {
         let sender = at_sender(config, limits()).unwrap();
-        let at_sender = settled(Loop::new(sender, PacketFeedback::new(interval), Source::STEADY, HIGH));
+        let at_sender = settled(Loop::new(sender, PacketFeedback::new(interval), PacketSource::STEADY, HIGH));
         assert!((at_sender / at_receiver - 1.0).abs() < 0.03, "{at_sender} and {at_receiver} bit/s");
     }
 }
@@ -176,7 +176,8 @@ fn a_link_of_a_hundredth_of_the_maximum_is_not_overrun() {
     let limits = RateLimits::new(DataRate::from_kbps(50), DataRate::from_kbps(300), DataRate::from_mbps(60));
     let config = Config::default();
     let receiver = AtReceiver::new(NadaObserver::new(config).unwrap());
-    let mut path = Loop::new(Nada::new(config, limits.unwrap()).unwrap(), receiver, Source::STEADY, LOW);
+    let mut path =
+        Loop::new(Nada::new(config, limits.unwrap()).unwrap(), receiver, PacketSource::STEADY, LOW);
     path.run(TimeDelta::from_secs(20), |_| ());
     let rates = path.run(TimeDelta::from_secs(100), r_ref);
     assert!((0.7..1.14).contains(&(mean(&rates) / LOW.bps_f64())), "{} bit/s", mean(&rates));

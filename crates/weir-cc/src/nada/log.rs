@@ -11,7 +11,7 @@ use crate::time::{ApparentDelay, ArrivalTime};
 
 /// Time spans of a log.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Spans {
+pub(super) struct LogSpans {
     /// `LOGWIN`.
     pub(super) window: TimeDelta,
     /// `DELTA`, interval between reports.
@@ -25,8 +25,8 @@ pub(super) struct Spans {
 
 /// The log of a path.
 #[derive(Debug)]
-pub(super) struct Log {
-    spans: Spans,
+pub(super) struct PathLog {
+    spans: LogSpans,
     base: BaseDelay,
     window: LogWindow,
     received: ReceiveRate,
@@ -66,8 +66,8 @@ pub(super) struct ArrivalResult {
     pub(super) set_back: bool,
 }
 
-impl Log {
-    pub(super) fn new(spans: Spans) -> Self {
+impl PathLog {
+    pub(super) fn new(spans: LogSpans) -> Self {
         Self {
             spans,
             base: spans.drain_after.map_or(BaseDelay::new(), BaseDelay::between_drains),
@@ -217,12 +217,17 @@ mod tests {
         ArrivalTime::from_millis(ms)
     }
 
-    fn log() -> Log {
-        Log::new(Spans { window: ms(500), interval: ms(100), clock_step: ms(10_000), drain_after: None })
+    fn log() -> PathLog {
+        PathLog::new(LogSpans {
+            window: ms(500),
+            interval: ms(100),
+            clock_step: ms(10_000),
+            drain_after: None,
+        })
     }
 
     /// Packet `id` of 1250 bytes arrives at `at` ms after `delay` ms.
-    fn arrive(log: &mut Log, id: u64, at: i64, delay: i64) -> ArrivalResult {
+    fn arrive(log: &mut PathLog, id: u64, at: i64, delay: i64) -> ArrivalResult {
         let departure = SendTime::from_millis(at - delay);
         let arrival = Arrival::new(id, departure, ArrivalTime::from_millis(at), DataSize::from_bytes(1250));
         log.on_arrival(&arrival, true)

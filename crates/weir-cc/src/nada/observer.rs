@@ -4,7 +4,7 @@ use weir_units::{DataRate, TimeDelta};
 
 use super::config::{Config, LossAverage, SmoothedEach};
 use super::congestion::LossAge;
-use super::log::{ArrivalResult, Log, Spans};
+use super::log::{ArrivalResult, LogSpans, PathLog};
 use super::window::Ratios;
 use crate::config_error::ConfigError;
 use crate::controller::{Observer, Signal};
@@ -19,7 +19,7 @@ use crate::time::{ApparentDelay, ArrivalTime};
 #[derive(Debug)]
 pub struct NadaObserver {
     config: Config,
-    log: Log,
+    log: PathLog,
     /// The last delays in order of the numbers, of which the smallest counts.
     delays: WindowedMin<ApparentDelay>,
     losses: LossIntervals,
@@ -29,12 +29,12 @@ pub struct NadaObserver {
     p_mark: f64,
     /// Detection of longer paths, where the sender drains the queue.
     steps: Option<PathSteps>,
-    latest: Option<Latest>,
+    latest: Option<LastInputs>,
 }
 
 /// Inputs of the last report.
 #[derive(Clone, Copy, Debug)]
-struct Latest {
+struct LastInputs {
     d_queue: f64,
     d_tilde: f64,
     x_curr: f64,
@@ -63,7 +63,7 @@ impl NadaObserver {
     fn knowing_nothing(config: &Config) -> Self {
         Self {
             config: *config,
-            log: Log::new(Spans {
+            log: PathLog::new(LogSpans {
                 window: config.log_window,
                 interval: config.feedback_interval,
                 clock_step: config.clock_step,
@@ -176,7 +176,7 @@ impl Observer for NadaObserver {
         let d_queue = self.log.above_base(self.delays.min()).millis_f64();
         let d_tilde = self.config.d_tilde(d_queue, self.loss_age());
         let x_curr = self.config.x_curr(d_tilde, self.p_loss, self.p_mark);
-        self.latest = Some(Latest { d_queue, d_tilde, x_curr, receive_rate });
+        self.latest = Some(LastInputs { d_queue, d_tilde, x_curr, receive_rate });
         Some(NativeReport::Nada(NadaReport {
             ramp_up: self.may_ramp_up(now),
             congestion: TimeDelta::from_millis_f64(x_curr),
@@ -193,7 +193,7 @@ impl Observer for NadaObserver {
     }
 
     fn read_signals(&self, out: &mut [f64]) {
-        let of = |value: fn(&Latest) -> f64| self.latest.as_ref().map_or(f64::NAN, value);
+        let of = |value: fn(&LastInputs) -> f64| self.latest.as_ref().map_or(f64::NAN, value);
         let values = [
             of(|latest| latest.d_queue),
             of(|latest| latest.d_tilde),

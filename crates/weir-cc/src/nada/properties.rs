@@ -6,7 +6,7 @@ use weir_units::TimeDelta;
 use super::{Config, CongestionBound, LossAverage, Nada, NadaObserver, NadaPacing};
 use crate::controller::{Observer, PathEvent};
 use crate::report::NativeReport;
-use crate::testing::{Call, Life, arrivals, calls, limits, survives_silence, usual_limits};
+use crate::testing::{Call, CheckedSender, arrivals, calls, limits, survives_silence, usual_limits};
 use crate::time::ArrivalTime;
 
 fn config() -> impl Strategy<Value = Config> {
@@ -33,7 +33,7 @@ proptest! {
         limits in limits(),
         calls in calls(),
     ) {
-        let mut life = Life::new(Box::new(Nada::new(config, limits).unwrap()), limits);
+        let mut life = CheckedSender::new(Box::new(Nada::new(config, limits).unwrap()), limits);
         for timed in &calls {
             let decided = life.live(timed).is_some();
             match timed.1 {

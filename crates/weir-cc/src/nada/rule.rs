@@ -1,7 +1,7 @@
 //! The rate by RFC 8698 §4.3.
 
 use super::config::Config;
-use super::sender::{Present, RateUpdate, Sender, SenderVariant, Variant};
+use super::sender::{NadaVariant, Present, RateUpdate, Sender, SenderVariant};
 use crate::config_error::ConfigError;
 use crate::controller::{Evidence, RateLimits, Signal};
 use crate::report::{NativeReport, ReportKind};
@@ -54,7 +54,7 @@ impl Rfc8698 {
     }
 }
 
-impl Variant for Rfc8698 {
+impl NadaVariant for Rfc8698 {
     const HEARS: ReportKind = ReportKind::Nada;
 
     fn on_report(&mut self, now: SendTime, report: &NativeReport, present: &Present) -> Option<RateUpdate> {

@@ -12,12 +12,12 @@ use crate::packet::{SendState, SentPacket};
 use crate::parts::allocation_history::AllocationHistory;
 use crate::parts::drain::Drains;
 use crate::parts::feedback_timeout;
-use crate::rate_law::{Computed, FeedbackOutcome, Frame, RateController, Rule, SendRates};
+use crate::rate_law::{Computed, FeedbackOutcome, FlowContext, RateController, Rule, SendRates};
 use crate::report::{Feedback, NativeReport, ReportKind};
 use crate::time::SendTime;
 
 /// A variant's rule from reports to rates. Its state is what it remembers of earlier reports.
-pub trait Variant: Send + Sync + Debug {
+pub trait NadaVariant: Send + Sync + Debug {
     /// Kind of reports that it accepts.
     const HEARS: ReportKind;
 
@@ -94,28 +94,28 @@ pub(super) type Sender<V> = RateController<NadaRule<V>>;
 pub struct NadaRule<V> {
     variant: V,
     habits: SenderVariant,
-    words: AllocationHistory,
+    allocations: AllocationHistory,
     drains: Drains,
 }
 
-impl<V: Variant> Sender<V> {
+impl<V: NadaVariant> Sender<V> {
     /// A sender half that begins at the start rate.
     pub(super) fn by(variant: V, habits: SenderVariant, limits: RateLimits) -> Self {
         let drains = Drains::new(habits.drain_after);
-        let rule = NadaRule { variant, habits, words: AllocationHistory::NONE, drains };
-        Self::new_by(rule, Frame::new(limits, Some(habits.feedback_timeout)))
+        let rule = NadaRule { variant, habits, allocations: AllocationHistory::NONE, drains };
+        Self::new_by(rule, FlowContext::new(limits, Some(habits.feedback_timeout)))
     }
 }
 
-impl<V: Variant> NadaRule<V> {
+impl<V: NadaVariant> NadaRule<V> {
     fn rescaled(&mut self, now: SendTime, rtt: Option<TimeDelta>) -> f64 {
         let newest = now - rtt.unwrap_or_default();
-        self.words.over(newest - self.habits.log_window, newest, now)
+        self.allocations.over(newest - self.habits.log_window, newest, now)
     }
 }
 
-impl<V: Variant> Rule for NadaRule<V> {
-    fn on_sent(&mut self, packet: &SentPacket, _state: &SendState, _frame: &Frame) {
+impl<V: NadaVariant> Rule for NadaRule<V> {
+    fn on_sent(&mut self, packet: &SentPacket, _state: &SendState, _frame: &FlowContext) {
         self.variant.on_sent(packet.at);
     }
 
@@ -128,7 +128,7 @@ impl<V: Variant> Rule for NadaRule<V> {
         now: SendTime,
         feedback: &Feedback<'_>,
         _state: &SendState,
-        frame: &mut Frame,
+        frame: &mut FlowContext,
     ) -> FeedbackOutcome {
         let Feedback::Native { report, rtt } = feedback else { return FeedbackOutcome::Ignored };
         let rtt = rtt.or(frame.rtt());
@@ -152,7 +152,7 @@ impl<V: Variant> Rule for NadaRule<V> {
         FeedbackOutcome::Rate(Computed { rate, why, limited_by })
     }
 
-    fn on_silence(&mut self, _now: SendTime, frame: &mut Frame) -> f64 {
+    fn on_silence(&mut self, _now: SendTime, frame: &mut FlowContext) -> f64 {
         self.drains.end();
         self.variant.forget_congestion();
         self.variant.forget_share();
@@ -168,19 +168,19 @@ impl<V: Variant> Rule for NadaRule<V> {
         self.drains.restart();
     }
 
-    fn forget_path(&mut self, _now: SendTime, _frame: &mut Frame) {
-        self.words = AllocationHistory::NONE;
+    fn forget_path(&mut self, _now: SendTime, _frame: &mut FlowContext) {
+        self.allocations = AllocationHistory::NONE;
         self.drains.restart();
         self.variant.forget_path();
         self.variant.forget_share();
     }
 
-    fn scale(&mut self, now: SendTime, factor: f64, frame: &Frame) {
-        self.words.on_allocation(now, factor);
+    fn scale(&mut self, now: SendTime, factor: f64, frame: &FlowContext) {
+        self.allocations.on_allocation(now, factor);
         self.variant.scale(frame.rate(), factor, frame.limits());
     }
 
-    fn send_rates(&self, frame: &Frame) -> SendRates {
+    fn send_rates(&self, frame: &FlowContext) -> SendRates {
         let rate = frame.data_rate();
         let send_rates = match self.habits.pacing {
             NadaPacing::Shaped => {
@@ -202,11 +202,11 @@ impl<V: Variant> Rule for NadaRule<V> {
         self.variant.signals()
     }
 
-    fn read_signals(&self, frame: &Frame, out: &mut [f64]) {
+    fn read_signals(&self, frame: &FlowContext, out: &mut [f64]) {
         self.variant.read_signals(frame.rate(), out);
     }
 
-    fn evidence(&self, _why: ChangeReason, _frame: &Frame) -> [Option<Evidence>; 3] {
+    fn evidence(&self, _why: ChangeReason, _frame: &FlowContext) -> [Option<Evidence>; 3] {
         self.variant.evidence()
     }
 }

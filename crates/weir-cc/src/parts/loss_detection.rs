@@ -3,7 +3,7 @@
 //! A per-packet report covers all packets below its newest one as missing or arrived; some missing ones are only
 //! late. TCP waits for three later packets (RFC 5681 §3.2), RAP for a distance of three.
 
-use crate::packet::{Fate, PacketResult, SentPacket};
+use crate::packet::{PacketFate, PacketResult, SentPacket};
 
 /// Later packets after which a missing one is lost.
 const THRESHOLD: u64 = 3;
@@ -28,11 +28,11 @@ impl LossDetection {
     pub(crate) fn on_results(&mut self, results: &[PacketResult], mut lost: impl FnMut(&SentPacket)) {
         for result in results {
             match result.fate {
-                Fate::Arrived { .. } => {
+                PacketFate::Arrived { .. } => {
                     self.newest = Some(self.newest.map_or(result.sent.id, |n| n.max(result.sent.id)));
                 }
-                Fate::Recovered { .. } => self.forget(result.sent.id),
-                Fate::Missing => {}
+                PacketFate::Recovered { .. } => self.forget(result.sent.id),
+                PacketFate::Missing => {}
             }
         }
         for slot in &mut self.pending {
@@ -40,7 +40,7 @@ impl LossDetection {
                 lost(&packet);
             }
         }
-        for result in results.iter().filter(|result| result.fate == Fate::Missing) {
+        for result in results.iter().filter(|result| result.fate == PacketFate::Missing) {
             let sent = result.sent;
             match self.pending.iter_mut().find(|slot| slot.is_none()) {
                 Some(slot) if !is_lost(self.newest, sent.id) => *slot = Some(sent),
@@ -75,11 +75,11 @@ mod tests {
     use crate::time::{ArrivalTime, SendTime};
 
     const AT: ArrivalTime = ArrivalTime::ZERO;
-    const ARRIVED: Fate = Fate::Arrived { at: Some(AT), ecn: Ecn::NotEct };
-    const RECOVERED: Fate = Fate::Recovered { at: Some(AT), ecn: Ecn::NotEct };
+    const ARRIVED: PacketFate = PacketFate::Arrived { at: Some(AT), ecn: Ecn::NotEct };
+    const RECOVERED: PacketFate = PacketFate::Recovered { at: Some(AT), ecn: Ecn::NotEct };
 
-    fn lost(detection: &mut LossDetection, fates: &[(u64, Fate)]) -> Vec<u64> {
-        let result = |&(id, fate): &(u64, Fate)| {
+    fn lost(detection: &mut LossDetection, fates: &[(u64, PacketFate)]) -> Vec<u64> {
+        let result = |&(id, fate): &(u64, PacketFate)| {
             let size = DataSize::from_bytes(1000);
             let sent = SentPacket::new(id, SendTime::ZERO, size);
             PacketResult { sent, fate }
@@ -93,7 +93,7 @@ mod tests {
     #[test]
     fn a_missing_packet_is_lost_once_a_packet_three_later_has_come() {
         let mut detection = LossDetection::new();
-        assert!(lost(&mut detection, &[(0, ARRIVED), (1, Fate::Missing), (2, ARRIVED)]).is_empty());
+        assert!(lost(&mut detection, &[(0, ARRIVED), (1, PacketFate::Missing), (2, ARRIVED)]).is_empty());
         assert!(lost(&mut detection, &[(3, ARRIVED)]).is_empty());
         assert_eq!(lost(&mut detection, &[(4, ARRIVED)]), [1]);
         assert!(lost(&mut detection, &[(5, ARRIVED)]).is_empty(), "told once");
@@ -102,7 +102,8 @@ mod tests {
     #[test]
     fn in_one_report_the_newest_decides() {
         let mut detection = LossDetection::new();
-        let report = [(1, Fate::Missing), (2, Fate::Missing), (3, Fate::Missing), (5, ARRIVED)];
+        let report =
+            [(1, PacketFate::Missing), (2, PacketFate::Missing), (3, PacketFate::Missing), (5, ARRIVED)];
         assert_eq!(lost(&mut detection, &report), [1, 2]);
         assert_eq!(lost(&mut detection, &[(6, ARRIVED)]), [3]);
     }
@@ -110,22 +111,22 @@ mod tests {
     #[test]
     fn a_packet_that_comes_late_is_not_lost() {
         let mut detection = LossDetection::new();
-        lost(&mut detection, &[(1, Fate::Missing), (2, ARRIVED)]);
+        lost(&mut detection, &[(1, PacketFate::Missing), (2, ARRIVED)]);
         assert!(lost(&mut detection, &[(1, RECOVERED), (3, ARRIVED), (4, ARRIVED), (5, ARRIVED)]).is_empty());
     }
 
     #[test]
     fn more_missing_ones_than_can_wait_are_lost() {
         let mut detection = LossDetection::new();
-        let report: Vec<_> = (0..10).map(|id| (100 + id, Fate::Missing)).collect();
+        let report: Vec<_> = (0..10).map(|id| (100 + id, PacketFate::Missing)).collect();
         assert_eq!(lost(&mut detection, &report), [108, 109]);
     }
 
     #[test]
     fn a_packet_that_came_at_an_unknown_time_has_come() {
-        const UNTIMED: Fate = Fate::Arrived { at: None, ecn: Ecn::Ce };
+        const UNTIMED: PacketFate = PacketFate::Arrived { at: None, ecn: Ecn::Ce };
         let mut detection = LossDetection::new();
-        assert!(lost(&mut detection, &[(1, UNTIMED), (2, Fate::Missing), (4, ARRIVED)]).is_empty());
+        assert!(lost(&mut detection, &[(1, UNTIMED), (2, PacketFate::Missing), (4, ARRIVED)]).is_empty());
         assert_eq!(lost(&mut detection, &[(5, UNTIMED)]), [2]);
     }
 }

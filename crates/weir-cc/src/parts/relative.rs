@@ -14,7 +14,7 @@ pub(crate) struct Relative {
 
 /// Meaning of a fall of the controller's own rate.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Fall {
+pub(crate) struct FallMeaning {
     /// A rate that falls to this share of its last value, or below, pulls the flow's rate down only where it falls
     /// below the present one. The receiver measures what it receives, and an allocation below its ceiling takes
     /// that down too.
@@ -54,7 +54,7 @@ impl Relative {
     }
 
     /// The rate while the controller's own one is `own` and the present one `present`.
-    pub(crate) fn follow(&mut self, own: f64, present: f64, fall: &Fall) -> f64 {
+    pub(crate) fn follow(&mut self, own: f64, present: f64, fall: &FallMeaning) -> f64 {
         if own <= 0.0 {
             *self = Self::NONE;
             return own;
@@ -79,7 +79,7 @@ impl Relative {
 mod tests {
     use super::*;
 
-    const FALL: Fall = Fall { yields_at: 1.0, cut_at: 0.85, pays_back: false, rescaled: 1.0 };
+    const FALL: FallMeaning = FallMeaning { yields_at: 1.0, cut_at: 0.85, pays_back: false, rescaled: 1.0 };
 
     #[test]
     fn without_a_word_the_laws_own_rate_holds() {
@@ -105,7 +105,7 @@ mod tests {
         let mut relative = Relative::NONE;
         relative.follow(1000.0, 1000.0, &FALL);
         relative.on_allocation(2.0);
-        assert_eq!(relative.follow(850.0, 2000.0, &Fall { rescaled: 2.0, ..FALL }), 1700.0);
+        assert_eq!(relative.follow(850.0, 2000.0, &FallMeaning { rescaled: 2.0, ..FALL }), 1700.0);
         assert_eq!(relative.follow(860.0, 1700.0, &FALL), 1720.0);
     }
 
@@ -124,7 +124,7 @@ mod tests {
     #[test]
     fn growth_may_make_up_for_the_factor_first() {
         let mut relative = Relative::NONE;
-        let fall = Fall { pays_back: true, ..FALL };
+        let fall = FallMeaning { pays_back: true, ..FALL };
         relative.follow(1000.0, 1000.0, &fall);
         relative.on_allocation(2.0);
         assert_eq!(relative.follow(1200.0, 2000.0, &fall), 2000.0);
@@ -140,7 +140,7 @@ mod tests {
         relative.follow(2e6, 2e6, &FALL);
         // The rate is at the maximum of 1 Mbit/s, or has been halved since.
         relative.on_share(0.5e6, 0.5, &limits);
-        assert_eq!(relative.follow(1e6, 0.5e6, &Fall { yields_at: 0.0, cut_at: 0.0, ..FALL }), 0.5e6);
+        assert_eq!(relative.follow(1e6, 0.5e6, &FallMeaning { yields_at: 0.0, cut_at: 0.0, ..FALL }), 0.5e6);
     }
 
     #[test]

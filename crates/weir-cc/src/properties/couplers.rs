@@ -3,14 +3,14 @@
 use alloc::boxed::Box;
 
 use crate::coupled::ctrl::{self, CoordinatorSelection, CtrlTcp, ETcp, Efcm, Newcomer, Rfc2140, Tenants};
-use crate::coupled::fse::{self, Fse, Grouping};
+use crate::coupled::fse::{self, Fse, InitialGrouping};
 use crate::coupled::mixed::{self, Mixed};
 use crate::coupled::sbd::{self, Detected};
 use crate::coupled::{Coupler, FlowId};
 use crate::testing::{Composition, coupler_tests};
 
 fn fse(config: fse::Config) -> Fse {
-    Fse::new(config, Grouping::Together).unwrap()
+    Fse::new(config, InitialGrouping::Together).unwrap()
 }
 
 type Build = fn() -> Box<dyn Coupler>;
@@ -66,7 +66,7 @@ couplers! { Composition::of_windows:
 }
 
 fn detected() -> impl Coupler {
-    let apart = Fse::new(fse::Config::rfc8699_active(), Grouping::Apart).unwrap();
+    let apart = Fse::new(fse::Config::rfc8699_active(), InitialGrouping::Apart).unwrap();
     // One five-tuple: the flows are in one group without measurement.
     Detected::new(apart, sbd::Config::default()).unwrap().multiplexed((0..10).map(FlowId))
 }

@@ -6,12 +6,12 @@ use core::fmt::Write as _;
 use super::LAWS;
 use crate::decision::ChangeReason;
 use crate::testing::properties::{CAPACITY, befall, flow};
-use crate::testing::{Law, Source, usual_limits};
+use crate::testing::{Law, PacketSource, usual_limits};
 
 /// Seconds, the target rate, the queuing delay, packets that the full queue dropped, and the number of decisions
 /// for each reason.
 fn course(law: &Law) -> String {
-    let mut path = flow(law, usual_limits(), Source::VIDEO, CAPACITY);
+    let mut path = flow(law, usual_limits(), PacketSource::VIDEO, CAPACITY);
     let mut course = String::new();
     for second in 1..=60 {
         let (dropped, mut decided) = (path.dropped, [0; ChangeReason::ALL.len()]);

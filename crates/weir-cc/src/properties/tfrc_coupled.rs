@@ -5,8 +5,8 @@ use weir_units::{DataRate, TimeDelta};
 use crate::at_receiver::AtReceiver;
 use crate::controller::RateLimits;
 use crate::decision::Decision;
-use crate::testing::properties::{Copies, flow};
-use crate::testing::{Halves, Law, Loop, Source, halves};
+use crate::testing::properties::{StaggeredFlows, flow};
+use crate::testing::{BothHalves, Law, Loop, PacketSource, halves};
 use crate::tfrc::{self, Tfrc, TfrcObserver};
 use crate::time::SendTime;
 
@@ -40,14 +40,14 @@ impl Dumbbell {
         let limits = RateLimits::new(kbps(10), start, kbps(100_000)).unwrap();
         let packet = TimeDelta::from_micros(960);
         let flows = (0..n).map(|_| {
-            let mut path = flow(law, limits, Source::STEADY, capacity);
+            let mut path = flow(law, limits, PacketSource::STEADY, capacity);
             path.describe_link(|link| {
                 link.queue.limit_time = Some(packet * 62);
                 link.delay = TimeDelta::from_millis(100);
             });
             path
         });
-        let mut copies = Copies::new(flows.collect(), start, 13);
+        let mut copies = StaggeredFlows::new(flows.collect(), start, 13);
         let mut shares = algorithm_2(n, start);
         let (mut waits, mut before) = (0.0, 0.0);
         for tick in 0..120_000 {
@@ -68,7 +68,7 @@ impl Dumbbell {
 }
 
 /// TFRC as in the paper.
-fn tfrc_of_ns2(limits: RateLimits) -> Halves {
+fn tfrc_of_ns2(limits: RateLimits) -> BothHalves {
     let config = tfrc::Config::ns2();
     let observer = TfrcObserver::new(config).unwrap();
     halves(Tfrc::new(config, limits).unwrap(), AtReceiver::new(observer))

@@ -3,11 +3,11 @@
 use weir_units::{DataRate, TimeDelta};
 
 use super::{Config, Rap, receiver};
-use crate::testing::{Loop, Source, usual_limits as limits};
+use crate::testing::{Loop, PacketSource, usual_limits as limits};
 
 const CAPACITY: DataRate = DataRate::from_mbps(1);
 
-fn path(config: Config, source: Source, capacity: DataRate) -> Loop {
+fn path(config: Config, source: PacketSource, capacity: DataRate) -> Loop {
     Loop::new(Rap::new(config, limits()).unwrap(), receiver(&config).unwrap(), source, capacity)
 }
 
@@ -19,7 +19,7 @@ fn mean(values: &[f64]) -> f64 {
 fn alone_it_takes_most_of_the_link() {
     let fine_grained = Config { fine_grain: true, ..Config::default() };
     for config in [Config::default(), Config::ns2(), fine_grained] {
-        for source in [Source::STEADY, Source::VIDEO] {
+        for source in [PacketSource::STEADY, PacketSource::VIDEO] {
             let rates = path(config, source, CAPACITY).run(TimeDelta::from_secs(90), Loop::target_rate);
             let last = mean(&rates[60_000..]) / CAPACITY.bps_f64();
             assert!((0.7..1.1).contains(&last), "{last} of the capacity, {config:?}");
@@ -29,7 +29,7 @@ fn alone_it_takes_most_of_the_link() {
 
 #[test]
 fn without_loss_the_rate_grows_in_a_straight_line() {
-    let mut path = path(Config::default(), Source::STEADY, DataRate::from_mbps(100));
+    let mut path = path(Config::default(), PacketSource::STEADY, DataRate::from_mbps(100));
     path.run(TimeDelta::from_secs(1), |_| ());
     let before = path.target_rate();
     path.run(TimeDelta::from_secs(1), |_| ());
@@ -41,7 +41,7 @@ fn without_loss_the_rate_grows_in_a_straight_line() {
 
 #[test]
 fn one_overflow_of_the_queue_halves_the_rate_once() {
-    let mut path = path(Config::default(), Source::STEADY, CAPACITY);
+    let mut path = path(Config::default(), PacketSource::STEADY, CAPACITY);
     let rates = path.run(TimeDelta::from_secs(60), Loop::target_rate);
     let drops: Vec<f64> =
         rates.windows(2).filter(|pair| pair[1] < pair[0]).map(|pair| pair[1] / pair[0]).collect();
@@ -54,7 +54,7 @@ fn one_overflow_of_the_queue_halves_the_rate_once() {
 
 #[test]
 fn after_five_seconds_without_feedback_the_rate_is_low_and_comes_back() {
-    let mut path = path(Config::default(), Source::STEADY, CAPACITY);
+    let mut path = path(Config::default(), PacketSource::STEADY, CAPACITY);
     path.run(TimeDelta::from_secs(20), |_| ());
     let before = path.target_rate();
     path.feedback_cut = true;

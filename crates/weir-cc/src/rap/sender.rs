@@ -9,10 +9,10 @@ use super::round_trip::RoundTrip;
 use crate::config_error::ConfigError;
 use crate::controller::{Evidence, LimitingFactor, Pacing, RateLimits, Signal};
 use crate::decision::ChangeReason;
-use crate::packet::{Ecn, Fate, PacketResult, SendState, SentPacket};
+use crate::packet::{Ecn, PacketFate, PacketResult, SendState, SentPacket};
 use crate::parts::backlog::media_rate;
 use crate::parts::loss_detection::LossDetection;
-use crate::rate_law::{Computed, FeedbackOutcome, Frame, RateController, Rule, SendRates};
+use crate::rate_law::{Computed, FeedbackOutcome, FlowContext, RateController, Rule, SendRates};
 use crate::report::{Feedback, ReportKind};
 use crate::time::{ArrivalTime, SendTime};
 
@@ -69,7 +69,7 @@ impl Rap {
         };
         let start = rule.gap_of(limits.start().bps_f64());
         rule.set_gap(config.initial_gap.map_or(start, TimeDelta::secs_f64), &limits);
-        let mut frame = Frame::new(limits, None);
+        let mut frame = FlowContext::new(limits, None);
         frame.begin_at(rule.rate());
         Ok(Self::new_by(rule, frame))
     }
@@ -133,7 +133,7 @@ impl GapRule {
         limits: &RateLimits,
     ) {
         for PacketResult { sent, fate } in results {
-            if let Fate::Arrived { at: Some(at), .. } = *fate {
+            if let PacketFate::Arrived { at: Some(at), .. } = *fate {
                 let waited = made.map_or(TimeDelta::ZERO, |made| made - at);
                 self.measure_rtt(now, (now - sent.at) - waited, limits);
             }
@@ -144,7 +144,7 @@ impl GapRule {
     fn congestion(&mut self, results: &[PacketResult]) -> Option<ChangeReason> {
         let active_from = self.active_from;
         let marked = results.iter().any(|PacketResult { sent, fate }| {
-            sent.id >= active_from && matches!(fate, Fate::Arrived { ecn: Ecn::Ce, .. })
+            sent.id >= active_from && matches!(fate, PacketFate::Arrived { ecn: Ecn::Ce, .. })
         });
         let mut lost = false;
         self.losses.on_results(results, |packet| lost |= packet.id >= active_from);
@@ -212,7 +212,7 @@ impl GapRule {
 }
 
 impl Rule for GapRule {
-    fn on_sent(&mut self, packet: &SentPacket, _state: &SendState, _frame: &Frame) {
+    fn on_sent(&mut self, packet: &SentPacket, _state: &SendState, _frame: &FlowContext) {
         if self.outstanding.len() == MOST_OUTSTANDING {
             self.outstanding.pop_front();
         }
@@ -233,7 +233,7 @@ impl Rule for GapRule {
         now: SendTime,
         feedback: &Feedback<'_>,
         _state: &SendState,
-        frame: &mut Frame,
+        frame: &mut FlowContext,
     ) -> FeedbackOutcome {
         let Feedback::Packets { results, at, rtt, .. } = *feedback else { return FeedbackOutcome::Ignored };
         let Some(newest) = results.iter().map(|result| result.sent.id).max() else {
@@ -262,7 +262,7 @@ impl Rule for GapRule {
         FeedbackOutcome::NoUpdate
     }
 
-    fn on_timeout(&mut self, now: SendTime, _state: &SendState, frame: &mut Frame) -> Option<Computed> {
+    fn on_timeout(&mut self, now: SendTime, _state: &SendState, frame: &mut FlowContext) -> Option<Computed> {
         self.next_timeout().filter(|&due| due <= now)?;
         let limits = *frame.limits();
         let mut computed = self.time_out(now).map(|left| {
@@ -295,12 +295,12 @@ impl Rule for GapRule {
         self.sent = 0.0;
     }
 
-    fn on_limits(&mut self, frame: &Frame) -> f64 {
+    fn on_limits(&mut self, frame: &FlowContext) -> f64 {
         self.set_gap(self.gap, frame.limits());
         self.rate()
     }
 
-    fn forget_path(&mut self, _now: SendTime, frame: &mut Frame) {
+    fn forget_path(&mut self, _now: SendTime, frame: &mut FlowContext) {
         self.set_gap(self.gap.max(self.gap_of(frame.limits().start().bps_f64())), frame.limits());
         self.rtt = RoundTrip::new(&self.config);
         self.losses = LossDetection::new();
@@ -308,16 +308,16 @@ impl Rule for GapRule {
         self.heard = false;
     }
 
-    fn scale(&mut self, _now: SendTime, factor: f64, frame: &Frame) {
+    fn scale(&mut self, _now: SendTime, factor: f64, frame: &FlowContext) {
         self.gap = self.gap_of(frame.rate());
         self.sent *= factor;
     }
 
-    fn instantaneous_rate(&self, frame: &Frame) -> DataRate {
+    fn instantaneous_rate(&self, frame: &FlowContext) -> DataRate {
         self.fine_grained_rate(frame.limits())
     }
 
-    fn send_rates(&self, frame: &Frame) -> SendRates {
+    fn send_rates(&self, frame: &FlowContext) -> SendRates {
         let sending_rate = self.fine_grained_rate(frame.limits());
         SendRates {
             media_rate: media_rate(frame.limits(), sending_rate, frame.queued(), self.config.drain_time),
@@ -335,7 +335,7 @@ impl Rule for GapRule {
         SIGNALS
     }
 
-    fn read_signals(&self, _frame: &Frame, out: &mut [f64]) {
+    fn read_signals(&self, _frame: &FlowContext, out: &mut [f64]) {
         let values = [
             self.gap * 1e3,
             if self.rtt.is_known() { self.rtt.srtt * 1e3 } else { f64::NAN },
@@ -345,7 +345,7 @@ impl Rule for GapRule {
         out.iter_mut().zip(values).for_each(|(slot, value)| *slot = value);
     }
 
-    fn evidence(&self, _why: ChangeReason, _frame: &Frame) -> [Option<Evidence>; 3] {
+    fn evidence(&self, _why: ChangeReason, _frame: &FlowContext) -> [Option<Evidence>; 3] {
         let timeout = self.rtt.timeout(&self.config).millis_f64();
         [Evidence::against("SRTT", timeout), Evidence::against("XRTT/FRTT", 1.0), None]
     }

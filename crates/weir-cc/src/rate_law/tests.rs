@@ -33,7 +33,7 @@ impl Rule for Obedient {
         _now: SendTime,
         feedback: &Feedback<'_>,
         _state: &SendState,
-        frame: &mut Frame,
+        frame: &mut FlowContext,
     ) -> FeedbackOutcome {
         match *feedback {
             Feedback::Ceiling(rate) => {
@@ -54,16 +54,16 @@ impl Rule for Obedient {
         self.pauses += 1;
     }
 
-    fn forget_path(&mut self, _now: SendTime, _frame: &mut Frame) {
+    fn forget_path(&mut self, _now: SendTime, _frame: &mut FlowContext) {
         self.routes += 1;
     }
 
-    fn scale(&mut self, _now: SendTime, factor: f64, _frame: &Frame) {
+    fn scale(&mut self, _now: SendTime, factor: f64, _frame: &FlowContext) {
         self.window *= factor;
         self.scaled += 1;
     }
 
-    fn send_rates(&self, frame: &Frame) -> SendRates {
+    fn send_rates(&self, frame: &FlowContext) -> SendRates {
         let window = Some(DataSize::from_bytes_f64(self.window));
         SendRates { window, draining: self.draining, ..SendRates::at(frame.data_rate(), Pacing::Unpaced) }
     }
@@ -72,7 +72,7 @@ impl Rule for Obedient {
         &[Signal { name: "rate", unit: "bit/s", meaning: "that of the frame" }]
     }
 
-    fn read_signals(&self, frame: &Frame, out: &mut [f64]) {
+    fn read_signals(&self, frame: &FlowContext, out: &mut [f64]) {
         out[0] = frame.rate();
     }
 }
@@ -88,7 +88,7 @@ fn law() -> RateController<Obedient> {
         pauses: 0,
         routes: 0,
     };
-    RateController::new_by(rule, Frame::new(limits(100, 500, 2000), Some(TimeDelta::from_secs(3))))
+    RateController::new_by(rule, FlowContext::new(limits(100, 500, 2000), Some(TimeDelta::from_secs(3))))
 }
 
 fn tell(law: &mut RateController<Obedient>, rate: u64) -> Decision {

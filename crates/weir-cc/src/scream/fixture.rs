@@ -4,7 +4,7 @@ use weir_units::{DataRate, DataSize, TimeDelta};
 
 use crate::controller::{Controller, RateLimits};
 use crate::decision::Decision;
-use crate::packet::{Ecn, Fate, PacketResult, SendState, SentPacket};
+use crate::packet::{Ecn, PacketFate, PacketResult, SendState, SentPacket};
 use crate::report::Feedback;
 use crate::time::{ArrivalTime, SendTime};
 
@@ -39,18 +39,18 @@ pub(super) fn ten_sent() -> [SentPacket; 10] {
 /// Packet `id` has arrived 40 ms after it left, by a clock one hour ahead.
 pub(super) fn arrived(id: u64, ecn: Ecn) -> PacketResult {
     let at = ArrivalTime::from_millis(3_600_000 + 10 * id as i64 + 40);
-    PacketResult { sent: sent(id), fate: Fate::Arrived { at: Some(at), ecn } }
+    PacketResult { sent: sent(id), fate: PacketFate::Arrived { at: Some(at), ecn } }
 }
 
 pub(super) fn missing(id: u64) -> PacketResult {
-    PacketResult { sent: sent(id), fate: Fate::Missing }
+    PacketResult { sent: sent(id), fate: PacketFate::Missing }
 }
 
 /// Packet `id`, missing so far, has arrived at `at` ms.
 pub(super) fn recovered(id: u64, at: i64, ecn: Ecn) -> PacketResult {
     PacketResult {
         sent: sent(id),
-        fate: Fate::Recovered { at: Some(ArrivalTime::from_millis(3_600_000 + at)), ecn },
+        fate: PacketFate::Recovered { at: Some(ArrivalTime::from_millis(3_600_000 + at)), ecn },
     }
 }
 
@@ -93,7 +93,10 @@ impl<C: Controller> Bench<C> {
         let told = &self.sent[self.told..][..ecn.len()];
         let result = |(&sent, ecn): (&SentPacket, &Option<Ecn>)| {
             let at = ArrivalTime::from_millis(7_200_030 + queue) + (sent.at - SendTime::ZERO);
-            PacketResult { sent, fate: ecn.map_or(Fate::Missing, |ecn| Fate::Arrived { at: Some(at), ecn }) }
+            PacketResult {
+                sent,
+                fate: ecn.map_or(PacketFate::Missing, |ecn| PacketFate::Arrived { at: Some(at), ecn }),
+            }
         };
         let results: Vec<_> = told.iter().zip(ecn).map(result).collect();
         let rtt = TimeDelta::from_millis(50 + queue);

@@ -2,7 +2,7 @@
 
 use super::in_flight::InFlight;
 use super::scaled;
-use crate::packet::{Ecn, Fate, PacketResult, SentPacket};
+use crate::packet::{Ecn, PacketFate, PacketResult, SentPacket};
 use crate::parts::allocation_history::AllocationHistory;
 use crate::time::{ArrivalTime, SendTime};
 
@@ -52,7 +52,7 @@ impl Network {
     pub(super) fn on_feedback(&mut self, now: SendTime, results: &[PacketResult]) -> Acknowledged {
         let mut acked = Acknowledged::default();
         for PacketResult { sent, fate } in results {
-            if let Fate::Arrived { at, ecn } | Fate::Recovered { at, ecn } = *fate {
+            if let PacketFate::Arrived { at, ecn } | PacketFate::Recovered { at, ecn } = *fate {
                 self.arrive(now, &mut acked, sent, ecn);
                 if let Some(bytes) = self.in_flight.acknowledge(sent.id) {
                     acked.bytes = Some(acked.bytes.unwrap_or(0).saturating_add(bytes));
@@ -127,8 +127,10 @@ mod tests {
     #[test]
     fn an_arrival_without_a_time_is_acknowledged_with_its_mark() {
         let mut network = network();
-        let untimed =
-            |result: PacketResult, ecn| PacketResult { fate: Fate::Arrived { at: None, ecn }, ..result };
+        let untimed = |result: PacketResult, ecn| PacketResult {
+            fate: PacketFate::Arrived { at: None, ecn },
+            ..result
+        };
         let results = [arrived(1, Ecn::Ect1), untimed(missing(2), Ecn::Ce), untimed(missing(3), Ecn::Ect1)];
         let acked = network.on_feedback(ms(130), &results);
         assert_eq!((acked.bytes, acked.arrived, acked.marked), (Some(3 * SIZE), 3, 1));

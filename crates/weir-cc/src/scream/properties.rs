@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::v1::{self, Increment, Scream};
-use crate::testing::{Life, calls, limits};
+use crate::testing::{CheckedSender, calls, limits};
 
 proptest! {
     #[test]
@@ -13,7 +13,7 @@ proptest! {
     ) {
         let config =
             v1::Config { increment: Increment::Literal, compensation: false, ..v1::Config::default() };
-        let mut life = Life::new(Box::new(Scream::new(config, limits).unwrap()), limits);
+        let mut life = CheckedSender::new(Box::new(Scream::new(config, limits).unwrap()), limits);
         for call in &calls {
             life.live(call);
         }

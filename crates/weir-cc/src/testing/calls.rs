@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use weir_units::{DataRate, DataSize, TimeDelta};
 
 use crate::controller::{PathEvent, RateLimits};
-use crate::packet::{Ecn, Fate, PacketResult, SendState, SentPacket};
+use crate::packet::{Ecn, PacketFate, PacketResult, SendState, SentPacket};
 use crate::report::{
     DcccReport, NadaDelayReport, NadaReport, NativeReport, OwnReport, ReceptionReport, TfrcReport,
 };
@@ -128,9 +128,9 @@ fn call() -> impl Strategy<Value = Call> {
 fn packet_result() -> impl Strategy<Value = PacketResult> {
     let at = || prop::option::weighted(0.9, any::<i64>().prop_map(ArrivalTime::from_nanos));
     let fate = prop_oneof![
-        (at(), ecn()).prop_map(|(at, ecn)| Fate::Arrived { at, ecn }),
-        Just(Fate::Missing),
-        (at(), ecn()).prop_map(|(at, ecn)| Fate::Recovered { at, ecn }),
+        (at(), ecn()).prop_map(|(at, ecn)| PacketFate::Arrived { at, ecn }),
+        Just(PacketFate::Missing),
+        (at(), ecn()).prop_map(|(at, ecn)| PacketFate::Recovered { at, ecn }),
     ];
     (any::<u64>(), any::<i64>(), size(), any::<bool>(), fate).prop_map(|(id, at, size, padding, fate)| {
         let at = SendTime::from_nanos(at);

@@ -20,12 +20,12 @@ use crate::packet::{Arrival, Ecn, SendState};
 use crate::prober::Prober;
 use crate::report::Report;
 use crate::time::{ArrivalTime, SendTime};
-use impairments::{Dice, LATE, LateReport};
-use reception::Reception;
+use impairments::{ImpairmentDraws, LATE, LateReport};
+use reception::SecondLosses;
 use source::Packet;
 
 pub use impairments::Impairments;
-pub use source::Source;
+pub use source::PacketSource;
 
 const TICK: TimeDelta = TimeDelta::from_millis(1);
 /// Round-trip propagation delay, all of it on the forward path: feedback takes no time.
@@ -40,7 +40,7 @@ const OFFSET: TimeDelta = TimeDelta::from_secs(7200);
 
 /// A packet in flight. The time of the receiver's clock is filled in on arrival.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Flight {
+pub(crate) struct FlightPacket {
     arrival: Arrival,
     /// Whether a copy arrives later.
     copied: bool,
@@ -53,9 +53,9 @@ pub struct Loop {
     sender: Box<dyn Controller>,
     receiver: Box<dyn Receiver>,
     link: LinkConfig,
-    path: Path<Flight, LateReport>,
+    path: Path<FlightPacket, LateReport>,
     /// Packets for a bottleneck outside of the loop, if there is one.
-    departures: Option<Vec<Sent<Flight>>>,
+    departures: Option<Vec<Sent<FlightPacket>>>,
     /// Capacity of the bottleneck.
     capacity: DataRate,
     /// Share of the capacity that cross traffic leaves.
@@ -77,7 +77,7 @@ pub struct Loop {
     pub clock_step: TimeDelta,
     /// Drift by which the receiver's clock is fast, in parts per million.
     pub clock_drift_ppm: i64,
-    dice: Dice,
+    dice: ImpairmentDraws,
     /// Decisions of the sender half since the last call of [`Self::take_decision`], merged into one.
     decided: Option<Decision>,
     /// Whether coupling answers each decision with the rate decided.
@@ -91,12 +91,12 @@ pub struct Loop {
     delivered: DataSize,
     last_probe: Option<DataRate>,
     now: SendTime,
-    source: Source,
+    source: PacketSource,
     waiting: VecDeque<Packet>,
     pacer: Pacer,
     prober: Prober,
     history: SendHistory,
-    reception: Reception,
+    reception: SecondLosses,
 }
 
 impl Loop {
@@ -105,7 +105,7 @@ impl Loop {
     pub fn new(
         sender: impl Controller + 'static,
         receiver: impl Receiver + 'static,
-        source: Source,
+        source: PacketSource,
         capacity: DataRate,
     ) -> Self {
         Self::of(Box::new(sender), Box::new(receiver), source, capacity)
@@ -115,7 +115,7 @@ impl Loop {
     pub fn of(
         sender: Box<dyn Controller>,
         receiver: Box<dyn Receiver>,
-        source: Source,
+        source: PacketSource,
         capacity: DataRate,
     ) -> Self {
         let queue = QueueConfig { limit_time: Some(QUEUE), ..QueueConfig::default() };
@@ -137,7 +137,7 @@ impl Loop {
             clock_offset: OFFSET,
             clock_step: TimeDelta::ZERO,
             clock_drift_ppm: 0,
-            dice: Dice(1),
+            dice: ImpairmentDraws(1),
             decided: None,
             echoes: false,
             ecn: Ecn::NotEct,
@@ -151,7 +151,7 @@ impl Loop {
             pacer: Pacer::new(TICK),
             prober: Prober::new(),
             history: SendHistory::new(TimeDelta::from_secs(5)),
-            reception: Reception::default(),
+            reception: SecondLosses::default(),
         }
     }
 
@@ -194,12 +194,12 @@ impl Loop {
     }
 
     /// The packets for the bottleneck outside of the loop since the last call.
-    pub(crate) fn take_departures(&mut self) -> impl Iterator<Item = Sent<Flight>> {
+    pub(crate) fn take_departures(&mut self) -> impl Iterator<Item = Sent<FlightPacket>> {
         self.departures.iter_mut().flat_map(|departures| departures.drain(..))
     }
 
     /// A packet comes out of the bottleneck outside of the loop at `at`.
-    pub(crate) fn insert(&mut self, at: Time, flight: Flight) {
+    pub(crate) fn insert(&mut self, at: Time, flight: FlightPacket) {
         self.path.insert(at, flight);
     }
 
@@ -384,7 +384,7 @@ impl Loop {
         };
         let Impairments { copied, late, .. } = self.impairments;
         let extra_delay = if self.dice.shows(late) { LATE } else { TimeDelta::ZERO };
-        let flight = Flight { arrival, copied: self.dice.shows(copied) };
+        let flight = FlightPacket { arrival, copied: self.dice.shows(copied) };
         let ecn_capable = self.ecn != Ecn::NotEct;
         // The packet and the cross traffic that came with it.
         let size = DataSize::from_bytes((packet.size.bytes() as f64 / self.share).round() as u64);
@@ -397,12 +397,12 @@ impl Loop {
 
     fn arrive(&mut self) {
         while let Some(arrived) = self.path.arrival(true_time(self.now)) {
-            let Flight { mut arrival, copied } = arrived.packet;
+            let FlightPacket { mut arrival, copied } = arrived.packet;
             if arrived.marked {
                 arrival.ecn = Ecn::Ce;
             }
             if copied {
-                self.path.insert(arrived.at + LATE, Flight { arrival, copied: false });
+                self.path.insert(arrived.at + LATE, FlightPacket { arrival, copied: false });
             }
             arrival.at = self.receiver_clock(SendTime::from_nanos(arrived.at.nanos() as i64));
             self.receiver.on_arrival(&arrival);
@@ -455,7 +455,7 @@ impl Loop {
 }
 
 /// A path without delay back.
-fn path_over(link: &LinkConfig) -> Path<Flight, LateReport> {
+fn path_over(link: &LinkConfig) -> Path<FlightPacket, LateReport> {
     Path::new(link, 0, TimeDelta::ZERO).expect("the description makes a link")
 }
 

@@ -1,13 +1,13 @@
 //! Properties of every coupler, tested by its interface alone.
 //!
 //! ```
-//! use weir_cc::coupled::fse::{Config, Fse, Grouping};
+//! use weir_cc::coupled::fse::{Config, Fse, InitialGrouping};
 //! use weir_cc::testing::{Composition, coupler_tests};
 //!
 //! coupler_tests!(
 //!     mine,
 //!     Composition::of_rates("mine", || {
-//!         Box::new(Fse::new(Config::rfc8699_active(), Grouping::Together).unwrap())
+//!         Box::new(Fse::new(Config::rfc8699_active(), InitialGrouping::Together).unwrap())
 //!     })
 //!     .flooring_rates()
 //! );

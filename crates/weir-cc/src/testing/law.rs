@@ -12,10 +12,10 @@ use crate::report::OwnReport;
 pub const ROUNDS_TO_RECOVER: usize = 100;
 
 /// Both halves of a controller.
-pub type Halves = (Box<dyn Controller>, Box<dyn Receiver>);
+pub type BothHalves = (Box<dyn Controller>, Box<dyn Receiver>);
 
 /// Both halves of a controller, for an entry of [`law_tests!`](super::law_tests).
-pub fn halves(sender: impl Controller + 'static, receiver: impl Receiver + 'static) -> Halves {
+pub fn halves(sender: impl Controller + 'static, receiver: impl Receiver + 'static) -> BothHalves {
     (Box::new(sender), Box::new(receiver))
 }
 
@@ -33,7 +33,7 @@ pub fn usual_limits() -> RateLimits {
 #[derive(Clone, Copy, Debug)]
 pub struct Law {
     pub(crate) name: &'static str,
-    pub(crate) build: fn(RateLimits) -> Halves,
+    pub(crate) build: fn(RateLimits) -> BothHalves,
     /// Rounds of good feedback, each of one report, after which it is at the maximum of [`usual_limits`].
     pub(super) rounds_to_recover: usize,
     /// Highest start rate from which it comes down on a path of 1 Mbit/s.
@@ -61,7 +61,7 @@ pub(super) type Ease = fn(DataRate) -> OwnReport;
 impl Law {
     /// A controller without exceptions. `build` makes both halves for given limits ([`halves`] boxes them); failures
     /// print `name`.
-    pub const fn new(name: &'static str, build: fn(RateLimits) -> Halves) -> Self {
+    pub const fn new(name: &'static str, build: fn(RateLimits) -> BothHalves) -> Self {
         Self {
             name,
             build,

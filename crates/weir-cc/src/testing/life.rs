@@ -9,7 +9,7 @@ use super::law::{Ease, ROUNDS_TO_RECOVER};
 use super::signals::{check_evidence, read_signals};
 use crate::controller::{Controller, Pacing, PathEvent, RateLimits, Target};
 use crate::decision::{AllocatedRate, ChangeReason, Decision};
-use crate::packet::{Ecn, Fate, PacketResult, SendState, SentPacket};
+use crate::packet::{Ecn, PacketFate, PacketResult, SendState, SentPacket};
 use crate::report::{
     DcccReport, Feedback, NadaDelayReport, NadaReport, NativeReport, ReceptionReport, TfrcReport,
 };
@@ -33,7 +33,7 @@ pub fn check_target(limits: &RateLimits, target: &Target) {
 
 /// A sender half that receives calls, and the checks after each of them.
 #[derive(Debug)]
-pub struct Life {
+pub struct CheckedSender {
     /// The sender half.
     pub sender: Box<dyn Controller>,
     /// The last limits that it was given.
@@ -42,7 +42,7 @@ pub struct Life {
     sent: u64,
 }
 
-impl Life {
+impl CheckedSender {
     /// Starts a sender half and checks it at once.
     ///
     /// # Panics
@@ -159,7 +159,7 @@ impl Life {
             let (id, departure) = (first + n, began + after);
             let at = ArrivalTime::ZERO + TimeDelta::from_secs(3600) + (departure - SendTime::ZERO);
             let sent = SentPacket { id, at: departure, size, payload: size, padding: false, probe: None };
-            PacketResult { sent, fate: Fate::Arrived { at: Some(at), ecn: Ecn::NotEct } }
+            PacketResult { sent, fate: PacketFate::Arrived { at: Some(at), ecn: Ecn::NotEct } }
         });
         let nada = NadaReport { ramp_up: true, congestion: TimeDelta::ZERO, receive_rate: rate };
         let dccc = self.ease_by_dccc(rate);
@@ -215,11 +215,11 @@ pub fn recovers_from_silence(
     calls: &[TimedCall],
     rounds: usize,
 ) {
-    recovers(Life::new(sender, limits), calls, rounds, None);
+    recovers(CheckedSender::new(sender, limits), calls, rounds, None);
 }
 
 /// The same as [`recovers_from_silence`], for a controller that accepts `own` reports beside those of every kind.
-pub(super) fn recovers(mut life: Life, calls: &[TimedCall], rounds: usize, own: Option<Ease>) {
+pub(super) fn recovers(mut life: CheckedSender, calls: &[TimedCall], rounds: usize, own: Option<Ease>) {
     let limits = life.limits;
     for call in calls {
         life.live(call);

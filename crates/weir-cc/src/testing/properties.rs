@@ -18,8 +18,8 @@ use weir_units::TimeDelta;
 use super::arrivals::arrivals;
 use super::calls::{calls_to, limits};
 use super::law::{Law, usual_limits};
-use super::life::{Life, recovers};
-use super::reports::{Content, reports};
+use super::life::{CheckedSender, recovers};
+use super::reports::{ReportContent, reports};
 use crate::report::Report;
 
 pub use bottleneck::{
@@ -30,7 +30,7 @@ pub use bottleneck::{
     while_the_source_offers_a_tenth_of_the_capacity_the_target_does_not_run_away,
 };
 #[cfg(test)]
-pub(crate) use copies::Copies;
+pub(crate) use copies::StaggeredFlows;
 pub use copies::{
     on_a_narrow_link_copies_carry_as_much_as_without_coupling,
     on_a_wide_link_copies_grow_as_fast_as_without_coupling,
@@ -70,7 +70,7 @@ fn holds<S: Strategy<Value: Debug>>(law: &Law, strategy: &S, property: impl Fn(S
 /// nothing, one that has come asks for a later one, and no call panics.
 pub fn a_sender_keeps_its_promises_whatever_comes(law: &Law) {
     holds(law, &(limits(), calls_to(law.report_name())), |(limits, calls)| {
-        let mut life = Life::new((law.build)(limits).0, limits);
+        let mut life = CheckedSender::new((law.build)(limits).0, limits);
         for call in &calls {
             life.live(call);
         }
@@ -81,7 +81,7 @@ pub fn a_sender_keeps_its_promises_whatever_comes(law: &Law) {
 pub fn a_sender_survives_five_seconds_of_silence_whatever_came_before(law: &Law) {
     holds(law, &calls_to(law.report_name()), |calls| {
         let sender = (law.build)(usual_limits()).0;
-        recovers(Life::new(sender, usual_limits()), &calls, law.rounds_to_recover, law.ease);
+        recovers(CheckedSender::new(sender, usual_limits()), &calls, law.rounds_to_recover, law.ease);
     });
 }
 
@@ -91,7 +91,7 @@ pub fn a_receiver_keeps_its_promises_whatever_comes(law: &Law) {
     holds(law, &(limits(), arrivals()), |(limits, arrivals)| {
         let (_, mut receiver) = (law.build)(limits);
         for report in reports(&mut *receiver, &arrivals, TimeDelta::ZERO) {
-            if let Content::Other(Report::Ceiling(rate)) = report {
+            if let ReportContent::Other(Report::Ceiling(rate)) = report {
                 assert_eq!(rate, limits.clamp(rate));
             }
         }

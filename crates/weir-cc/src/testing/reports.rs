@@ -15,21 +15,21 @@ const LONGEST_REPORT_INTERVAL: TimeDelta = TimeDelta::from_secs(5);
 
 /// A report by content: times since `zero`.
 #[derive(Debug, PartialEq)]
-pub(super) enum Content {
+pub(super) enum ReportContent {
     Packets(Vec<(u16, Option<TimeDelta>, Ecn)>, u8, Option<TimeDelta>),
     Other(Report<'static>),
 }
 
-fn content(report: &Report<'_>, zero: ArrivalTime) -> Content {
+fn content(report: &Report<'_>, zero: ArrivalTime) -> ReportContent {
     match *report {
         Report::Packets { records, number, at } => {
             let record = |r: &Record| (r.sequence, r.reception.time().map(|at| at - zero), r.ecn);
-            Content::Packets(records.iter().map(record).collect(), number, at.map(|at| at - zero))
+            ReportContent::Packets(records.iter().map(record).collect(), number, at.map(|at| at - zero))
         }
-        Report::Ceiling(rate) => Content::Other(Report::Ceiling(rate)),
-        Report::Reception(report) => Content::Other(Report::Reception(report)),
+        Report::Ceiling(rate) => ReportContent::Other(Report::Ceiling(rate)),
+        Report::Reception(report) => ReportContent::Other(Report::Reception(report)),
         Report::Native { report, echo } => {
-            Content::Other(Report::Native { report: without_offset(report, zero), echo })
+            ReportContent::Other(Report::Native { report: without_offset(report, zero), echo })
         }
     }
 }
@@ -48,7 +48,11 @@ fn without_offset(report: NativeReport, zero: ArrivalTime) -> NativeReport {
 }
 
 /// The reports on `arrivals`, with the checks after each of them; the receiver's clock is ahead by `offset`.
-pub(super) fn reports(receiver: &mut dyn Receiver, arrivals: &[Arrival], offset: TimeDelta) -> Vec<Content> {
+pub(super) fn reports(
+    receiver: &mut dyn Receiver,
+    arrivals: &[Arrival],
+    offset: TimeDelta,
+) -> Vec<ReportContent> {
     let zero = ArrivalTime::ZERO + offset;
     let mut told = Vec::new();
     for packet in arrivals {

@@ -4,11 +4,11 @@ use weir_units::{DataRate, TimeDelta};
 
 use super::{Config, Tfrc, TfrcObserver};
 use crate::at_receiver::AtReceiver;
-use crate::testing::{Loop, Source, usual_limits as limits};
+use crate::testing::{Loop, PacketSource, usual_limits as limits};
 
 const CAPACITY: DataRate = DataRate::from_mbps(1);
 
-fn path(config: Config, source: Source) -> Loop {
+fn path(config: Config, source: PacketSource) -> Loop {
     let receiver = AtReceiver::new(TfrcObserver::new(config).unwrap());
     Loop::new(Tfrc::new(config, limits()).unwrap(), receiver, source, CAPACITY)
 }
@@ -20,7 +20,7 @@ fn mean(values: &[f64]) -> f64 {
 #[test]
 fn alone_it_takes_the_link_and_does_not_exceed_it() {
     for config in [Config::default(), Config::ns2()] {
-        for source in [Source::STEADY, Source::VIDEO] {
+        for source in [PacketSource::STEADY, PacketSource::VIDEO] {
             let rates = path(config, source).run(TimeDelta::from_secs(90), Loop::target_rate);
             let last = mean(&rates[60_000..]) / CAPACITY.bps_f64();
             assert!((0.8..1.05).contains(&last), "{last} of the capacity");
@@ -30,7 +30,7 @@ fn alone_it_takes_the_link_and_does_not_exceed_it() {
 
 #[test]
 fn the_rate_doubles_until_the_first_loss_and_then_follows_the_equation() {
-    let mut path = path(Config::default(), Source::STEADY);
+    let mut path = path(Config::default(), PacketSource::STEADY);
     let seen = path.run(TimeDelta::from_secs(30), |path| {
         let [p, x, x_bps] = ["p", "X", "X_Bps"].map(|name| path.sender_signal(name));
         (p, x, x_bps)
@@ -46,7 +46,7 @@ fn the_rate_doubles_until_the_first_loss_and_then_follows_the_equation() {
 
 #[test]
 fn a_report_comes_once_per_round_trip() {
-    let mut path = path(Config::default(), Source::STEADY);
+    let mut path = path(Config::default(), PacketSource::STEADY);
     path.run(TimeDelta::from_secs(20), |_| ());
     let before = path.reports();
     path.run(TimeDelta::from_secs(10), |_| ());
@@ -57,7 +57,7 @@ fn a_report_comes_once_per_round_trip() {
 
 #[test]
 fn after_five_seconds_without_feedback_the_rate_is_low_and_comes_back() {
-    let mut path = path(Config::default(), Source::STEADY);
+    let mut path = path(Config::default(), PacketSource::STEADY);
     path.run(TimeDelta::from_secs(30), |_| ());
     let before = path.target_rate();
     path.feedback_cut = true;

@@ -13,7 +13,7 @@ use crate::decision::ChangeReason;
 use crate::packet::{SendState, SentPacket, Stamp};
 use crate::parts::allocation_history::AllocationHistory;
 use crate::parts::backlog::media_rate;
-use crate::rate_law::{Computed, FeedbackOutcome, Frame, RateController, Rule, SendRates};
+use crate::rate_law::{Computed, FeedbackOutcome, FlowContext, RateController, Rule, SendRates};
 use crate::report::{Feedback, NativeReport, ReportKind, TfrcReport};
 use crate::time::SendTime;
 
@@ -47,7 +47,7 @@ pub struct EquationRule {
     nofeedback_due: Option<SendTime>,
     /// Whether a packet left since the nofeedback timer was set.
     sent: bool,
-    words: AllocationHistory,
+    allocations: AllocationHistory,
 }
 
 impl Tfrc {
@@ -67,10 +67,10 @@ impl Tfrc {
             data_limited: DataLimited::default(),
             nofeedback_due: None,
             sent: false,
-            words: AllocationHistory::NONE,
+            allocations: AllocationHistory::NONE,
             config,
         };
-        Ok(Self::new_by(rule, Frame::new(limits, None)))
+        Ok(Self::new_by(rule, FlowContext::new(limits, None)))
     }
 }
 
@@ -81,7 +81,7 @@ impl EquationRule {
         now: SendTime,
         report: &TfrcReport,
         sample: Option<TimeDelta>,
-        frame: &mut Frame,
+        frame: &mut FlowContext,
     ) -> Option<Next> {
         if let Some(sample) = sample {
             match &mut self.rtt {
@@ -113,7 +113,7 @@ impl EquationRule {
     /// trip.
     fn rescaled(&mut self, now: SendTime, rtt: &RoundTrip) -> f64 {
         let newest = now - rtt.latest;
-        self.words.over(newest - rtt.smoothed(), newest, now)
+        self.allocations.over(newest - rtt.smoothed(), newest, now)
     }
 
     /// Takes the receive rate in; returns the limit that follows. RFC 5348 §4.3 step 4.
@@ -223,7 +223,7 @@ impl EquationRule {
     }
 
     /// `X_inst`. RFC 5348 §4.5.
-    fn x_inst(&self, frame: &Frame) -> DataRate {
+    fn x_inst(&self, frame: &FlowContext) -> DataRate {
         let factor = match &self.rtt {
             Some(rtt) if self.config.oscillation_prevention => rtt.oscillation_factor(),
             _ => 1.0,
@@ -247,7 +247,7 @@ impl Next {
 }
 
 /// `X` in bytes/s.
-fn x_of(frame: &Frame) -> f64 {
+fn x_of(frame: &FlowContext) -> f64 {
     frame.rate() / 8.0
 }
 
@@ -261,7 +261,7 @@ fn bytes_per_second(rate: DataRate) -> f64 {
 }
 
 impl Rule for EquationRule {
-    fn on_sent(&mut self, packet: &SentPacket, state: &SendState, _frame: &Frame) {
+    fn on_sent(&mut self, packet: &SentPacket, state: &SendState, _frame: &FlowContext) {
         if !packet.padding {
             let size = packet.payload.bytes_f64().clamp(1.0, MOST_SIZE);
             self.segment = SIZE_FILTER * self.segment + (1.0 - SIZE_FILTER) * size;
@@ -284,7 +284,7 @@ impl Rule for EquationRule {
         now: SendTime,
         feedback: &Feedback<'_>,
         _state: &SendState,
-        frame: &mut Frame,
+        frame: &mut FlowContext,
     ) -> FeedbackOutcome {
         let Feedback::Native { report: NativeReport::Tfrc(report), rtt } = feedback else {
             return FeedbackOutcome::Ignored;
@@ -295,7 +295,7 @@ impl Rule for EquationRule {
         next.map_or(FeedbackOutcome::NoUpdate, |next| FeedbackOutcome::Rate(next.computed()))
     }
 
-    fn on_timeout(&mut self, now: SendTime, _state: &SendState, frame: &mut Frame) -> Option<Computed> {
+    fn on_timeout(&mut self, now: SendTime, _state: &SendState, frame: &mut FlowContext) -> Option<Computed> {
         self.nofeedback_due.filter(|&due| due <= now)?;
         let (before, idle) = (x_of(frame), !self.sent);
         let x = self.on_nofeedback(now, before, frame.limits());
@@ -316,24 +316,24 @@ impl Rule for EquationRule {
         self.nofeedback_due = None;
     }
 
-    fn forget_path(&mut self, now: SendTime, _frame: &mut Frame) {
+    fn forget_path(&mut self, now: SendTime, _frame: &mut FlowContext) {
         self.nofeedback_due = None;
         self.rtt = None;
         self.changed = None;
         self.receive_set = ReceiveSet::of(f64::INFINITY, now);
-        self.words = AllocationHistory::NONE;
+        self.allocations = AllocationHistory::NONE;
     }
 
-    fn scale(&mut self, now: SendTime, factor: f64, _frame: &Frame) {
+    fn scale(&mut self, now: SendTime, factor: f64, _frame: &FlowContext) {
         self.receive_set.scale(factor);
-        self.words.on_allocation(now, factor);
+        self.allocations.on_allocation(now, factor);
     }
 
-    fn instantaneous_rate(&self, frame: &Frame) -> DataRate {
+    fn instantaneous_rate(&self, frame: &FlowContext) -> DataRate {
         self.x_inst(frame)
     }
 
-    fn send_rates(&self, frame: &Frame) -> SendRates {
+    fn send_rates(&self, frame: &FlowContext) -> SendRates {
         let sending_rate = self.x_inst(frame);
         SendRates {
             media_rate: media_rate(frame.limits(), sending_rate, frame.queued(), self.config.drain_time),
@@ -341,7 +341,7 @@ impl Rule for EquationRule {
         }
     }
 
-    fn stamp(&self, frame: &Frame) -> Option<Stamp> {
+    fn stamp(&self, frame: &FlowContext) -> Option<Stamp> {
         let rtt = self.rtt.map_or(TimeDelta::ZERO, |rtt| rtt.smoothed());
         Some(Stamp { rtt, rate: frame.data_rate() })
     }
@@ -370,7 +370,7 @@ impl Rule for EquationRule {
         SIGNALS
     }
 
-    fn read_signals(&self, frame: &Frame, out: &mut [f64]) {
+    fn read_signals(&self, frame: &FlowContext, out: &mut [f64]) {
         let x_recv = self.receive_set.max();
         let values = [
             frame.rate(),
@@ -383,7 +383,7 @@ impl Rule for EquationRule {
         out.iter_mut().zip(values).for_each(|(slot, value)| *slot = value);
     }
 
-    fn evidence(&self, _why: ChangeReason, _frame: &Frame) -> [Option<Evidence>; 3] {
+    fn evidence(&self, _why: ChangeReason, _frame: &FlowContext) -> [Option<Evidence>; 3] {
         // §4.3 step 4: the equation bounds the rate, and so does twice the receive rate.
         let recv_limit = 2.0 * self.receive_set.max() * 8.0;
         let recv_limit = if recv_limit.is_finite() { recv_limit } else { f64::NAN };

@@ -20,8 +20,8 @@ use crate::window::rules::{Rules, SlowStart};
 use crate::window::{Ack, Congestion, Delivery, MIN_SSTHRESH, Window, WindowAlgorithm};
 
 use epoch::{Epoch, k};
-use form::Form;
-use linux_6::Step;
+use form::AvoidanceForm;
+use linux_6::AvoidanceStep;
 
 /// Time after the beginning of an epoch, right after a recovery, in which round-trip samples are no measure of the path
 /// (`bictcp_acked`).
@@ -41,7 +41,7 @@ const MAX_GROWTH: f64 = 1.5;
 pub struct Cubic {
     slow_start: SlowStart,
     hystart: Option<HyStart>,
-    form: Form,
+    form: AvoidanceForm,
     /// `W_max` in segments; zero before the first congestion and after a timeout.
     w_max: f64,
     /// `cwnd_prior`, the window at the last congestion, in segments.
@@ -66,7 +66,7 @@ struct Before {
 
 impl Default for Cubic {
     fn default() -> Self {
-        Self::with_form(Form::Rfc, Rules::default(), None)
+        Self::with_form(AvoidanceForm::Rfc, Rules::default(), None)
     }
 }
 
@@ -78,20 +78,20 @@ impl Cubic {
 
     /// The algorithm by the rules of a stack, with an end to slow start before congestion if asked for.
     pub fn with_rules(rules: Rules, hystart: Option<HyStart>) -> Self {
-        Self::with_form(Form::Rfc, rules, hystart)
+        Self::with_form(AvoidanceForm::Rfc, rules, hystart)
     }
 
     /// The algorithm as in Linux 3.16, with an end to slow start before congestion if asked for.
     pub fn linux_3_16(hystart: Option<HyStart>) -> Self {
-        Self::with_form(Form::linux_3_16(), Rules::linux(), hystart)
+        Self::with_form(AvoidanceForm::linux_3_16(), Rules::linux(), hystart)
     }
 
     /// The algorithm as in Linux 6, with an end to slow start before congestion if asked for.
     pub fn linux_6(hystart: Option<HyStart>) -> Self {
-        Self::with_form(Form::linux_6(), Rules::linux_6(), hystart)
+        Self::with_form(AvoidanceForm::linux_6(), Rules::linux_6(), hystart)
     }
 
-    fn with_form(form: Form, rules: Rules, hystart: Option<HyStart>) -> Self {
+    fn with_form(form: AvoidanceForm, rules: Rules, hystart: Option<HyStart>) -> Self {
         Self {
             slow_start: SlowStart::new(rules),
             hystart,
@@ -108,14 +108,14 @@ impl Cubic {
     fn avoid_congestion(&mut self, window: &mut Window, ack: &Ack, acked: f64) {
         let (lossless, ahead) = (self.w_max <= 0.0, self.ahead());
         match &mut self.form {
-            Form::Rfc => self.follow_cubic(window, ack, acked),
-            Form::Linux316(counts) => {
+            AvoidanceForm::Rfc => self.follow_cubic(window, ack, acked),
+            AvoidanceForm::Linux316(counts) => {
                 let epoch =
                     self.epoch.get_or_insert_with(|| Epoch::begin(ack.now, window.cwnd, self.w_max, k));
                 counts.avoid_congestion(window, ack, epoch, lossless);
             }
-            Form::Linux6(counts) => {
-                let step = Step { now: ack.now, acked, w_max: self.w_max, ahead };
+            AvoidanceForm::Linux6(counts) => {
+                let step = AvoidanceStep { now: ack.now, acked, w_max: self.w_max, ahead };
                 counts.avoid_congestion(window, &mut self.epoch, &step);
             }
         }
@@ -177,7 +177,7 @@ impl WindowAlgorithm for Cubic {
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
         let since = ack.now - self.last_ack;
         self.last_ack = ack.now;
-        if let Form::Linux316(counts) = &mut self.form {
+        if let AvoidanceForm::Linux316(counts) = &mut self.form {
             counts.count_segments(ack.acked);
         }
         // RFC 9438 §4.2: time in which the application limits sending does not count.

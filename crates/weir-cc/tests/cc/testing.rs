@@ -1,11 +1,11 @@
 //! The tests for other controllers, used from outside: on a controller of our own, and on broken ones.
 
 use weir_cc::packet_feedback::PacketFeedback;
-use weir_cc::rate_law::{Computed, FeedbackOutcome, Frame, RateController, Rule, SendRates};
-use weir_cc::testing::{Halves, Law, halves, law_tests, properties};
+use weir_cc::rate_law::{Computed, FeedbackOutcome, FlowContext, RateController, Rule, SendRates};
+use weir_cc::testing::{BothHalves, Law, halves, law_tests, properties};
 use weir_cc::{
-    AllocatedRate, ChangeReason, Controller, DataRate, Decision, Fate, Feedback, LimitingFactor, Pacing,
-    PathEvent, RateLimits, SendState, SendTime, Signal, Target, TimeDelta,
+    AllocatedRate, ChangeReason, Controller, DataRate, Decision, Feedback, LimitingFactor, Pacing,
+    PacketFate, PathEvent, RateLimits, SendState, SendTime, Signal, Target, TimeDelta,
 };
 
 const FEEDBACK_INTERVAL: TimeDelta = TimeDelta::from_millis(50);
@@ -26,7 +26,7 @@ impl Rule for Aimd {
         now: SendTime,
         feedback: &Feedback<'_>,
         _: &SendState,
-        frame: &mut Frame,
+        frame: &mut FlowContext,
     ) -> FeedbackOutcome {
         let Feedback::Packets { results, rtt, .. } = *feedback else { return FeedbackOutcome::Ignored };
         if results.is_empty() {
@@ -35,7 +35,7 @@ impl Rule for Aimd {
         frame.end_silence();
         frame.set_rtt(rtt);
         let is_news = |at: SendTime| self.cut_at.is_none_or(|cut| at > cut);
-        if results.iter().any(|result| result.fate == Fate::Missing && is_news(result.sent.at)) {
+        if results.iter().any(|result| result.fate == PacketFate::Missing && is_news(result.sent.at)) {
             self.cut_at = Some(now);
             return FeedbackOutcome::Rate(Computed {
                 rate: frame.rate() * CUT,
@@ -50,14 +50,14 @@ impl Rule for Aimd {
         })
     }
 
-    fn forget_path(&mut self, _: SendTime, _: &mut Frame) {
+    fn forget_path(&mut self, _: SendTime, _: &mut FlowContext) {
         self.cut_at = None;
     }
 
     // The rule has no rate but the frame's.
-    fn scale(&mut self, _: SendTime, _: f64, _: &Frame) {}
+    fn scale(&mut self, _: SendTime, _: f64, _: &FlowContext) {}
 
-    fn send_rates(&self, frame: &Frame) -> SendRates {
+    fn send_rates(&self, frame: &FlowContext) -> SendRates {
         SendRates::at(frame.data_rate(), Pacing::Factor(1.0))
     }
 
@@ -65,13 +65,13 @@ impl Rule for Aimd {
         &[Signal { name: "r", unit: "bit/s", meaning: "rate" }]
     }
 
-    fn read_signals(&self, frame: &Frame, out: &mut [f64]) {
+    fn read_signals(&self, frame: &FlowContext, out: &mut [f64]) {
         out[0] = frame.rate();
     }
 }
 
 fn aimd(limits: RateLimits) -> RateController<Aimd> {
-    RateController::new_by(Aimd { cut_at: None }, Frame::new(limits, Some(TimeDelta::from_secs(1))))
+    RateController::new_by(Aimd { cut_at: None }, FlowContext::new(limits, Some(TimeDelta::from_secs(1))))
 }
 
 law_tests!(
@@ -155,7 +155,7 @@ impl Controller for Broken {
     }
 }
 
-fn broken(fault: Fault, limits: RateLimits) -> Halves {
+fn broken(fault: Fault, limits: RateLimits) -> BothHalves {
     let law = aimd(limits);
     halves(
         Broken { law, fault, limits, was_silent: false, share: false },

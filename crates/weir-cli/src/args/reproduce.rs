@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::value_parser;
 
-use super::{DataArgs, Parts};
+use super::{DataArgs, ShardArgs};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct ReproduceArgs {
@@ -28,7 +28,7 @@ pub(crate) struct ReproduceArgs {
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) parts: Parts,
+    pub(crate) parts: ShardArgs,
     /// Lay a value over the scenarios of the rows that are named, after all settings of the rows, such as
     /// `flows.tcp.every=15s`; may be given often. No verdict is then one on the paper.
     #[arg(long, value_name = "PATH=VALUE", requires = "rows", conflicts_with = "baseline")]

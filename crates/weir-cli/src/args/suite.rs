@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{DataArgs, Parts};
+use super::{DataArgs, ShardArgs};
 use crate::failure::Failure;
 use clap::{Subcommand, value_parser};
 use weir_form::Varied;
@@ -96,7 +96,7 @@ pub(crate) struct SuiteArgs {
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) parts: Parts,
+    pub(crate) parts: ShardArgs,
     #[command(flatten)]
     pub(crate) data: DataArgs,
     /// Make the runs of the omniscient sender and of TCP in the place of calls anew, and keep nothing of them.

@@ -70,7 +70,7 @@ pub(super) fn options<'r>(name: &str, registry: &'r Registry) -> Result<&'r Valu
 }
 
 /// Facts about one item, and lists of its parts.
-struct Known {
+struct ItemFacts {
     facts: Vec<(String, Value)>,
     lists: Vec<List>,
 }
@@ -88,7 +88,7 @@ fn facts<const N: usize>(facts: [(&str, Value); N]) -> Vec<(String, Value)> {
     facts.map(|(key, value)| (key.to_owned(), value)).to_vec()
 }
 
-fn controller(info: &ControllerInfo, schema: &Value) -> Known {
+fn controller(info: &ControllerInfo, schema: &Value) -> ItemFacts {
     let presets = info.presets.iter();
     let presets = List {
         name: "presets".to_owned(),
@@ -106,10 +106,10 @@ fn controller(info: &ControllerInfo, schema: &Value) -> Known {
         ("placement", json!(info.placement)),
         ("feedback", json!(info.feedback)),
     ]);
-    Known { facts, lists: vec![presets, of_options(schema)] }
+    ItemFacts { facts, lists: vec![presets, of_options(schema)] }
 }
 
-fn coupler(info: &CouplerInfo, schema: &Value) -> Known {
+fn coupler(info: &CouplerInfo, schema: &Value) -> ItemFacts {
     let facts = facts([
         ("name", json!(info.name)),
         ("summary", json!(info.summary)),
@@ -117,7 +117,7 @@ fn coupler(info: &CouplerInfo, schema: &Value) -> Known {
         ("steers", json!(info.steers.word())),
         ("for", json!(super::used_in(info))),
     ]);
-    Known { facts, lists: vec![of_options(schema)] }
+    ItemFacts { facts, lists: vec![of_options(schema)] }
 }
 
 fn of_options(schema: &Value) -> List {
@@ -147,7 +147,7 @@ fn of_options(schema: &Value) -> List {
     }
 }
 
-fn scenario(scenario: &Scenario) -> Known {
+fn scenario(scenario: &Scenario) -> ItemFacts {
     let flow = |(name, flow): (&str, &weir_scenario::scenario::Flow)| {
         let words = |value: &Value, key: &str| value[key].as_str().unwrap_or("–").to_owned();
         let value = serde_json::to_value(flow).unwrap_or_default();
@@ -176,7 +176,7 @@ fn scenario(scenario: &Scenario) -> Known {
         ("controllers", json!(controllers_of(scenario))),
         ("links", json!(links.join(", "))),
     ]);
-    Known { facts, lists: vec![flows] }
+    ItemFacts { facts, lists: vec![flows] }
 }
 
 fn controllers_of(scenario: &Scenario) -> String {
@@ -186,7 +186,7 @@ fn controllers_of(scenario: &Scenario) -> String {
     }
 }
 
-fn of_suite(suite: &Suite) -> Known {
+fn of_suite(suite: &Suite) -> ItemFacts {
     let asked = |check: &Check| {
         let (sense, limit) = match check.limit {
             Limit::AtLeast(limit) => ("at least", limit),
@@ -206,5 +206,8 @@ fn of_suite(suite: &Suite) -> Known {
         json: rows.iter().map(|row| super::object(&header, row)).collect(),
         rows,
     };
-    Known { facts: facts([("name", json!(suite.name)), ("title", json!(suite.title))]), lists: vec![cases] }
+    ItemFacts {
+        facts: facts([("name", json!(suite.name)), ("title", json!(suite.title))]),
+        lists: vec![cases],
+    }
 }

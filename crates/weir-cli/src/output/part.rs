@@ -9,13 +9,13 @@ use std::process;
 /// A file that is not in its place yet; it is removed unless it gets there. The process that writes it holds a
 /// lock: an unlocked part was left behind.
 #[derive(Debug)]
-pub(super) struct Part {
+pub(super) struct PartialFile {
     pub(super) path: PathBuf,
     /// The file, whose lock ends with it.
     file: File,
 }
 
-impl Part {
+impl PartialFile {
     /// An empty file beside `path`, under a new name.
     pub(super) fn beside(path: &Path) -> io::Result<Self> {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
@@ -80,7 +80,7 @@ fn whole_name(part: &str) -> Option<&str> {
     (!number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())).then_some(name)
 }
 
-impl Drop for Part {
+impl Drop for PartialFile {
     fn drop(&mut self) {
         // Parts in their final places are no longer here.
         let _: io::Result<()> = fs::remove_file(&self.path);
@@ -89,20 +89,20 @@ impl Drop for Part {
 
 /// A set of files replaced together: unless it is completed, all is as it was.
 #[derive(Default)]
-pub(super) struct Exchange {
+pub(super) struct FileExchange {
     /// Where a file was, and where it is meanwhile.
-    aside: Vec<(PathBuf, Part)>,
+    aside: Vec<(PathBuf, PartialFile)>,
     /// The new files in their places.
     placed: Vec<PathBuf>,
 }
 
-impl Exchange {
+impl FileExchange {
     /// Takes the file at `path` out of its place.
     pub(super) fn set_aside(&mut self, path: &Path) -> io::Result<()> {
         if path.is_dir() {
             return Err(io::ErrorKind::IsADirectory.into());
         }
-        self.aside.push((path.to_owned(), Part::of(path)?));
+        self.aside.push((path.to_owned(), PartialFile::of(path)?));
         Ok(())
     }
 
@@ -125,7 +125,7 @@ impl Exchange {
     }
 }
 
-impl Drop for Exchange {
+impl Drop for FileExchange {
     fn drop(&mut self) {
         for path in &self.placed {
             let _: io::Result<()> = fs::remove_file(path);
@@ -160,9 +160,9 @@ mod tests {
             fs::write(at(name), b"half").unwrap();
         }
         fs::create_dir(at(".results.json.2.part")).unwrap();
-        let written = Part::beside(&at("results.json")).unwrap();
+        let written = PartialFile::beside(&at("results.json")).unwrap();
         fs::write(at("a.b"), b"old").unwrap();
-        let aside = Part::of(&at("a.b")).unwrap();
+        let aside = PartialFile::of(&at("a.b")).unwrap();
         remove_left(root.path(), |name| ["results.json", "a.b"].contains(&name));
         for name in left {
             assert!(!at(name).exists(), "{name}");

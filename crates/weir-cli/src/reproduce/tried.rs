@@ -13,7 +13,7 @@ use crate::{table, terminal};
 
 /// Output of `--json`.
 #[derive(Serialize)]
-struct Document<'a> {
+struct TrialsDocument<'a> {
     provenance: &'a Provenance,
     tried: &'a [TrialResult],
 }
@@ -33,7 +33,7 @@ pub(super) fn tried(args: &ReproduceArgs, experiments: &[Experiment]) -> Result<
     let results = trials.results(reproduced.claims);
     let mut out = terminal::stdout();
     if args.form.json {
-        let document = Document { provenance: &Provenance::of(&args.words()), tried: &results };
+        let document = TrialsDocument { provenance: &Provenance::of(&args.words()), tried: &results };
         serde_json::to_writer_pretty(&mut out, &document).map_err(io::Error::from)?;
         writeln!(out)?;
     } else {

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use comfy_table::{Cell, Color};
 use weir_study::judge::{Direction, Verdict};
-use weir_study::suite::{self, Change, Changes, SuiteResult, Unlike, figure};
+use weir_study::suite::{self, CheckChange, CheckChanges, SuiteResult, Unlike, figure};
 
 use crate::failure::Failure;
 use crate::table;
@@ -27,7 +27,7 @@ pub(super) fn other_senders(base: &SuiteResult, now: &SuiteResult) -> Option<Str
 pub(super) fn print(
     out: &mut impl Write,
     notes: &[String],
-    changes: Option<&Changes>,
+    changes: Option<&CheckChanges>,
 ) -> Result<(), Failure> {
     for note in notes {
         writeln!(out, "{}", table::sentence(note, table::terminal_width()))?;
@@ -44,7 +44,7 @@ pub(super) fn print(
 }
 
 /// The number of changes, and the cases that were not compared.
-pub(super) fn sentences(changes: &Changes) -> Vec<String> {
+pub(super) fn sentences(changes: &CheckChanges) -> Vec<String> {
     let of = |direction| changes.changes.iter().filter(|change| change.direction == direction).count();
     let (better, worse) = (of(Direction::Better), of(Direction::Worse));
     let mut sentences =
@@ -58,7 +58,7 @@ pub(super) fn sentences(changes: &Changes) -> Vec<String> {
     sentences
 }
 
-fn row(change: &Change) -> Vec<Cell> {
+fn row(change: &CheckChange) -> Vec<Cell> {
     // Colours are the table's, which counts escapes as text.
     let colour = match change.direction {
         Direction::Better => Color::Green,
@@ -70,7 +70,7 @@ fn row(change: &Change) -> Vec<Cell> {
 }
 
 /// The cells below [`HEADER`].
-pub(super) fn words(change: &Change) -> [String; 8] {
+pub(super) fn words(change: &CheckChange) -> [String; 8] {
     let word = match change.direction {
         Direction::Better => "better",
         Direction::Worse => "worse",

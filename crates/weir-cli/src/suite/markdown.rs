@@ -1,6 +1,6 @@
 //! The matrix of a suite, and its changes, as tables of Markdown.
 
-use weir_study::suite::{Changes, SuiteResult};
+use weir_study::suite::{CheckChanges, SuiteResult};
 
 use super::changes as words;
 
@@ -42,7 +42,7 @@ pub(super) fn matrix(title: &str, result: &SuiteResult, notes: &[String]) -> Str
 }
 
 /// The changes, with the numbers of better and worse ones.
-pub(super) fn changes(changes: &Changes) -> String {
+pub(super) fn changes(changes: &CheckChanges) -> String {
     let mut table = String::new();
     if !changes.changes.is_empty() {
         table += &head(&words::HEADER.map(str::to_owned));

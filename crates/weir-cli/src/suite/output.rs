@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use weir_scenario::registry::Registry;
 use weir_study::judge::Verdict;
-use weir_study::suite::{self, Changes, ControllerResult, Suite, SuiteResult, SuiteRun};
+use weir_study::suite::{self, CheckChanges, ControllerResult, Suite, SuiteResult, SuiteRun};
 
 use super::{LEADERS, LEADERS_HEAD, LEGEND, changes, junit, markdown};
 use crate::args::SuiteArgs;
@@ -24,16 +24,16 @@ const RESULT: &str = "suite.json";
 const MATRIX: &str = "suite.html";
 
 /// All results of a run.
-pub(super) struct Findings<'a> {
+pub(super) struct SuiteFindings<'a> {
     pub(super) suite: &'a Suite,
     pub(super) run: &'a SuiteRun,
     /// Further remarks for the reader.
     pub(super) notes: &'a [String],
     /// Changes since the base.
-    pub(super) changes: Option<&'a Changes>,
+    pub(super) changes: Option<&'a CheckChanges>,
 }
 
-impl Findings<'_> {
+impl SuiteFindings<'_> {
     fn title(&self) -> String {
         self.run.result.titled(&self.suite.title)
     }
@@ -53,15 +53,15 @@ impl Findings<'_> {
 
 /// Form of the printed result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Form {
+enum OutputForm {
     Table,
     Markdown,
     Json,
 }
 
 /// Destinations of the output.
-pub(super) struct Output {
-    form: Form,
+pub(super) struct OutputDestinations {
+    form: OutputForm,
     directory: Option<OutputDirectory>,
     /// Whether the directory keeps runs.
     keeps_runs: bool,
@@ -72,7 +72,7 @@ pub(super) struct Output {
     repeat: Vec<String>,
 }
 
-impl Output {
+impl OutputDestinations {
     /// Checks that all files of `args` can be written; `cases` are those of `suite` that are run, all if empty.
     ///
     /// # Errors
@@ -104,9 +104,9 @@ impl Output {
         is_kept("suite", args.file(), &written)?;
         let prepare = |path: Option<&Path>| path.map(OutputFile::prepare).transpose();
         let form = match (args.json, to_stdout) {
-            (true, _) => Form::Json,
-            (false, true) => Form::Markdown,
-            (false, false) => Form::Table,
+            (true, _) => OutputForm::Json,
+            (false, true) => OutputForm::Markdown,
+            (false, false) => OutputForm::Table,
         };
         Ok(Self {
             form,
@@ -123,7 +123,7 @@ impl Output {
     ///
     /// # Errors
     /// The error of the first one that could not be written.
-    pub(super) fn write(&mut self, findings: &Findings<'_>) -> Result<(), Failure> {
+    pub(super) fn write(&mut self, findings: &SuiteFindings<'_>) -> Result<(), Failure> {
         let json = findings.json()?;
         let mut first = Ok(());
         if let Some(directory) = &mut self.directory {
@@ -162,15 +162,15 @@ impl Output {
     ///
     /// # Errors
     /// An error if the reader has closed the stream.
-    pub(super) fn print(&self, findings: &Findings<'_>) -> Result<(), Failure> {
+    pub(super) fn print(&self, findings: &SuiteFindings<'_>) -> Result<(), Failure> {
         let mut out = terminal::stdout();
         match self.form {
-            Form::Json => {
+            OutputForm::Json => {
                 let printed = out.write_all(&findings.json()?).map_err(Failure::from);
                 printed.and(changes::print(&mut terminal::stderr(), findings.notes, findings.changes))
             }
-            Form::Markdown => Ok(out.write_all(findings.markdown().as_bytes())?),
-            Form::Table => {
+            OutputForm::Markdown => Ok(out.write_all(findings.markdown().as_bytes())?),
+            OutputForm::Table => {
                 matrix(&mut out, &findings.title(), &findings.run.result)?;
                 if let Some(directory) = &self.directory {
                     let (cases, all) = (findings.run.result.cases.len(), findings.suite.cases.len());
@@ -198,7 +198,7 @@ fn directory(args: &SuiteArgs, suite: &Suite, cases: &[&str]) -> Option<PathBuf>
 }
 
 /// A file to write, and the option that names it.
-type Written<'a> = (Option<&'a Path>, &'a str);
+type WrittenFile<'a> = (Option<&'a Path>, &'a str);
 
 /// The canonical location of a file, however its path is written: its folder in one spelling, and its name.
 fn place(path: &Path) -> PathBuf {
@@ -210,12 +210,12 @@ fn place(path: &Path) -> PathBuf {
 }
 
 /// An error if two files of this run are one.
-fn each_in_its_place(written: &[Written<'_>]) -> Result<(), Failure> {
+fn each_in_its_place(written: &[WrittenFile<'_>]) -> Result<(), Failure> {
     for (index, (path, option)) in written.iter().enumerate() {
         let Some(path) = path else { continue };
         // A device accepts any number of outputs.
         let there = |other: &Path| place(other) == place(path) && !path.starts_with("/dev");
-        let same = |(other, _): &&Written<'_>| other.is_some_and(there);
+        let same = |(other, _): &&WrittenFile<'_>| other.is_some_and(there);
         if let Some((_, other)) = written[..index].iter().find(same) {
             let problem = format!("{other} writes there, too; name another file");
             return Err(Failure::Option { option: format!("{option} {}", path.display()), problem });
@@ -225,7 +225,7 @@ fn each_in_its_place(written: &[Written<'_>]) -> Result<(), Failure> {
 }
 
 /// An error if a run would overwrite its base, which would hide a regression from the next run, or its own suite.
-fn is_kept(what: &str, base: Option<&Path>, written: &[Written<'_>]) -> Result<(), Failure> {
+fn is_kept(what: &str, base: Option<&Path>, written: &[WrittenFile<'_>]) -> Result<(), Failure> {
     let Some(base) = base else { return Ok(()) };
     for (path, advice) in written {
         let same =

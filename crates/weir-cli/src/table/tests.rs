@@ -1,15 +1,15 @@
-use weir_report::page::{Best, Cell, Column, Row};
+use weir_report::page::{Best, Row, SummaryCell, SummaryColumn};
 
 use super::*;
 
-fn column(label: &str, unit: &str, decimals: usize, best: Best) -> Column {
+fn column(label: &str, unit: &str, decimals: usize, best: Best) -> SummaryColumn {
     let definition = String::new();
-    Column { label: label.to_owned(), unit: unit.to_owned(), definition, decimals, best }
+    SummaryColumn { label: label.to_owned(), unit: unit.to_owned(), definition, decimals, best }
 }
 
 fn table() -> SummaryTable {
-    let cell = |mean, ci95| Some(Cell { ci95: Some(ci95), ..Cell::new(mean) });
-    let best = |mean, ci95| Some(Cell { ci95: Some(ci95), best: true, ..Cell::new(mean) });
+    let cell = |mean, ci95| Some(SummaryCell { ci95: Some(ci95), ..SummaryCell::new(mean) });
+    let best = |mean, ci95| Some(SummaryCell { ci95: Some(ci95), best: true, ..SummaryCell::new(mean) });
     SummaryTable {
         columns: vec![
             column("useful rate", "kbit/s", 0, Best::Highest),
@@ -45,8 +45,8 @@ fn columns_align_below_headers_that_stand_on_the_rule() {
 fn on_a_narrow_terminal_there_is_a_row_per_metric() {
     let mut table = table();
     // A fourth metric makes a row per controller too wide.
-    let values =
-        [(1.0, 0.5), (2.0, 0.5)].map(|(mean, half)| Some(Cell { ci95: Some(half), ..Cell::new(mean) }));
+    let values = [(1.0, 0.5), (2.0, 0.5)]
+        .map(|(mean, half)| Some(SummaryCell { ci95: Some(half), ..SummaryCell::new(mean) }));
     table.columns.push(column("loss", "%", 2, Best::Neither));
     for (row, value) in table.rows.iter_mut().zip(values) {
         row.cells.push(value);

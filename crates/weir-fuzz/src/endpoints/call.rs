@@ -8,7 +8,7 @@ use weir_wire::rtcp::messages;
 
 use super::flow::{Flow, SENDER, limits};
 use super::forge;
-use super::path::{Forward, Path};
+use super::path::{FuzzedPacket, Path};
 use crate::input::Input;
 
 const ROOM: usize = 1472;
@@ -21,7 +21,7 @@ const MOST_ROUNDS: usize = 3;
 const MOST_EVENTS: usize = 300;
 const YEAR: i64 = 365 * 86_400_000_000_000;
 
-pub(super) struct Call {
+pub(super) struct FuzzedCall {
     session: Session,
     flows: Vec<Flow>,
     path: Path,
@@ -34,7 +34,7 @@ pub(super) struct Call {
     wake: Option<SendTime>,
 }
 
-impl Call {
+impl FuzzedCall {
     pub(super) fn any(input: &mut Input<'_>) -> Self {
         let mut session = Session::new();
         let flows: Vec<Flow> =
@@ -137,11 +137,11 @@ impl Call {
         let (here, there) = (self.here(), self.there());
         while let Some(arrived) = self.path.arrival(self.now) {
             match arrived {
-                Forward::Media(place, packet) => {
+                FuzzedPacket::Media(place, packet) => {
                     let flow = &mut self.flows[place];
                     flow.receiver.on_packet(there, &packet.header, packet.payload, flow.ecn);
                 }
-                Forward::SenderReport(bytes) => {
+                FuzzedPacket::SenderReport(bytes) => {
                     self.flows.iter_mut().for_each(|flow| flow.receiver.on_rtcp(there, &bytes));
                 }
             }
@@ -169,7 +169,7 @@ impl Call {
             ssrc,
             abs_send_time: AbsSendTime::from_ticks(input.u32() & 0xFF_FFFF),
             transport_sequence: if input.flag() { input.u16() } else { self.newest[place] },
-            stamp: input.flag().then(|| weir_wire::Stamp { rtt: input.u16(), rate: input.u32() }),
+            stamp: input.flag().then(|| weir_wire::StampExtension { rtt: input.u16(), rate: input.u32() }),
             frame_marking: input.flag().then(|| weir_wire::FrameMarking::from_byte(input.byte())),
         };
         flow.receiver.on_packet(there, &header, input.u16(), flow.ecn);

@@ -6,8 +6,8 @@ use weir_cc::coupled::sbd;
 use weir_cc::testing::check_target;
 use weir_cc::{DataRate, Ecn, RateLimits, Target, TimeDelta};
 use weir_media::{
-    AudioConfig, Detection, DetectionSide, EncoderConfig, FlowId, FrameTraces, MediaConfig, MediaReceiver,
-    MediaSender, PacketFormat, SenderSeeds, Session,
+    AudioConfig, BottleneckDetection, DetectionSide, EncoderConfig, FlowId, FrameTraces, MediaConfig,
+    MediaReceiver, MediaSender, PacketFormat, SenderSeeds, Session,
 };
 
 use crate::input::Input;
@@ -87,7 +87,7 @@ fn config(limits: RateLimits, format: PacketFormat, input: &mut Input<'_>) -> Me
     };
     let skip_above = input.flag().then(|| TimeDelta::from_millis(200));
     let place = if input.flag() { DetectionSide::Sender } else { DetectionSide::Receiver };
-    let detection = Detection::new(place, &sbd::Config::DEFAULT).expect("the defaults");
+    let detection = BottleneckDetection::new(place, &sbd::Config::DEFAULT).expect("the defaults");
     MediaConfig {
         audio: input.seldom(4).then(AudioConfig::default),
         key_frame_requests: input.seldom(4).then(|| TimeDelta::from_millis(300)),

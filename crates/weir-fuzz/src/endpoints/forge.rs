@@ -4,7 +4,8 @@ use weir_cc::{ArrivalTime, Record, Report};
 use weir_media::feedback::FeedbackWriter;
 use weir_units::TimeDelta;
 use weir_wire::rtcp::{
-    Dccc, Nada, NadaDelay, Own, Pli, ReceiverReport, Remb, ReportBlock, Sbd, SenderInfo, SenderReport, Tfrc,
+    DcccFeedback, NadaDelay, NadaFeedback, Own, Pli, ReceiverReport, Remb, ReportBlock, Sbd, SenderInfo,
+    SenderReport, TfrcFeedback,
 };
 
 use super::flow::{RECEIVER, SENDER};
@@ -36,17 +37,32 @@ pub(super) fn message(number: u32, newest: u16, there: ArrivalTime, input: &mut 
         6 => Pli { ssrc, source }.write(out).ok(),
         7 => {
             let (ramp_up, congestion) = (input.flag(), input.u16());
-            Nada { ssrc, source, ramp_up, congestion, transport_sequence: sequence, receive_rate: rate, held }
-                .write(out)
-                .ok()
+            NadaFeedback {
+                ssrc,
+                source,
+                ramp_up,
+                congestion,
+                transport_sequence: sequence,
+                receive_rate: rate,
+                held,
+            }
+            .write(out)
+            .ok()
         }
         8 => {
             let loss_event_rate = input.u32();
-            Tfrc { ssrc, source, loss_event_rate, receive_rate: rate, held, transport_sequence: sequence }
-                .write(out)
-                .ok()
+            TfrcFeedback {
+                ssrc,
+                source,
+                loss_event_rate,
+                receive_rate: rate,
+                held,
+                transport_sequence: sequence,
+            }
+            .write(out)
+            .ok()
         }
-        9 => Dccc {
+        9 => DcccFeedback {
             ssrc,
             source,
             delay_nanos: input.u64() as i64,

@@ -14,7 +14,7 @@ const LONGEST: u64 = 2_000_000_000;
 
 /// A packet on its way to the receivers.
 #[derive(Clone, Debug)]
-pub(super) enum Forward {
+pub(super) enum FuzzedPacket {
     /// A media packet with the index of its flow.
     Media(usize, MediaPacket),
     SenderReport(Vec<u8>),
@@ -22,7 +22,7 @@ pub(super) enum Forward {
 
 #[derive(Debug)]
 pub(super) struct Path {
-    wire: weir_net::Path<Forward, Vec<u8>>,
+    wire: weir_net::Path<FuzzedPacket, Vec<u8>>,
     /// The one-way delay.
     delay: TimeDelta,
     /// Further delay of the next media packet, which others overtake.
@@ -58,16 +58,16 @@ impl Path {
         let size = packet.header.wire_len() + usize::from(packet.payload);
         let late = core::mem::take(&mut self.late);
         if core::mem::take(&mut self.copied) {
-            self.wire.insert(time(now) + self.delay, Forward::Media(flow, packet));
+            self.wire.insert(time(now) + self.delay, FuzzedPacket::Media(flow, packet));
         }
-        self.forward(now, size, self.delay + late, Forward::Media(flow, packet));
+        self.forward(now, size, self.delay + late, FuzzedPacket::Media(flow, packet));
     }
 
     pub(super) fn report_of_sender(&mut self, now: i64, bytes: &[u8]) {
-        self.forward(now, bytes.len(), self.delay, Forward::SenderReport(bytes.to_vec()));
+        self.forward(now, bytes.len(), self.delay, FuzzedPacket::SenderReport(bytes.to_vec()));
     }
 
-    fn forward(&mut self, now: i64, size: usize, extra_delay: TimeDelta, packet: Forward) {
+    fn forward(&mut self, now: i64, size: usize, extra_delay: TimeDelta, packet: FuzzedPacket) {
         if self.wire.packets() < MOST {
             let size = DataSize::from_bytes(size as u64);
             // A full queue drops it.
@@ -88,7 +88,7 @@ impl Path {
     }
 
     /// A packet that has arrived at the receivers.
-    pub(super) fn arrival(&mut self, now: i64) -> Option<Forward> {
+    pub(super) fn arrival(&mut self, now: i64) -> Option<FuzzedPacket> {
         if self.held {
             return None;
         }

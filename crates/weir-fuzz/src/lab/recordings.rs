@@ -10,7 +10,7 @@ use weir_scenario::registry::Registry;
 use weir_scenario::scenario::Scenario;
 use weir_scenario::shipped;
 use weir_study::comparison::saved::RecordedRun;
-use weir_study::comparison::why::Subject;
+use weir_study::comparison::why::RecordedFlow;
 
 use super::{refused, text};
 
@@ -76,7 +76,8 @@ fn joined(series: &Series) {
 /// Each moment of each flow has its lines, and no fall is a rise.
 fn why(run: &RecordedRun) {
     for flow in &PLAN.flows {
-        let subject = Subject::of(run, &Registry::default(), Some(&flow.name)).expect("both are media flows");
+        let subject =
+            RecordedFlow::of(run, &Registry::default(), Some(&flow.name)).expect("both are media flows");
         for at in [0, 500, 5_000, 120_000] {
             let moment = subject.at(Time::from_millis(at)).expect("nothing is on the disk");
             for line in moment.lines(&subject, &flow.name) {

@@ -2,7 +2,7 @@
 
 use weir_import::traces::edit::{cut, scale};
 use weir_import::traces::forms::{bin_from, rates_over_time};
-use weir_import::traces::{Asked, Imported, RateUnit, TimeUnit, TraceForm, import};
+use weir_import::traces::{Imported, RateUnit, ReadOptions, TimeUnit, TraceForm, import};
 use weir_media::FrameTraces;
 use weir_net::Time;
 use weir_units::TimeDelta;
@@ -26,11 +26,11 @@ pub(crate) fn traces(data: &[u8]) {
     }
 }
 
-fn asked(input: &mut Input<'_>) -> Asked {
+fn asked(input: &mut Input<'_>) -> ReadOptions {
     // Without a byte the reader gets no options.
     let choice = input.byte();
     let mut column = |bit: u8, names: &[&str]| (choice & bit > 0).then(|| input.one_of(names).to_owned());
-    Asked {
+    ReadOptions {
         time: column(1, &["time", "seconds"]),
         rate: column(2, &["rate", "sum", "bits_per_second"]),
         time_unit: if choice & 4 > 0 { unit::<TimeUnit>(TimeUnit::names(), input) } else { None },
@@ -59,8 +59,9 @@ fn use_it(imported: &Imported) {
     }
     let bin = bin_from(trace, TimeDelta::from_millis(100));
     assert!(rates_over_time(trace, bin).is_ok_and(|rates| rates.iter().all(|rate| rate.is_finite())));
-    let again =
-        |text: &str, ending| file::holding(text.as_bytes(), ending, |path| import(path, &Asked::default()));
+    let again = |text: &str, ending| {
+        file::holding(text.as_bytes(), ending, |path| import(path, &ReadOptions::default()))
+    };
     for (form, ending) in [(TraceForm::Csv, ".csv"), (TraceForm::Json, ".json")] {
         let text = imported.write(form, bin).expect("a bin that can be");
         let read = again(&text, ending).unwrap_or_else(|error| panic!("{error}\n{text}"));

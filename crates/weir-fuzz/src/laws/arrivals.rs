@@ -7,7 +7,7 @@ use crate::input::{ClockReadings, Input};
 
 /// Packets in order of arrival: some twice, some late, some lost, by clocks that now and then are set.
 #[derive(Debug, Default)]
-pub(super) struct Arrivals {
+pub(super) struct FuzzedArrivals {
     courses: [ClockReadings; 2],
     at: ArrivalTime,
     departure: SendTime,
@@ -15,7 +15,7 @@ pub(super) struct Arrivals {
     frame: u64,
 }
 
-impl Arrivals {
+impl FuzzedArrivals {
     /// When the last packet arrived.
     pub(super) const fn at(&self) -> ArrivalTime {
         self.at

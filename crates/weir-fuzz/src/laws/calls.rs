@@ -4,8 +4,9 @@ use std::collections::VecDeque;
 
 use weir_cc::testing::{Call, TimedCall};
 use weir_cc::{
-    ApparentDelay, ArrivalTime, DcccReport, Ecn, Fate, NadaDelayReport, NadaReport, NativeReport, OwnReport,
-    PacketResult, PathEvent, RateLimits, ReceptionReport, SendState, SendTime, SentPacket, TfrcReport,
+    ApparentDelay, ArrivalTime, DcccReport, Ecn, NadaDelayReport, NadaReport, NativeReport, OwnReport,
+    PacketFate, PacketResult, PathEvent, RateLimits, ReceptionReport, SendState, SendTime, SentPacket,
+    TfrcReport,
 };
 use weir_units::{DataRate, TimeDelta};
 
@@ -110,12 +111,12 @@ fn any_arrival(input: &mut Input<'_>) -> ArrivalTime {
     ArrivalTime::from_nanos(input.u64() as i64)
 }
 
-fn fate(input: &mut Input<'_>, at: ArrivalTime) -> Fate {
+fn fate(input: &mut Input<'_>, at: ArrivalTime) -> PacketFate {
     let at = (!input.seldom(8)).then_some(at);
     match input.below(4) {
-        0 => Fate::Missing,
-        1 => Fate::Recovered { at, ecn: ecn(input) },
-        _ => Fate::Arrived { at, ecn: ecn(input) },
+        0 => PacketFate::Missing,
+        1 => PacketFate::Recovered { at, ecn: ecn(input) },
+        _ => PacketFate::Arrived { at, ecn: ecn(input) },
     }
 }
 

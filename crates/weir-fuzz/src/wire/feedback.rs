@@ -13,7 +13,7 @@ use crate::input::{ClockReadings, Input};
 const SOURCE: u32 = 1;
 
 /// A form of reports, and its resolution of times.
-struct Form {
+struct ReportForm {
     writer: FeedbackWriter,
     ecn: bool,
     /// Nanoseconds after which times repeat.
@@ -22,7 +22,7 @@ struct Form {
     rounding: i64,
 }
 
-impl Form {
+impl ReportForm {
     fn any(input: &mut Input<'_>) -> Self {
         if input.flag() {
             let writer = FeedbackWriter::transport_wide(2, SOURCE);
@@ -79,8 +79,8 @@ impl Wire {
         let (statuses, once): (Vec<(u16, bool)>, bool) = match message {
             Message::Twcc(feedback) => {
                 let arrived = |(sequence, reception)| {
-                    assert_ne!(reception, rtcp::Reception::Untimed, "{sequence}");
-                    (sequence, reception != rtcp::Reception::Missing)
+                    assert_ne!(reception, rtcp::PacketStatus::Untimed, "{sequence}");
+                    (sequence, reception != rtcp::PacketStatus::Missing)
                 };
                 (feedback.statuses().map(arrived).collect(), true)
             }
@@ -125,7 +125,7 @@ impl Wire {
 
 pub(crate) fn run(data: &[u8]) {
     let mut input = Input::new(data);
-    let mut form = Form::any(&mut input);
+    let mut form = ReportForm::any(&mut input);
     let mut history = SendHistory::new(TimeDelta::from_secs(5));
     let (mut reader, numbers) = (FeedbackReader::new(), StreamNumbers::same_as_history(SOURCE));
     let (mut course, mut now) = (ClockReadings::default(), SendTime::ZERO);

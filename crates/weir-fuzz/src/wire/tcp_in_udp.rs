@@ -1,6 +1,8 @@
 //! Segments of TCP in UDP, and the table of connections that they move.
 
-use weir_wire::tcp_in_udp::{ConnectionId, Connections, Header, Named, Ports, Setup, demux, options};
+use weir_wire::tcp_in_udp::{
+    ConnectionId, ConnectionName, Connections, Ports, SegmentHeader, Setup, demux, options,
+};
 
 use super::answered;
 use crate::input::{ClockReadings, Input};
@@ -10,20 +12,20 @@ pub(crate) fn run(data: &[u8]) {
     for option in options(data) {
         answered(data, option);
     }
-    if let Some((header, payload)) = answered(data, Header::parse(data)) {
+    if let Some((header, payload)) = answered(data, SegmentHeader::parse(data)) {
         write_again(&header, data.len() - payload.len());
     }
     connect(&mut Input::new(data));
 }
 
 /// A header that was read from `length` bytes is written and read again.
-fn write_again(header: &Header<'_>, length: usize) {
+fn write_again(header: &SegmentHeader<'_>, length: usize) {
     assert_eq!(header.wire_len(), length);
-    assert_eq!(header.setup().is_some(), matches!(header.named, Named::Ports(_)));
+    assert_eq!(header.setup().is_some(), matches!(header.named, ConnectionName::Ports(_)));
     let mut room = [0xEE; 64];
     let written = header.write(&mut room).expect("it has 60 bytes at most");
     assert_eq!(written, length);
-    let (again, rest) = Header::parse(&room[..written]).expect("what was written can be read");
+    let (again, rest) = SegmentHeader::parse(&room[..written]).expect("what was written can be read");
     assert!(rest.is_empty());
     assert_eq!(again, *header);
 }

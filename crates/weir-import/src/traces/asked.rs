@@ -19,7 +19,7 @@ pub enum ImportForm {
 
 /// Options for reading a file.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Asked {
+pub struct ReadOptions {
     /// The name of the column with the times; else `seconds`.
     pub time: Option<String>,
     /// The name of the column with the rates, else `bits_per_second`; or which of the sums of an iperf3 report.
@@ -34,21 +34,21 @@ pub struct Asked {
 
 /// A finding of an import about a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Finding {
+pub struct ImportFinding {
     /// Subject of the finding, in a word or two.
     pub what: &'static str,
     /// The statement.
     pub is: String,
 }
 
-impl Finding {
+impl ImportFinding {
     /// The finding that `what` is `is`.
     pub fn new(what: &'static str, is: impl Into<String>) -> Self {
         Self { what, is: is.into() }
     }
 }
 
-impl Asked {
+impl ReadOptions {
     /// The first option that is given and does not apply to files of this form.
     pub(super) fn unused(&self, form: ImportForm) -> Option<&'static str> {
         let (table, report) = (form == ImportForm::Csv, form == ImportForm::Iperf3);

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use weir_net::Trace;
 use weir_units::TimeDelta;
 
-use super::asked::Asked;
+use super::asked::ReadOptions;
 use super::error::{BinError, FormError, MOST_BINS};
 use super::rates::{RateFrom, close, trace_of};
 use super::table;
@@ -29,7 +29,7 @@ const HEADER: &str = "seconds,bits_per_second";
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Rates {
+struct RateTable {
     rates: Vec<RateFrom>,
 }
 
@@ -62,15 +62,16 @@ impl TraceForm {
         match self {
             Self::Mahimahi => Ok((None, Trace::parse(text)?)),
             Self::Csv => {
-                let (rates, trace) = table::read(text, &Asked::default(), &mut Vec::new())?;
+                let (rates, trace) = table::read(text, &ReadOptions::default(), &mut Vec::new())?;
                 Ok((Some(rates), trace))
             }
             Self::Json => {
-                let Rates { mut rates } = serde_json::from_str(text).map_err(|error| FormError::Rates {
-                    line: error.line(),
-                    column: error.column(),
-                    problem: error.to_string(),
-                })?;
+                let RateTable { mut rates } =
+                    serde_json::from_str(text).map_err(|error| FormError::Rates {
+                        line: error.line(),
+                        column: error.column(),
+                        problem: error.to_string(),
+                    })?;
                 let last = rates.len();
                 close(&mut rates);
                 let trace = trace_of(&rates, |index, problem| FormError::Entry {
@@ -105,7 +106,7 @@ impl TraceForm {
     pub(super) fn write_rates(self, rates: Vec<RateFrom>) -> String {
         if self == Self::Json {
             // Serialisation of numbers and names does not fail.
-            let mut text = serde_json::to_string_pretty(&Rates { rates }).unwrap_or_default();
+            let mut text = serde_json::to_string_pretty(&RateTable { rates }).unwrap_or_default();
             text.push('\n');
             return text;
         }

@@ -11,7 +11,7 @@ use etherparse::{
 };
 use pcap_parser::Linktype;
 
-use super::packet::{FlowKey, Identity, Part};
+use super::packet::{CopyIdentity, FlowKey, PacketPart};
 
 /// The type of links with Ethernet headers.
 const ETHERNET: i32 = 1;
@@ -25,13 +25,13 @@ const MOST_DATAGRAMS: usize = 50_000;
 pub(super) struct HeaderContents {
     pub(super) flow: FlowKey,
     pub(super) bytes: u32,
-    pub(super) part: Part,
-    pub(super) identity: Identity,
+    pub(super) part: PacketPart,
+    pub(super) identity: CopyIdentity,
 }
 
 /// Reads the headers of packets, in the order of the file.
 #[derive(Debug, Default)]
-pub(super) struct Headers {
+pub(super) struct HeaderReader {
     firsts: Firsts,
     /// Fragments behind the first of a packet whose first was not there before them.
     pub(super) orphans: u64,
@@ -40,15 +40,15 @@ pub(super) struct Headers {
 /// The ports of packets by their first fragments: of the latest ones, and of those before them.
 #[derive(Debug, Default)]
 struct Firsts {
-    late: HashMap<Datagram, Ports>,
-    before: HashMap<Datagram, Ports>,
+    late: HashMap<DatagramKey, PortPair>,
+    before: HashMap<DatagramKey, PortPair>,
 }
 
 /// The interface, and the fields that the fragments of a packet share (RFC 791 §3.2, RFC 8200 §4.5).
-type Datagram = (usize, IpAddr, IpAddr, IpNumber, u32);
+type DatagramKey = (usize, IpAddr, IpAddr, IpNumber, u32);
 
 /// The ports of the sender and of the receiver.
-type Ports = (u16, u16);
+type PortPair = (u16, u16);
 
 /// The IP header of a packet, and its payload.
 struct Ip<'a> {
@@ -75,7 +75,7 @@ pub(super) fn ip_header(link: Linktype) -> Option<usize> {
     }
 }
 
-impl Headers {
+impl HeaderReader {
     /// The headers of a packet of `whole` bytes, of which `data` was captured, whose IP header is `header` bytes behind its
     /// begin. The result is `None` for packets other than TCP or UDP over IP.
     pub(crate) fn read(
@@ -93,11 +93,11 @@ impl Headers {
         };
         let ip = Ip::of(&packet, whole)?;
         let (ports, part) = match ip.offset {
-            None => (ports(&packet.transport?)?, Part::Whole),
+            None => (ports(&packet.transport?)?, PacketPart::Whole),
             Some(0) => {
                 let ports = ports(&ip.first_transport()?)?;
                 self.firsts.add(ip.datagram(interface), ports);
-                (ports, Part::First)
+                (ports, PacketPart::First)
             }
             Some(_) => {
                 if !matches!(ip.protocol, IpNumber::TCP | IpNumber::UDP) {
@@ -107,7 +107,7 @@ impl Headers {
                     self.orphans += 1;
                     return None;
                 };
-                (ports, Part::Later)
+                (ports, PacketPart::Later)
             }
         };
         let tcp = ip.protocol == IpNumber::TCP;
@@ -117,14 +117,14 @@ impl Headers {
 }
 
 impl Firsts {
-    fn add(&mut self, datagram: Datagram, ports: Ports) {
+    fn add(&mut self, datagram: DatagramKey, ports: PortPair) {
         if self.late.len() >= MOST_DATAGRAMS {
             self.before = mem::take(&mut self.late);
         }
         self.late.insert(datagram, ports);
     }
 
-    fn of(&self, datagram: &Datagram) -> Option<Ports> {
+    fn of(&self, datagram: &DatagramKey) -> Option<PortPair> {
         self.late.get(datagram).or_else(|| self.before.get(datagram)).copied()
     }
 }
@@ -169,7 +169,7 @@ impl<'a> Ip<'a> {
         }
     }
 
-    fn datagram(&self, interface: usize) -> Datagram {
+    fn datagram(&self, interface: usize) -> DatagramKey {
         (interface, self.from, self.to, self.protocol, self.identification)
     }
 
@@ -182,7 +182,7 @@ impl<'a> Ip<'a> {
         }
     }
 
-    fn identity(&self) -> Identity {
+    fn identity(&self) -> CopyIdentity {
         let mut hasher = DefaultHasher::new();
         (self.identification, self.offset, self.bytes).hash(&mut hasher);
         let payload = &self.payload[..self.payload.len().min(HASHED)];
@@ -195,11 +195,11 @@ impl<'a> Ip<'a> {
         let (before, after) = payload.split_at(checksum.start.min(payload.len()));
         before.hash(&mut hasher);
         after.get(checksum.len()..).hash(&mut hasher);
-        Identity { hash: hasher.finish(), numbered: self.identification != 0 }
+        CopyIdentity { hash: hasher.finish(), numbered: self.identification != 0 }
     }
 }
 
-fn ports(transport: &TransportSlice<'_>) -> Option<Ports> {
+fn ports(transport: &TransportSlice<'_>) -> Option<PortPair> {
     match transport {
         TransportSlice::Tcp(tcp) => Some((tcp.source_port(), tcp.destination_port())),
         TransportSlice::Udp(udp) => Some((udp.source_port(), udp.destination_port())),

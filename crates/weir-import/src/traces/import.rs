@@ -9,7 +9,7 @@ use serde::de::IgnoredAny;
 use weir_net::Trace;
 use weir_units::TimeDelta;
 
-use super::asked::{Asked, Finding, ImportForm};
+use super::asked::{ImportFinding, ImportForm, ReadOptions};
 use super::error::{BinError, FormError};
 use super::forms::TraceForm;
 use super::packets::MODIFIED;
@@ -40,7 +40,7 @@ pub struct Imported {
     /// The rates that it was made of, the last of which is 0; opportunities have no rates.
     pub rates: Option<Vec<RateFrom>>,
     /// Findings about the file.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<ImportFinding>,
     /// Half of the least round-trip time that iperf3's sender measured.
     pub one_way: Option<TimeDelta>,
 }
@@ -62,13 +62,13 @@ impl Imported {
 ///
 /// # Errors
 /// The file cannot be read or has none of the forms; an option is missing or does not apply.
-pub fn import(path: &Path, asked: &Asked) -> Result<Imported, FormError> {
-    let Content { form, text } = content(path)?;
+pub fn import(path: &Path, asked: &ReadOptions) -> Result<Imported, FormError> {
+    let FileContent { form, text } = content(path)?;
     if let Some(option) = asked.unused(form) {
         let problem = format!("{option} does not apply to {}", name(form));
         return Err(FormError::undecided(problem, "leave it out"));
     }
-    let mut findings = vec![Finding::new("form", name(form))];
+    let mut findings = vec![ImportFinding::new("form", name(form))];
     let mut one_way = None;
     let (rates, trace) = match form {
         ImportForm::Mahimahi => TraceForm::Mahimahi.read(&text)?,
@@ -97,7 +97,7 @@ pub fn import(path: &Path, asked: &Asked) -> Result<Imported, FormError> {
 /// # Errors
 /// The file cannot be read, or has another form.
 pub(super) fn read_own(path: &Path) -> Result<Trace, FormError> {
-    let Content { form, text } = content(path)?;
+    let FileContent { form, text } = content(path)?;
     let form = match form {
         ImportForm::Mahimahi => TraceForm::Mahimahi,
         ImportForm::Csv => TraceForm::Csv,
@@ -122,7 +122,7 @@ fn name(form: ImportForm) -> &'static str {
 }
 
 /// The form of a file and its text, which a capture does not have.
-struct Content {
+struct FileContent {
     form: ImportForm,
     text: String,
 }
@@ -138,7 +138,7 @@ struct Keys {
 
 /// Reads the file `path`. Captures are known by their first bytes, JSON by its keys, CSV by its name; any other file is
 /// Mahimahi's.
-fn content(path: &Path) -> Result<Content, FormError> {
+fn content(path: &Path) -> Result<FileContent, FormError> {
     let begin = begin(path)?;
     if begin.starts_with(&[0x1f, 0x8b]) || begin.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) {
         return Err(FormError::whole("it is compressed; unpack it first"));
@@ -146,7 +146,7 @@ fn content(path: &Path) -> Result<Content, FormError> {
     let end = path.extension().and_then(|end| end.to_str()).map(str::to_ascii_lowercase);
     let end = end.as_deref().unwrap_or_default();
     if CAPTURES.contains(&begin) || matches!(end, "pcap" | "pcapng") {
-        return Ok(Content { form: ImportForm::Pcap, text: String::new() });
+        return Ok(FileContent { form: ImportForm::Pcap, text: String::new() });
     }
     let mut text = text(path)?;
     if text.starts_with(BYTE_ORDER_MARK) {
@@ -159,7 +159,7 @@ fn content(path: &Path) -> Result<Content, FormError> {
     } else {
         ImportForm::Mahimahi
     };
-    Ok(Content { form, text })
+    Ok(FileContent { form, text })
 }
 
 fn json_form(text: &str) -> Result<ImportForm, FormError> {
@@ -216,7 +216,7 @@ mod tests {
 
     use super::*;
 
-    fn of(name: &str, content: &[u8], asked: &Asked) -> Result<Imported, FormError> {
+    fn of(name: &str, content: &[u8], asked: &ReadOptions) -> Result<Imported, FormError> {
         let place = tempfile::tempdir().unwrap();
         std::fs::write(place.path().join(name), content).unwrap();
         import(&place.path().join(name), asked)
@@ -241,16 +241,16 @@ mod tests {
             ("a.json", iperf, ImportForm::Iperf3),
             ("a.json", stream, ImportForm::Iperf3),
         ] {
-            let imported = of(name, content.as_bytes(), &Asked::default());
+            let imported = of(name, content.as_bytes(), &ReadOptions::default());
             assert_eq!(imported.map(|imported| imported.form), Ok(form), "{name} {content}");
         }
         let error =
-            |name: &str, content: &[u8]| of(name, content, &Asked::default()).unwrap_err().to_string();
+            |name: &str, content: &[u8]| of(name, content, &ReadOptions::default()).unwrap_err().to_string();
         assert!(error("a.json", b"{}").starts_with("this JSON has neither `intervals`"));
         assert_eq!(error("a.pcap", b"12\n"), "this is neither pcap nor pcapng");
         assert_eq!(error("a.gz", &[0x1f, 0x8b, 8, 0]), "it is compressed; unpack it first");
         assert_eq!(error("a.csv", b"seconds,mbps\n0,\xff\n"), "line 2, column 3: this is no text in UTF-8");
-        let table = of("a.txt", b"seconds,bits_per_second\n0,1\n", &Asked::default()).unwrap_err();
+        let table = of("a.txt", b"seconds,bits_per_second\n0,1\n", &ReadOptions::default()).unwrap_err();
         assert!(table.form().contains("the name of a table ends in .csv"), "{}", table.form());
     }
 
@@ -258,14 +258,26 @@ mod tests {
     fn options_that_do_not_apply_are_refused() {
         let named = || Some("sum".to_owned());
         for (name, asked, said) in [
-            ("a.up", Asked { flow: Some(1), ..Asked::default() }, "--flow does not apply to Mahimahi's form"),
-            ("a.up", Asked { rate: named(), ..Asked::default() }, "--rate does not apply to Mahimahi's form"),
-            ("a.csv", Asked { flow: Some(1), ..Asked::default() }, "--flow does not apply to CSV"),
+            (
+                "a.up",
+                ReadOptions { flow: Some(1), ..ReadOptions::default() },
+                "--flow does not apply to Mahimahi's form",
+            ),
+            (
+                "a.up",
+                ReadOptions { rate: named(), ..ReadOptions::default() },
+                "--rate does not apply to Mahimahi's form",
+            ),
+            (
+                "a.csv",
+                ReadOptions { flow: Some(1), ..ReadOptions::default() },
+                "--flow does not apply to CSV",
+            ),
         ] {
             assert_eq!(of(name, b"12\n24\n", &asked).unwrap_err().to_string(), said);
         }
         let iperf = br#"{"intervals": []}"#;
-        let asked = Asked { time: named(), rate: named(), ..Asked::default() };
+        let asked = ReadOptions { time: named(), rate: named(), ..ReadOptions::default() };
         assert_eq!(of("a", iperf, &asked).unwrap_err().to_string(), "--time does not apply to iperf3's JSON");
     }
 
@@ -289,13 +301,13 @@ mod tests {
     #[test]
     fn rates_are_written_as_they_were_read() {
         let text = b"seconds,bits_per_second\n10,1234500\n10.25,2e6\n";
-        let imported = of("a.csv", text, &Asked::default()).unwrap();
+        let imported = of("a.csv", text, &ReadOptions::default()).unwrap();
         let bin = TimeDelta::from_millis(100);
         let text = imported.write(TraceForm::Csv, bin).unwrap();
         assert_eq!(text, "seconds,bits_per_second\n0,1234500\n0.25,2000000\n0.5,0\n");
-        assert_eq!(of("b.csv", text.as_bytes(), &Asked::default()).unwrap().trace, imported.trace);
+        assert_eq!(of("b.csv", text.as_bytes(), &ReadOptions::default()).unwrap().trace, imported.trace);
         let json = imported.write(TraceForm::Json, bin).unwrap();
-        assert_eq!(of("b.json", json.as_bytes(), &Asked::default()).unwrap().rates, imported.rates);
+        assert_eq!(of("b.json", json.as_bytes(), &ReadOptions::default()).unwrap().rates, imported.rates);
     }
 
     proptest! {
@@ -308,7 +320,7 @@ mod tests {
             rest in prop::collection::vec(any::<u8>(), 0..300),
         ) {
             let begin = CAPTURES.get(magic).copied().unwrap_or(*b"s,bp");
-            let _: Result<Imported, FormError> = of(name, &[&begin[..], &rest].concat(), &Asked::default());
+            let _: Result<Imported, FormError> = of(name, &[&begin[..], &rest].concat(), &ReadOptions::default());
         }
     }
 }

@@ -3,16 +3,16 @@
 use serde::Deserialize;
 use serde_json::{Deserializer, Value};
 
-use super::asked::{Asked, Finding};
+use super::asked::{ImportFinding, ReadOptions};
 use super::error::FormError;
 use super::rates::{RateFrom, close, trace_of};
 use weir_net::Trace;
 
 /// The parts of a report that are read.
 #[derive(Debug, Default, Deserialize)]
-struct Report {
+struct IperfFile {
     #[serde(default)]
-    intervals: Vec<Interval>,
+    intervals: Vec<IperfInterval>,
     #[serde(default)]
     end: End,
     #[serde(default)]
@@ -20,7 +20,7 @@ struct Report {
 }
 
 #[derive(Debug, Deserialize)]
-struct Interval {
+struct IperfInterval {
     sum: Option<Sum>,
     sum_bidir_reverse: Option<Sum>,
     #[serde(default)]
@@ -77,7 +77,7 @@ struct Event {
     data: Value,
 }
 
-impl Report {
+impl IperfFile {
     /// The report that is the whole `text`, or of which its lines are the parts.
     fn of(text: &str) -> Result<Self, FormError> {
         let wrong = |error: serde_json::Error| FormError::Rates {
@@ -119,8 +119,12 @@ impl Report {
 ///
 /// # Errors
 /// The place of the problem, or a choice between several readings.
-pub(crate) fn read(text: &str, asked: &Asked, findings: &mut Vec<Finding>) -> Result<IperfReport, FormError> {
-    let report = Report::of(text)?;
+pub(crate) fn read(
+    text: &str,
+    asked: &ReadOptions,
+    findings: &mut Vec<ImportFinding>,
+) -> Result<IperfReport, FormError> {
+    let report = IperfFile::of(text)?;
     if let Some(error) = &report.error {
         return Err(FormError::whole(format!("iperf3 says that it failed: {error}")));
     }
@@ -139,11 +143,11 @@ pub(crate) fn read(text: &str, asked: &Asked, findings: &mut Vec<Finding>) -> Re
             "the report has no interval; run iperf3 without `--omit` of all, and `-i 0.1`",
         ));
     }
-    let (mut spans, mut entries): (Vec<Span>, Vec<usize>) = (Vec::new(), Vec::new());
+    let (mut spans, mut entries): (Vec<IntervalSpan>, Vec<usize>) = (Vec::new(), Vec::new());
     // Bits of intervals before the first that counts.
     let mut bits_before = 0.0;
     for (number, sum) in &sums {
-        let span = Span::of(sum).map_err(|problem| wrong(*number, problem.to_owned()))?;
+        let span = IntervalSpan::of(sum).map_err(|problem| wrong(*number, problem.to_owned()))?;
         match spans.last_mut() {
             Some(last) if span.is_short() => last.extend(span.to, span.bits),
             None if span.is_short() => bits_before += span.bits,
@@ -171,13 +175,19 @@ pub(crate) fn read(text: &str, asked: &Asked, findings: &mut Vec<Finding>) -> Re
     let trace = trace_of(&rates, |index, problem| wrong(entry(index), problem))?;
     let counted = sums.iter().find_map(|(_, sum)| sum.sender);
     findings.extend(
-        counted.map(|sender| Finding::new("counted by", if sender { "the sender" } else { "the receiver" })),
+        counted.map(|sender| {
+            ImportFinding::new("counted by", if sender { "the sender" } else { "the receiver" })
+        }),
     );
     Ok(IperfReport { rates, trace, round_trip: round_trip(&report, reverse) })
 }
 
 /// Whether the rates are those of the return direction of `--bidir`.
-fn direction(report: &Report, asked: &Asked, findings: &mut Vec<Finding>) -> Result<bool, FormError> {
+fn direction(
+    report: &IperfFile,
+    asked: &ReadOptions,
+    findings: &mut Vec<ImportFinding>,
+) -> Result<bool, FormError> {
     let both = report.intervals.iter().any(|interval| interval.sum_bidir_reverse.is_some());
     let reverse = match asked.rate.as_deref() {
         Some("sum") => false,
@@ -197,13 +207,13 @@ fn direction(report: &Report, asked: &Asked, findings: &mut Vec<Finding>) -> Res
         None => false,
     };
     let name = if reverse { "intervals[].sum_bidir_reverse" } else { "intervals[].sum" };
-    findings.push(Finding::new("rates", format!("{name}, in bit/s")));
+    findings.push(ImportFinding::new("rates", format!("{name}, in bit/s")));
     Ok(reverse)
 }
 
 /// An interval.
 #[derive(Clone, Copy, Debug)]
-struct Span {
+struct IntervalSpan {
     /// Begin and end of the interval, in s.
     from: f64,
     to: f64,
@@ -212,7 +222,7 @@ struct Span {
     rate: f64,
 }
 
-impl Span {
+impl IntervalSpan {
     fn of(sum: &Sum) -> Result<Self, &'static str> {
         let from = sum.start.ok_or("its `sum` has no `start`")?;
         let to = sum.end.or(sum.seconds.map(|seconds| from + seconds)).ok_or("its `sum` has no `end`")?;
@@ -244,7 +254,7 @@ fn micros(seconds: f64) -> f64 {
 }
 
 /// The least round-trip time in s that TCP's sender reports.
-fn round_trip(report: &Report, reverse: bool) -> Option<f64> {
+fn round_trip(report: &IperfFile, reverse: bool) -> Option<f64> {
     if reverse {
         return None;
     }
@@ -276,9 +286,10 @@ mod tests {
         )
     }
 
-    fn told(text: &str) -> (IperfReport, Vec<Finding>) {
+    fn told(text: &str) -> (IperfReport, Vec<ImportFinding>) {
         let mut findings = Vec::new();
-        let reported = read(text, &Asked::default(), &mut findings).unwrap_or_else(|error| panic!("{error}"));
+        let reported =
+            read(text, &ReadOptions::default(), &mut findings).unwrap_or_else(|error| panic!("{error}"));
         (reported, findings)
     }
 
@@ -296,7 +307,7 @@ mod tests {
         assert_eq!(findings.len(), 1, "{findings:?}");
         let (_, findings) =
             told(&report("TCP", &sums.replace("1000000}", "1000000, \"sender\": false}"), ""));
-        assert_eq!(findings[1], Finding::new("counted by", "the receiver"));
+        assert_eq!(findings[1], ImportFinding::new("counted by", "the receiver"));
     }
 
     fn pairs(reported: &IperfReport) -> Vec<(f64, f64)> {
@@ -326,7 +337,7 @@ mod tests {
         assert!((last[1].1 - (1e6 + 8.0 * 65_536.0) / 1.000_019).abs() < 1.0, "{last:?}");
         let first = of(&[&short(0.0, 0.0, 1000.0), one, two]);
         assert_eq!(first[0], (0.0, 1.008e6));
-        let error = read(&report("TCP", &short(0.0, 0.0, 9.0), ""), &Asked::default(), &mut Vec::new());
+        let error = read(&report("TCP", &short(0.0, 0.0, 9.0), ""), &ReadOptions::default(), &mut Vec::new());
         assert!(error.unwrap_err().to_string().starts_with("all intervals are shorter than 1 ms"));
     }
 
@@ -344,7 +355,8 @@ mod tests {
             assert_eq!((pairs(&streamed), of_stream), (pairs(&whole), findings.clone()));
             assert_eq!(streamed.round_trip, Some(0.018));
         }
-        let error = |text: &str| read(text, &Asked::default(), &mut Vec::new()).unwrap_err().to_string();
+        let error =
+            |text: &str| read(text, &ReadOptions::default(), &mut Vec::new()).unwrap_err().to_string();
         assert_eq!(
             error(&(begin.clone() + &event("error", "\"unable to connect\""))),
             "iperf3 says that it failed: unable to connect"
@@ -358,7 +370,8 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_told_with_its_place() {
-        let error = |text: &str| read(text, &Asked::default(), &mut Vec::new()).unwrap_err().to_string();
+        let error =
+            |text: &str| read(text, &ReadOptions::default(), &mut Vec::new()).unwrap_err().to_string();
         assert_eq!(
             error("{\"error\": \"unable to connect\", \"intervals\": []}"),
             "iperf3 says that it failed: unable to connect"
@@ -373,7 +386,7 @@ mod tests {
             .replace("\"sum\"", "\"sum_bidir_reverse\": {\"start\": 0, \"end\": 1}, \"sum\"");
         let both = report("TCP", &twice, "");
         assert_eq!(error(&both), "the report has rates of both directions");
-        let asked = Asked { rate: Some("sum".to_owned()), ..Asked::default() };
+        let asked = ReadOptions { rate: Some("sum".to_owned()), ..ReadOptions::default() };
         assert!(read(&both, &asked, &mut Vec::new()).is_ok());
         let endless = sum(0.0, 1e5, "").replace("\"end\": 1,", "\"end\": 1e18,");
         assert!(

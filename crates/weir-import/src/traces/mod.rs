@@ -26,10 +26,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use weir_net::Trace;
 
 use directories::Directories;
-use synthetic::{FIRST, MODELS, Model};
+use synthetic::{DriveModel, FIRST, MODELS};
 use weir_form::{advice, nearest};
 
-pub use asked::{Asked, Finding, ImportForm};
+pub use asked::{ImportFinding, ImportForm, ReadOptions};
 pub use directories::DATA_VARIABLE;
 pub use error::{BinError, FormError};
 pub use forms::TraceForm;
@@ -46,12 +46,12 @@ const MOST_DRIVES: usize = 64;
 #[derive(Debug, Default)]
 pub struct TraceStore {
     directories: Directories,
-    read: Mutex<BTreeMap<Source, Arc<Trace>>>,
+    read: Mutex<BTreeMap<TraceOrigin, Arc<Trace>>>,
 }
 
 /// The source of a trace.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Source {
+enum TraceOrigin {
     Name(String),
     File(PathBuf),
     /// A generated drive, by its model and number.
@@ -163,7 +163,7 @@ impl TraceStore {
             self.unambiguous(name, None)?;
             return Ok(self.drive(model, number));
         }
-        self.keep(Source::Name(name.to_owned()), || {
+        self.keep(TraceOrigin::Name(name.to_owned()), || {
             let file = self.directories.files().remove(name).ok_or_else(|| self.not_found(name))?;
             read(&file)
         })
@@ -181,7 +181,7 @@ impl TraceStore {
             self.unambiguous(name, Some(beside))?;
         }
         if let Some(file) = self.file_beside(name, beside) {
-            return self.keep(Source::File(file.clone()), || read(&file));
+            return self.keep(TraceOrigin::File(file.clone()), || read(&file));
         }
         if is_path(name) { Err(no_such_file(name, beside)) } else { self.load(name) }
     }
@@ -214,8 +214,8 @@ impl TraceStore {
         }
     }
 
-    fn drive(&self, model: &'static Model, number: u64) -> Arc<Trace> {
-        let source = Source::Drive(model.name, number);
+    fn drive(&self, model: &'static DriveModel, number: u64) -> Arc<Trace> {
+        let source = TraceOrigin::Drive(model.name, number);
         let mut kept = self.read.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(trace) = kept.get(&source) {
             return Arc::clone(trace);
@@ -245,7 +245,7 @@ impl TraceStore {
     /// The stored trace of `source`, or else the result of `read`, which is then stored.
     fn keep(
         &self,
-        source: Source,
+        source: TraceOrigin,
         read: impl FnOnce() -> Result<Trace, TraceStoreError>,
     ) -> Result<Arc<Trace>, TraceStoreError> {
         let mut kept = self.read.lock().unwrap_or_else(PoisonError::into_inner);

@@ -13,9 +13,9 @@ pub(super) struct Packet {
     /// Length of the IP packet, headers included.
     pub(super) bytes: u32,
     /// The part of an IP packet that it carries.
-    pub(super) part: Part,
+    pub(super) part: PacketPart,
     /// A value that all copies of the packet share, and other packets of its flow do not.
-    pub(super) identity: Identity,
+    pub(super) identity: CopyIdentity,
 }
 
 /// A direction between two ports, and the interface that saw it.
@@ -30,7 +30,7 @@ pub(super) struct FlowKey {
 
 /// The part of an IP packet that was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum PacketPart {
     Whole,
     /// The fragment with the ports.
     First,
@@ -40,7 +40,7 @@ pub(super) enum Part {
 
 /// A value that copies of a packet share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Identity {
+pub(super) struct CopyIdentity {
     /// A hash of identification, fragment offset, length and the captured bytes behind the IP header, without checksums.
     pub(super) hash: u64,
     /// Whether the IP header has an identification, which is not 0.

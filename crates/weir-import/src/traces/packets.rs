@@ -7,7 +7,7 @@ use std::path::Path;
 use pcap_parser::{Block, Linktype, PcapBlockOwned, PcapError, create_reader};
 
 use super::error::FormError;
-use super::headers::{HeaderContents, Headers, ip_header};
+use super::headers::{HeaderContents, HeaderReader, ip_header};
 use super::packet::Packet;
 
 /// Bytes that are read at a time, and the greatest length of a block.
@@ -55,7 +55,7 @@ pub(super) fn each(
         _ => FormError::whole("this is neither pcap nor pcapng"),
     })?;
     let mut interfaces: Vec<Interface> = Vec::new();
-    let mut headers = Headers::default();
+    let mut headers = HeaderReader::default();
     let mut section = 0;
     let mut number = 0;
     let mut capacity = BUFFER;
@@ -116,7 +116,7 @@ fn block_packet(
     number: u64,
     interfaces: &mut Vec<Interface>,
     section: &mut usize,
-    headers: &mut Headers,
+    headers: &mut HeaderReader,
 ) -> Result<Option<Packet>, FormError> {
     let wrong = |problem: String| FormError::Packet { number, problem };
     let (interface, ticks, data, whole) = match block {

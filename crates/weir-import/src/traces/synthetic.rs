@@ -2,8 +2,8 @@
 //!
 //! The logarithm of the rate is the sum of a slow and a fast process, each with an exponential autocorrelation (Ornstein and
 //! Uhlenbeck). Outages begin at random, and their lengths are exponentially distributed. The link's capacity is granted in groups
-//! of several packets, at random times. The constants of a [`Model`] are fitted to the [statistics](super::statistics) of a
-//! recording by `tools/fit-drives.sh`.
+//! of several packets, at random times. The constants of a [`DriveModel`] are fitted to the [statistics](super::statistics) of
+//! a recording by `tools/fit-drives.sh`.
 
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
@@ -12,7 +12,7 @@ use weir_world::stream;
 
 /// A kind of drive.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Model {
+pub struct DriveModel {
     /// The name in scenarios.
     pub name: &'static str,
     /// The recording that its statistics follow, by its name in scenarios.
@@ -51,8 +51,8 @@ pub struct Constants {
 }
 
 /// The kinds of drives.
-pub const MODELS: [Model; 2] = [
-    Model {
+pub const MODELS: [DriveModel; 2] = [
+    DriveModel {
         name: "synthetic-lte",
         like: "att-lte-driving-2016.up",
         constants: Constants {
@@ -70,7 +70,7 @@ pub const MODELS: [Model; 2] = [
             grant_packets: 2.01,
         },
     },
-    Model {
+    DriveModel {
         name: "synthetic-lte-downlink",
         like: "verizon-lte-short.down",
         constants: Constants {
@@ -102,8 +102,8 @@ const PACKET_BITS: f64 = 12_000.0;
 
 /// The model and the number of the drive for a trace of this name. `synthetic-lte` is the drive of the `seed`, `synthetic-lte-7`
 /// the seventh whatever the seed; other names give `None`.
-pub(super) fn named(name: &str, seed: u64) -> Option<(&'static Model, u64)> {
-    let of = |model: &'static Model| {
+pub(super) fn named(name: &str, seed: u64) -> Option<(&'static DriveModel, u64)> {
+    let of = |model: &'static DriveModel| {
         let number = match name.strip_prefix(model.name)? {
             "" => seed,
             rest => numbered(rest.strip_prefix('-')?)?,
@@ -118,7 +118,7 @@ fn numbered(digits: &str) -> Option<u64> {
     digits.parse().ok().filter(|number: &u64| number.to_string() == digits)
 }
 
-impl Model {
+impl DriveModel {
     /// The drive of this number: always the same.
     pub fn drive(&self, number: u64) -> Trace {
         self.constants.drive(self.name, number)
@@ -128,7 +128,7 @@ impl Model {
 impl Constants {
     /// The drive of this number in the series `name`, of 120 s.
     pub fn drive(&self, name: &str, number: u64) -> Trace {
-        let mut walk = Walk::new(self, |purpose| Random::new(stream(number, name, purpose)));
+        let mut walk = Walk::new(self, |purpose| RandomStream::new(stream(number, name, purpose)));
         let mut opportunities = Vec::new();
         for begin in (0..LENGTH_MS).step_by(STEP_MS as usize) {
             walk.step(begin, &mut opportunities);
@@ -150,13 +150,13 @@ struct Walk<'a> {
     fast: Process,
     fades: Holes,
     outages: Holes,
-    grants: Random,
+    grants: RandomStream,
     /// Number of expected grants until the next one, a number drawn from 0 to 2.
     waiting: f64,
 }
 
 impl<'a> Walk<'a> {
-    fn new(constants: &'a Constants, random: impl Fn(&str) -> Random) -> Self {
+    fn new(constants: &'a Constants, random: impl Fn(&str) -> RandomStream) -> Self {
         let Constants { slow_seconds, fast_seconds, fades_per_second, fade_seconds, .. } = *constants;
         let Constants { outages_per_second, outage_seconds, .. } = *constants;
         let mut grants = random("grants");
@@ -196,14 +196,14 @@ impl<'a> Walk<'a> {
 
 /// A random process of variance 1 with an exponential autocorrelation.
 struct Process {
-    random: Random,
+    random: RandomStream,
     value: f64,
     /// Share of its value that a step keeps.
     kept: f64,
 }
 
 impl Process {
-    fn new(mut random: Random, seconds: f64) -> Self {
+    fn new(mut random: RandomStream, seconds: f64) -> Self {
         let kept = libm::exp(-f64::from(STEP_MS) / (1e3 * seconds));
         Self { value: random.normal(), random, kept }
     }
@@ -218,7 +218,7 @@ impl Process {
 
 /// Stretches with random begins and exponentially distributed lengths.
 struct Holes {
-    random: Random,
+    random: RandomStream,
     per_second: f64,
     seconds: f64,
     /// Remaining milliseconds of the present stretch.
@@ -226,7 +226,7 @@ struct Holes {
 }
 
 impl Holes {
-    fn new(random: Random, per_second: f64, seconds: f64) -> Self {
+    fn new(random: RandomStream, per_second: f64, seconds: f64) -> Self {
         Self { random, per_second, seconds, left_ms: 0.0 }
     }
 
@@ -243,13 +243,13 @@ impl Holes {
 }
 
 /// A stream of random numbers.
-struct Random {
+struct RandomStream {
     bits: Pcg64Mcg,
     /// The second of a pair of normal variables.
     spare: Option<f64>,
 }
 
-impl Random {
+impl RandomStream {
     fn new(seed: u64) -> Self {
         Self { bits: Pcg64Mcg::seed_from_u64(seed), spare: None }
     }

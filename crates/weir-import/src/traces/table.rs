@@ -2,7 +2,7 @@
 
 use csv::{ReaderBuilder, StringRecord, Trim};
 
-use super::asked::{Asked, Finding};
+use super::asked::{ImportFinding, ReadOptions};
 use super::error::{FormError, MOST_BINS};
 use super::rates::{RateFrom, close, trace_of};
 use weir_net::Trace;
@@ -24,8 +24,8 @@ struct Row {
 /// The place of the problem, or a column that does not exist.
 pub(crate) fn read(
     text: &str,
-    asked: &Asked,
-    findings: &mut Vec<Finding>,
+    asked: &ReadOptions,
+    findings: &mut Vec<ImportFinding>,
 ) -> Result<(Vec<RateFrom>, Trace), FormError> {
     let mut reader = ReaderBuilder::new().flexible(true).trim(Trim::All).from_reader(text.as_bytes());
     let names = reader.headers().map_err(|error| not_csv(&error))?.clone();
@@ -47,11 +47,12 @@ pub(crate) fn read(
         rows.push(row);
     }
     let (time_unit, rate_unit) = (asked.time_unit.unwrap_or_default(), asked.rate_unit.unwrap_or_default());
-    findings.push(Finding::new("times", format!("column `{}`, in {time_unit}", &names[columns[0]])));
-    findings.push(Finding::new("rates", format!("column `{}`, in {rate_unit}", &names[columns[1]])));
+    findings.push(ImportFinding::new("times", format!("column `{}`, in {time_unit}", &names[columns[0]])));
+    findings.push(ImportFinding::new("rates", format!("column `{}`, in {rate_unit}", &names[columns[1]])));
     let first = rows.first().map_or(0.0, |row| row.time);
     if first != 0.0 {
-        findings.push(Finding::new("beginning", format!("the first time, {first} {time_unit}, is 0 s")));
+        findings
+            .push(ImportFinding::new("beginning", format!("the first time, {first} {time_unit}, is 0 s")));
     }
     let in_units = |row: &Row| RateFrom {
         // To the microsecond, as differences of times since 1970 are no finer.
@@ -116,14 +117,14 @@ fn row(record: &StringRecord, [time, rate]: [usize; 2], text: &str) -> Result<Ro
 mod tests {
     use super::*;
 
-    fn asked(time: &str, rate: &str, time_unit: &str, rate_unit: &str) -> Asked {
+    fn asked(time: &str, rate: &str, time_unit: &str, rate_unit: &str) -> ReadOptions {
         let name = |text: &str| (!text.is_empty()).then(|| text.to_owned());
-        Asked {
+        ReadOptions {
             time: name(time),
             rate: name(rate),
             time_unit: time_unit.parse().ok(),
             rate_unit: rate_unit.parse().ok(),
-            ..Asked::default()
+            ..ReadOptions::default()
         }
     }
 
@@ -131,8 +132,8 @@ mod tests {
     fn columns_and_units_are_those_that_are_named_or_those_of_weir() {
         let expected = vec![(0.0, 1e6), (0.5, 2e6), (1.0, 0.0)];
         for (text, asked) in [
-            ("seconds,bits_per_second\n0,1e6\n0.5,2e6\n1,0\n", Asked::default()),
-            ("seconds,bits_per_second\n0,1e6\n0.5,2e6\n", Asked::default()),
+            ("seconds,bits_per_second\n0,1e6\n0.5,2e6\n1,0\n", ReadOptions::default()),
+            ("seconds,bits_per_second\n0,1e6\n0.5,2e6\n", ReadOptions::default()),
             ("rtt,t, down\r\n20,500,1\r\n30,1000,2\r\n", asked("t", "down", "ms", "Mbit/s")),
             ("seconds,\"MB/s\"\n1700000000.25,0.125\n1700000000.75,0.25\n", asked("", "MB/s", "", "MB/s")),
         ] {
@@ -160,7 +161,7 @@ mod tests {
             ("0,1\n1,1\n", "no column is called `seconds`", "the first line has `0`, `1`"),
             ("seconds,seconds,x\n0,1\n", "several columns are called `seconds`", "--time COLUMN"),
         ] {
-            let error = read(text, &Asked::default(), &mut Vec::new()).unwrap_err();
+            let error = read(text, &ReadOptions::default(), &mut Vec::new()).unwrap_err();
             assert_eq!(error.to_string(), said, "{text}");
             assert!(error.form().contains(remedy), "{text}: {}", error.form());
         }

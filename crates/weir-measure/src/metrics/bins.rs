@@ -2,7 +2,7 @@
 
 use weir_net::Time;
 
-use super::span::{Span, Stretches};
+use super::span::{ActiveSpan, Stretches};
 
 /// Length of a bin in nanoseconds.
 pub const BIN: u64 = 100_000_000;
@@ -12,7 +12,7 @@ pub const PER_SECOND: usize = 10;
 /// Bins of 100 ms that cover a run, with an edge at the start of the measurement window. Rates per second of the
 /// window are then sums of whole bins.
 #[derive(Clone, Debug)]
-pub(super) struct Grid {
+pub(super) struct BinGrid {
     /// Time by which the first bin begins before the run, below [`BIN`].
     lead: u64,
     bins: usize,
@@ -21,7 +21,7 @@ pub(super) struct Grid {
     window: Stretches,
 }
 
-impl Grid {
+impl BinGrid {
     /// A grid of which a bin begins at `from`, where `window` does.
     pub(super) fn new(end: Time, from: Time, window: Stretches) -> Self {
         let lead = (BIN - from.nanos() % BIN) % BIN;
@@ -40,19 +40,19 @@ impl Grid {
     }
 
     /// The time that a bin covers, cut off at the ends of the run.
-    pub(super) fn span(&self, bin: usize) -> Span {
+    pub(super) fn span(&self, bin: usize) -> ActiveSpan {
         let edge = |bin: usize| Time::from_nanos((bin as u64 * BIN).saturating_sub(self.lead)).min(self.end);
-        Span::new(edge(bin), edge(bin + 1))
+        ActiveSpan::new(edge(bin), edge(bin + 1))
     }
 
     /// The whole seconds of the measurement window, counted from its start: the bins and the time of each.
-    pub(super) fn seconds(&self) -> impl Iterator<Item = (core::ops::Range<usize>, Span)> + '_ {
+    pub(super) fn seconds(&self) -> impl Iterator<Item = (core::ops::Range<usize>, ActiveSpan)> + '_ {
         let first = self.bin(self.from);
-        let count = Span::new(self.from, self.window.end()).nanos() / (PER_SECOND as u64 * BIN);
+        let count = ActiveSpan::new(self.from, self.window.end()).nanos() / (PER_SECOND as u64 * BIN);
         let second = move |second: usize| {
             let from = first + second * PER_SECOND;
             let to = from + PER_SECOND;
-            (from..to, Span::new(self.span(from).from, self.span(to - 1).to))
+            (from..to, ActiveSpan::new(self.span(from).from, self.span(to - 1).to))
         };
         (0..count as usize).map(second).filter(|(_, span)| self.window.covers(*span))
     }
@@ -65,12 +65,12 @@ pub(super) struct Cursor {
     /// The stretch: its begin and its length, in nanoseconds.
     from: u64,
     length: u64,
-    at: Moment,
+    at: GridPosition,
 }
 
 /// Position of a time on the grid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Moment {
+pub(super) struct GridPosition {
     /// The bin.
     pub(super) bin: usize,
     /// Whether it is within the window.
@@ -79,12 +79,12 @@ pub(super) struct Moment {
 
 impl Cursor {
     pub(super) fn new() -> Self {
-        Self { from: 0, length: 0, at: Moment { bin: 0, in_window: false } }
+        Self { from: 0, length: 0, at: GridPosition { bin: 0, in_window: false } }
     }
 
     /// The position of `now`.
     #[inline]
-    pub(super) fn at(&mut self, now: Time, grid: &Grid) -> Moment {
+    pub(super) fn at(&mut self, now: Time, grid: &BinGrid) -> GridPosition {
         // Wraps for an earlier time too, so that one comparison covers both ends.
         if now.nanos().wrapping_sub(self.from) >= self.length {
             self.seek(now, grid);
@@ -93,7 +93,7 @@ impl Cursor {
     }
 
     #[inline(never)]
-    fn seek(&mut self, now: Time, grid: &Grid) {
+    fn seek(&mut self, now: Time, grid: &BinGrid) {
         let bin = grid.bin(now);
         let edge = |bin: u64| bin.saturating_mul(BIN).saturating_sub(grid.lead);
         let (mut from, mut to) = (edge(bin as u64), edge(bin as u64 + 1));
@@ -104,19 +104,20 @@ impl Cursor {
                 to = to.min(change.nanos());
             }
         }
-        *self = Self { from, length: to - from, at: Moment { bin, in_window: grid.window.contains(now) } };
+        *self =
+            Self { from, length: to - from, at: GridPosition { bin, in_window: grid.window.contains(now) } };
     }
 }
 
 /// Bytes (or another count) per bin; values outside of the bins are left out. Counts have 16 bits until one needs
 /// more.
 #[derive(Clone, Debug)]
-pub(super) enum Counts {
+pub(super) enum BinCounts {
     Narrow(Vec<u16>),
     Wide(Vec<u32>),
 }
 
-impl Counts {
+impl BinCounts {
     pub(super) fn new(bins: usize) -> Self {
         Self::Narrow(vec![0; bins])
     }
@@ -173,25 +174,25 @@ mod tests {
 
     #[test]
     fn counts_are_the_same_with_16_bits_and_with_32() {
-        let mut counts = Counts::new(3);
+        let mut counts = BinCounts::new(3);
         counts.add(0, 65_535);
         counts.add(2, 7);
         counts.add(9, 70_000);
-        assert!(matches!(counts, Counts::Narrow(_)));
+        assert!(matches!(counts, BinCounts::Narrow(_)));
         assert_eq!((counts.sum(0..3), counts.get(9)), (65_542, 0));
         counts.add(0, 1);
-        assert!(matches!(counts, Counts::Wide(_)));
+        assert!(matches!(counts, BinCounts::Wide(_)));
         counts.add(1, u32::MAX);
         counts.add(1, 1);
         assert_eq!(counts.sum(0..4), 65_536 + u64::from(u32::MAX) + 7);
         assert_eq!(counts.into_vec(), [65_536, u32::MAX, 7]);
-        assert_eq!(Counts::new(2).into_vec(), [0, 0]);
+        assert_eq!(BinCounts::new(2).into_vec(), [0, 0]);
     }
 
-    fn grid() -> Grid {
+    fn grid() -> BinGrid {
         // The window begins at 250 ms: bins begin at −50, 50, 150, 250 … ms.
         let (from, to) = (Time::from_millis(250), Time::from_millis(2400));
-        Grid::new(Time::from_millis(2500), from, Stretches::of([Span::new(from, to)]))
+        BinGrid::new(Time::from_millis(2500), from, Stretches::of([ActiveSpan::new(from, to)]))
     }
 
     #[test]
@@ -200,14 +201,14 @@ mod tests {
         assert_eq!(grid.len(), 26);
         assert_eq!(grid.bin(Time::from_millis(249)), 2);
         assert_eq!(grid.bin(Time::from_millis(250)), 3);
-        assert_eq!(grid.span(0), Span::new(Time::ZERO, Time::from_millis(50)));
-        assert_eq!(grid.span(25), Span::new(Time::from_millis(2450), Time::from_millis(2500)));
+        assert_eq!(grid.span(0), ActiveSpan::new(Time::ZERO, Time::from_millis(50)));
+        assert_eq!(grid.span(25), ActiveSpan::new(Time::from_millis(2450), Time::from_millis(2500)));
     }
 
     #[test]
     fn only_whole_seconds_of_the_window_count() {
         let seconds: Vec<_> = grid().seconds().collect();
-        let span = |from, to| Span::new(Time::from_millis(from), Time::from_millis(to));
+        let span = |from, to| ActiveSpan::new(Time::from_millis(from), Time::from_millis(to));
         assert_eq!(seconds, [(3..13, span(250, 1250)), (13..23, span(1250, 2250))]);
     }
 
@@ -218,7 +219,7 @@ mod tests {
         for ms in [0, 49, 50, 249, 250, 251, 700, 699, 649, 2399, 2400, 2499, 2380, 10] {
             let time = Time::from_millis(ms);
             let in_window = (250..2400).contains(&ms);
-            assert_eq!(cursor.at(time, &grid), Moment { bin: grid.bin(time), in_window }, "at {ms} ms");
+            assert_eq!(cursor.at(time, &grid), GridPosition { bin: grid.bin(time), in_window }, "at {ms} ms");
         }
     }
 }

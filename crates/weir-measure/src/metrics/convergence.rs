@@ -1,7 +1,7 @@
 //! Time that a flow needs to reach its share after a change (RFC 8868 §3, made precise).
 
-use super::bins::{BIN, Counts, Grid, PER_SECOND};
-use super::span::Span;
+use super::bins::{BIN, BinCounts, BinGrid, PER_SECOND};
+use super::span::ActiveSpan;
 use crate::results::{Convergence, Value};
 
 /// The rate may differ from the share by this part of it …
@@ -12,7 +12,11 @@ const ENOUGH: f64 = 0.9;
 const SAMPLES: usize = 5 * PER_SECOND + 1;
 
 /// Evaluates each of a flow's pieces of constant share, which are [`MIN_PIECE`] long at least.
-pub(super) fn convergence(shares: &[(Span, f64)], receipts: &Counts, grid: &Grid) -> Vec<Convergence<Value>> {
+pub(super) fn convergence(
+    shares: &[(ActiveSpan, f64)],
+    receipts: &BinCounts,
+    grid: &BinGrid,
+) -> Vec<Convergence<Value>> {
     let judged = shares.iter().filter(|(_, share)| *share > 0.0);
     judged.map(|&(piece, share)| judge(piece, share, receipts, grid)).collect()
 }
@@ -20,7 +24,7 @@ pub(super) fn convergence(shares: &[(Span, f64)], receipts: &Counts, grid: &Grid
 /// A shorter piece, in nanoseconds, may not hold the samples.
 pub(super) const MIN_PIECE: u64 = SAMPLES as u64 * BIN;
 
-fn judge(piece: Span, share: f64, receipts: &Counts, grid: &Grid) -> Convergence<Value> {
+fn judge(piece: ActiveSpan, share: f64, receipts: &BinCounts, grid: &BinGrid) -> Convergence<Value> {
     let first = first_edge(piece, grid);
     let last = grid.bin(piece.to);
     let near: Vec<bool> =
@@ -41,12 +45,12 @@ fn judge(piece: Span, share: f64, receipts: &Counts, grid: &Grid) -> Convergence
 }
 
 /// The first edge of a bin within the piece.
-fn first_edge(piece: Span, grid: &Grid) -> usize {
+fn first_edge(piece: ActiveSpan, grid: &BinGrid) -> usize {
     let bin = grid.bin(piece.from);
     if grid.span(bin).from < piece.from { bin + 1 } else { bin }
 }
 
 /// The receive rate of the second before the given edge, in bit/s.
-fn rate(receipts: &Counts, edge: usize) -> f64 {
+fn rate(receipts: &BinCounts, edge: usize) -> f64 {
     receipts.sum(edge.saturating_sub(PER_SECOND)..edge) as f64 * 8.0
 }

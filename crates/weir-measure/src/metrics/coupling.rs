@@ -4,14 +4,14 @@ use super::plan::{CouplingPlan, FlowPlan};
 use super::span::{Stretches, pieces};
 
 /// The flows of a coupling.
-pub(super) struct Coupled<'a> {
+pub(super) struct CouplingFlows<'a> {
     pub(super) coupling: &'a CouplingPlan,
     pub(super) flows: &'a [FlowPlan],
     /// When each flow of the run could send.
     pub(super) active: &'a [Stretches],
 }
 
-impl Coupled<'_> {
+impl CouplingFlows<'_> {
     /// The share of each member in the weights of the flows that could send. Each is the mean over the time in
     /// `window` at which any of them could, in the order of the members. The result is `None` if there is no such
     /// time.

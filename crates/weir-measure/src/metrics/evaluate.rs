@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::bins::{Counts, Grid};
+use super::bins::{BinCounts, BinGrid};
 use super::contention::Contention;
 use super::convergence::{MIN_PIECE, convergence};
-use super::coupling::Coupled;
+use super::coupling::CouplingFlows;
 use super::delays::FlowDelays;
 use super::fairness::jain;
 use super::flow::{Counted, FlowRecorder};
@@ -14,7 +14,7 @@ use super::histogram::Histogram;
 use super::link::{LinkRecorder, share};
 use super::max_min::{SharedNetwork, SteadyShares};
 use super::plan::{CouplingPlan, MeasurePlan};
-use super::span::{Span, Stretches};
+use super::span::{ActiveSpan, Stretches};
 use crate::results::stats;
 use crate::results::{Convergence, FlowKind, FlowMeasures, Jain, LinkMeasures, Pooled, RunMetrics, Value};
 
@@ -23,7 +23,7 @@ use crate::results::{Convergence, FlowKind, FlowMeasures, Jain, LinkMeasures, Po
 pub(super) struct Evaluation<'a> {
     pub(super) plan: &'a MeasurePlan,
     pub(super) window: &'a Stretches,
-    pub(super) grid: &'a Grid,
+    pub(super) grid: &'a BinGrid,
     pub(super) flows: &'a [FlowRecorder],
     pub(super) links: &'a [LinkRecorder],
     /// When each flow could send.
@@ -80,14 +80,14 @@ impl Evaluation<'_> {
             coupling.flows.iter().map(|&flow| of(&self.flows[flow]) as f64).sum()
         };
         let (sent, received) = (total(|flow| flow.sent.bytes), total(|flow| flow.received.bytes));
-        let coupled = Coupled { coupling, flows: &self.plan.flows, active: self.active };
+        let coupled = CouplingFlows { coupling, flows: &self.plan.flows, active: self.active };
         let wanted = coupled.wanted(self.window);
         for (place, &flow) in coupling.flows.iter().enumerate() {
             let (recorder, measures) = (&self.flows[flow], &mut flows[flow]);
             measures.share_sent = share(recorder.sent.bytes as f64, sent);
             measures.share_received = share(recorder.received.bytes as f64, received);
             measures.share_wanted = wanted.as_ref().map(|parts| parts[place]);
-            measures.refused_words = Some(recorder.refused_words() as f64);
+            measures.refused_messages = Some(recorder.refused_messages() as f64);
         }
     }
 
@@ -142,10 +142,10 @@ impl Evaluation<'_> {
     }
 
     /// The mean of the index of what `bytes` counts per second, over the seconds in which all of these flows are active.
-    fn mean_of_instant(&self, flows: &[usize], bytes: fn(&FlowRecorder) -> Option<&Counts>) -> Value {
-        let all_active = |second: Span| flows.iter().all(|&f| self.active[f].covers(second));
+    fn mean_of_instant(&self, flows: &[usize], bytes: fn(&FlowRecorder) -> Option<&BinCounts>) -> Value {
+        let all_active = |second: ActiveSpan| flows.iter().all(|&f| self.active[f].covers(second));
         let seconds = self.grid.seconds().filter(|(_, second)| all_active(*second));
-        let index = |(bins, _): (Range<usize>, Span)| {
+        let index = |(bins, _): (Range<usize>, ActiveSpan)| {
             let rate = |&flow: &usize| Some(bytes(&self.flows[flow])?.sum(bins.clone()) as f64);
             jain(&flows.iter().map(rate).collect::<Option<Vec<_>>>()?)
         };

@@ -7,17 +7,17 @@ use weir_net::Time;
 use weir_units::TimeDelta;
 use weir_world::{Breaker, PacketMeta, TransferMeta};
 
-use super::bins::{Counts, Grid, Moment};
+use super::bins::{BinCounts, BinGrid, GridPosition};
 use super::delays::FlowDelays;
-use super::frames::{Arrived, Frames};
+use super::frames::{FrameProgress, FrameTracker};
 use super::histogram::Histogram;
 use super::limiting_factors::LimitingFactors;
 use super::link::share;
 use super::plan::FlowPlan;
-use super::span::{Span, Stretches};
+use super::span::{ActiveSpan, Stretches};
 use crate::results::stats;
 use crate::results::{
-    Convergence, FlowKind, FlowMeasures, PerLimitingFactor, Stopped, Tally, Transfers, Value,
+    CompletedTransfers, Convergence, FlowKind, FlowMeasures, PerLimitingFactor, Stopped, Tally, Value,
 };
 
 /// Bytes and packets, wire and payload.
@@ -66,16 +66,16 @@ pub(super) struct FlowRecorder {
     queue_wait: Histogram,
     whole_wait: Histogram,
     /// Bytes received, per bin.
-    pub(super) receipts: Counts,
+    pub(super) receipts: BinCounts,
     /// Payload bytes of frames received, per bin, if recorded.
-    pub(super) media_receipts: Option<Counts>,
-    pub(super) frames: Option<Box<Frames>>,
+    pub(super) media_receipts: Option<BinCounts>,
+    pub(super) frames: Option<Box<FrameTracker>>,
     /// Data sent in the window.
     pub(super) sent: Counted,
     /// Bytes of data sent, per bin, if recorded.
-    pub(super) sends: Option<Counts>,
+    pub(super) sends: Option<BinCounts>,
     /// Messages to its coupler that were refused in the window.
-    refused_words: u64,
+    refused_messages: u64,
     /// Data sent in the window and lost at any time.
     pub(super) lost: Counted,
     /// Feedback sent in the window.
@@ -101,8 +101,13 @@ struct CountedTransfers {
 
 impl FlowRecorder {
     /// The recorder of a flow; with frames, it also keeps the view of those captured from `viewed_from` on.
-    pub(super) fn new(plan: &FlowPlan, grid: &Grid, window: &Stretches, viewed_from: Option<Time>) -> Self {
-        let live = Stretches::new(Span::new(plan.start, plan.stop), &plan.pauses).within(window);
+    pub(super) fn new(
+        plan: &FlowPlan,
+        grid: &BinGrid,
+        window: &Stretches,
+        viewed_from: Option<Time>,
+    ) -> Self {
+        let live = Stretches::new(ActiveSpan::new(plan.start, plan.stop), &plan.pauses).within(window);
         Self {
             window: window.clone(),
             propagation: plan.propagation,
@@ -111,13 +116,13 @@ impl FlowRecorder {
             owd_excess: Histogram::new(),
             queue_wait: Histogram::new(),
             whole_wait: Histogram::new(),
-            receipts: Counts::new(grid.len()),
+            receipts: BinCounts::new(grid.len()),
             media_receipts: None,
             frames: viewed_from
-                .map(|from| Box::new(Frames::new(window.clone(), grid, plan.pauses.clone(), from))),
+                .map(|from| Box::new(FrameTracker::new(window.clone(), grid, plan.pauses.clone(), from))),
             sent: Counted::default(),
             sends: None,
-            refused_words: 0,
+            refused_messages: 0,
             lost: Counted::default(),
             feedback: Counted::default(),
             rtt: Histogram::new(),
@@ -131,23 +136,23 @@ impl FlowRecorder {
     }
 
     /// The same, with counts of the bytes sent per bin.
-    pub(super) fn with_sends(self, grid: &Grid) -> Self {
-        Self { sends: Some(Counts::new(grid.len())), ..self }
+    pub(super) fn with_sends(self, grid: &BinGrid) -> Self {
+        Self { sends: Some(BinCounts::new(grid.len())), ..self }
     }
 
     /// The same, with counts of the received frame payload per bin.
-    pub(super) fn with_media_receipts(self, grid: &Grid) -> Self {
-        Self { media_receipts: Some(Counts::new(grid.len())), ..self }
+    pub(super) fn with_media_receipts(self, grid: &BinGrid) -> Self {
+        Self { media_receipts: Some(BinCounts::new(grid.len())), ..self }
     }
 
     /// Number of its messages to the coupler that were refused.
-    pub(super) fn refused_words(&self) -> u64 {
-        self.refused_words
+    pub(super) fn refused_messages(&self) -> u64 {
+        self.refused_messages
     }
 
     /// A message to its coupler was refused, within the window or not.
-    pub(super) fn refused_word(&mut self, in_window: bool) {
-        self.refused_words += u64::from(in_window);
+    pub(super) fn on_refused_message(&mut self, in_window: bool) {
+        self.refused_messages += u64::from(in_window);
     }
 
     /// Its controller decided, within the window or not.
@@ -157,7 +162,7 @@ impl FlowRecorder {
 
     /// A packet leaves.
     #[inline]
-    pub(super) fn sent(&mut self, at: Moment, packet: &PacketMeta) {
+    pub(super) fn sent(&mut self, at: GridPosition, packet: &PacketMeta) {
         if at.in_window {
             let counted = if packet.control { &mut self.feedback } else { &mut self.sent };
             counted.add(packet);
@@ -167,16 +172,16 @@ impl FlowRecorder {
         }
     }
 
-    /// A data packet has arrived with this excess of its one-way delay. Returns its [`Arrived`] if it belongs to a
-    /// frame.
+    /// A data packet has arrived with this excess of its one-way delay. Returns its [`FrameProgress`] if it
+    /// belongs to a frame.
     #[inline]
     pub(super) fn delivered(
         &mut self,
         now: Time,
-        at: Moment,
+        at: GridPosition,
         owd_excess: TimeDelta,
         packet: &PacketMeta,
-    ) -> Option<Arrived> {
+    ) -> Option<FrameProgress> {
         self.receipts.add(at.bin, packet.wire_size);
         if let Some(receipts) = self.media_receipts.as_mut().filter(|_| packet.frame != PacketMeta::NO_FRAME)
         {
@@ -261,7 +266,7 @@ impl FlowRecorder {
     /// When the flow could send.
     pub(super) fn active(&self, plan: &FlowPlan, end: Time) -> Stretches {
         let stop = plan.stop.min(self.completed.unwrap_or(Time::MAX)).min(end);
-        Stretches::new(Span::new(plan.start, stop), &plan.pauses)
+        Stretches::new(ActiveSpan::new(plan.start, stop), &plan.pauses)
     }
 
     /// Counts the time since the last change of the target; to be called after the run.
@@ -274,7 +279,7 @@ impl FlowRecorder {
     pub(super) fn evaluate(
         &self,
         plan: &FlowPlan,
-        grid: &Grid,
+        grid: &BinGrid,
         active: &Stretches,
         fair_share: Value,
         delays: &FlowDelays,
@@ -331,12 +336,12 @@ impl FlowRecorder {
             share_sent: None,
             share_received: None,
             share_wanted: None,
-            refused_words: None,
+            refused_messages: None,
         }
     }
 
     /// Standard deviation of the received rate over the whole seconds in which the flow was active.
-    fn rate_sd(&self, grid: &Grid, live: &Stretches) -> Value {
+    fn rate_sd(&self, grid: &BinGrid, live: &Stretches) -> Value {
         let rates: Vec<f64> = grid
             .seconds()
             .filter(|(_, second)| live.covers(*second))
@@ -348,9 +353,9 @@ impl FlowRecorder {
 
 impl CountedTransfers {
     /// The metrics of the transfers of a flow of this kind.
-    fn measures(&self, kind: FlowKind) -> Transfers<Value> {
+    fn measures(&self, kind: FlowKind) -> CompletedTransfers<Value> {
         let seconds = |ms: f64| ms / 1e3;
-        Transfers {
+        CompletedTransfers {
             completed: matches!(kind, FlowKind::Tcp | FlowKind::Downloads | FlowKind::Web)
                 .then_some(self.count as f64),
             mean_bytes: share(self.bytes as f64, self.count as f64),

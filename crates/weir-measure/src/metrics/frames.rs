@@ -4,9 +4,9 @@ use weir_net::Time;
 use weir_units::TimeDelta;
 use weir_world::{FrameMeta, PacketMeta};
 
-use super::bins::Grid;
+use super::bins::BinGrid;
 use super::histogram::Histogram;
-use super::pictures::{Fate, PictureRecorder};
+use super::pictures::{FrameFate, PictureRecorder};
 use super::span::Stretches;
 use super::view::{USEFUL_WITHIN, View};
 
@@ -18,7 +18,7 @@ const MAX_FRAMES: usize = 1 << 16;
 
 /// Follows the frames of a flow.
 #[derive(Debug)]
-pub(super) struct Frames {
+pub(super) struct FrameTracker {
     window: Stretches,
     /// Frames under way, at their number modulo the length (a power of two).
     ring: Vec<OpenFrame>,
@@ -48,7 +48,7 @@ pub(super) struct Frames {
 
 /// The effect of a packet's arrival on its frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Arrived {
+pub(super) struct FrameProgress {
     /// When the frame was captured.
     pub(super) captured: Time,
     /// How long it took, if this packet was its last.
@@ -77,10 +77,10 @@ impl OpenFrame {
     };
 }
 
-impl Frames {
+impl FrameTracker {
     pub(super) fn new(
         window: Stretches,
-        grid: &Grid,
+        grid: &BinGrid,
         mut pauses: Vec<(Time, Time)>,
         viewed_from: Time,
     ) -> Self {
@@ -121,7 +121,7 @@ impl Frames {
 
     /// A packet has arrived, in this bin; Returns `None` if it belongs to no frame, or to one given up long ago.
     #[inline(never)]
-    pub(super) fn arrived(&mut self, now: Time, bin: usize, packet: &PacketMeta) -> Option<Arrived> {
+    pub(super) fn arrived(&mut self, now: Time, bin: usize, packet: &PacketMeta) -> Option<FrameProgress> {
         let viewed_from = self.viewed_from;
         self.view.packets += u64::from(packet.frame != PacketMeta::NO_FRAME);
         let slot = self.slot(packet.frame);
@@ -135,7 +135,7 @@ impl Frames {
         if captured >= viewed_from {
             self.view.payload_bytes += u64::from(packet.payload);
         }
-        Some(Arrived { captured, delay: last.then(|| self.completed(now, bin, frame)) })
+        Some(FrameProgress { captured, delay: last.then(|| self.completed(now, bin, frame)) })
     }
 
     /// A packet of `number` is lost, and with it the frame.
@@ -191,7 +191,7 @@ impl Frames {
         let (ring, window) = (&self.ring, &self.window);
         let fate = |number: u32| {
             let frame = &ring[number as usize & (ring.len() - 1)];
-            (frame.number == number && frame.missing == 0).then(|| Fate {
+            (frame.number == number && frame.missing == 0).then(|| FrameFate {
                 key: frame.key,
                 complete: !frame.lost,
                 counts: window.contains(frame.captured),
@@ -277,7 +277,7 @@ impl Freezes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::metrics::span::Span;
+    use crate::metrics::span::ActiveSpan;
 
     /// Frames 33 ms apart, then one after a gap of `gap` ms.
     fn freezes_after(regular: u64, gap: u64) -> Freezes {
@@ -338,11 +338,11 @@ mod tests {
     #[test]
     fn a_frame_that_lost_a_packet_is_of_no_use_though_the_rest_of_it_arrives() {
         let end = Time::from_millis(1000);
-        let window = Stretches::of([Span::new(Time::ZERO, end)]);
-        let grid = Grid::new(end, Time::ZERO, window.clone());
-        let mut frames = Frames::new(window, &grid, Vec::new(), Time::ZERO);
+        let window = Stretches::of([ActiveSpan::new(Time::ZERO, end)]);
+        let grid = BinGrid::new(end, Time::ZERO, window.clone());
+        let mut frames = FrameTracker::new(window, &grid, Vec::new(), Time::ZERO);
         frames.captured(Time::ZERO, &FrameMeta { number: 0, packets: 3, bytes: 3000, key: false });
-        let arrived = |delay| Some(Arrived { captured: Time::ZERO, delay });
+        let arrived = |delay| Some(FrameProgress { captured: Time::ZERO, delay });
         assert_eq!(frames.arrived(Time::from_millis(10), 0, &packet(0)), arrived(None));
         frames.dropped(0);
         assert_eq!(frames.arrived(Time::from_millis(20), 0, &packet(0)), arrived(None));
@@ -365,9 +365,9 @@ mod tests {
     #[test]
     fn the_ring_grows_while_frames_stay_open() {
         let end = Time::from_millis(100_000);
-        let window = Stretches::of([Span::new(Time::ZERO, end)]);
-        let grid = Grid::new(end, Time::ZERO, window.clone());
-        let mut frames = Frames::new(window, &grid, Vec::new(), Time::from_millis(500));
+        let window = Stretches::of([ActiveSpan::new(Time::ZERO, end)]);
+        let grid = BinGrid::new(end, Time::ZERO, window.clone());
+        let mut frames = FrameTracker::new(window, &grid, Vec::new(), Time::from_millis(500));
         for number in 0..200 {
             let meta = FrameMeta { number, packets: 1, bytes: 1000, key: false };
             frames.captured(Time::from_millis(10 * u64::from(number)), &meta);

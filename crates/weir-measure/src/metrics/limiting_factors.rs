@@ -3,7 +3,7 @@
 use weir_cc::{LimitingFactor, Target};
 use weir_net::Time;
 
-use super::span::{Span, Stretches};
+use super::span::{ActiveSpan, Stretches};
 
 /// Adds up the time between changes of the target.
 #[derive(Debug)]
@@ -29,7 +29,7 @@ impl LimitingFactors {
     /// Counts the time up to `now`.
     pub(super) fn advance(&mut self, now: Time) {
         if let Some((since, factor, rate)) = &mut self.since {
-            let counted = self.live.nanos_in(Span::new(*since, now));
+            let counted = self.live.nanos_in(ActiveSpan::new(*since, now));
             self.nanos[*factor as usize] += counted;
             self.rate_time += *rate * counted as f64;
             *since = now;

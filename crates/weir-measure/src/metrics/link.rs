@@ -4,11 +4,11 @@ use weir_net::Time;
 use weir_units::TimeDelta;
 use weir_world::Loss;
 
-use super::bins::{Counts, Grid, Moment};
+use super::bins::{BinCounts, BinGrid, GridPosition};
 use super::histogram::Histogram;
 use super::plan::LinkPlan;
 use super::queue::QueueRecorder;
-use super::span::{Span, Stretches};
+use super::span::{ActiveSpan, Stretches};
 use crate::results::stats;
 use crate::results::{LinkMeasures, QueuePackets, Utilisation, Value};
 
@@ -23,27 +23,27 @@ pub(super) struct LinkRecorder {
     lost: u64,
     waits: Histogram,
     /// Bytes that came out, per bin.
-    pub(super) exits: Counts,
+    pub(super) exits: BinCounts,
     /// Its queue at each arrival, if recorded.
     pub(super) queue: Option<QueueRecorder>,
 }
 
 impl LinkRecorder {
     /// The recorder of a link; `queue_apart` is the least time between overflows if its queue is recorded.
-    pub(super) fn new(grid: &Grid, queue_apart: Option<TimeDelta>) -> Self {
+    pub(super) fn new(grid: &BinGrid, queue_apart: Option<TimeDelta>) -> Self {
         Self {
             bytes: 0,
             packets: 0,
             refused: 0,
             lost: 0,
             waits: Histogram::new(),
-            exits: Counts::new(grid.len()),
+            exits: BinCounts::new(grid.len()),
             queue: queue_apart.map(QueueRecorder::new),
         }
     }
 
     #[inline]
-    pub(super) fn exit(&mut self, at: Moment, wire_size: u32, wait: TimeDelta) {
+    pub(super) fn exit(&mut self, at: GridPosition, wire_size: u32, wait: TimeDelta) {
         self.exits.add(at.bin, wire_size);
         if at.in_window {
             self.bytes += u64::from(wire_size);
@@ -65,7 +65,7 @@ impl LinkRecorder {
     pub(super) fn evaluate(
         &self,
         plan: &LinkPlan,
-        grid: &Grid,
+        grid: &BinGrid,
         window: &Stretches,
         fair_share: Value,
     ) -> LinkMeasures<Value> {
@@ -99,7 +99,7 @@ impl LinkRecorder {
     }
 
     /// Carried bytes over possible bytes, for each whole second of the window with a capacity above zero.
-    fn utilisation_per_second(&self, plan: &LinkPlan, grid: &Grid) -> Vec<f64> {
+    fn utilisation_per_second(&self, plan: &LinkPlan, grid: &BinGrid) -> Vec<f64> {
         grid.seconds()
             .filter_map(|(bins, span)| share(self.exits.sum(bins) as f64, capacity(plan, span)))
             .collect()
@@ -107,7 +107,7 @@ impl LinkRecorder {
 }
 
 /// Bytes that can come out of a link in `span`: its capacity one propagation delay earlier.
-pub(super) fn capacity(plan: &LinkPlan, span: Span) -> f64 {
+pub(super) fn capacity(plan: &LinkPlan, span: ActiveSpan) -> f64 {
     let served = |out: Time| Time::from_nanos(out.nanos().saturating_sub(plan.delay.nanos().max(0) as u64));
     let (from, to) = (served(span.from), served(span.to));
     if from < to { plan.service.capacity(from, to).bytes_f64() } else { 0.0 }

@@ -7,7 +7,7 @@ use weir_units::{DataRate, TimeDelta};
 
 use super::link::capacity;
 use super::plan::{FlowPlan, LinkPlan, MeasurePlan};
-use super::span::{Span, Stretches, pieces};
+use super::span::{ActiveSpan, Stretches, pieces};
 use crate::results::FlowKind;
 
 /// Links, and the flows over them with the times at which they could send.
@@ -27,7 +27,7 @@ impl SharedNetwork<'_> {
 
     /// The pieces of `window` in which neither the capacities of the links `narrow` nor the set of flows over them change.
     /// Empty where one of these capacities changes all the time (a trace), and where short transfers come and go.
-    fn steady_pieces(&self, narrow: &[usize], window: &Stretches) -> Vec<Span> {
+    fn steady_pieces(&self, narrow: &[usize], window: &Stretches) -> Vec<ActiveSpan> {
         let meets = |other: &FlowPlan| other.route.iter().any(|link| narrow.contains(link));
         let traced = narrow.iter().any(|&link| matches!(self.links[link].service, Service::Trace { .. }));
         if traced || self.flows.iter().any(|other| other.kind == FlowKind::Downloads && meets(other)) {
@@ -43,7 +43,7 @@ impl SharedNetwork<'_> {
     /// Each flow's share in bit/s over `piece`, with the flows that are active as it begins; zero for the others.
     /// A flow that does not adapt takes its sending rate, up to the capacity. Adaptive flows share the rest,
     /// without short transfers.
-    fn shares(&self, piece: Span) -> Vec<f64> {
+    fn shares(&self, piece: ActiveSpan) -> Vec<f64> {
         let Some(seconds) = piece.seconds() else { return vec![0.0; self.flows.len()] };
         let rate = |link: &LinkPlan| {
             if link.bottleneck { capacity(link, piece) * 8.0 / seconds } else { f64::INFINITY }
@@ -83,7 +83,7 @@ pub(super) struct SteadyShares<'a> {
     /// Shorter pieces do not count, ns.
     least: u64,
     /// Pieces by the bottlenecks on the path.
-    pieces: BTreeMap<Vec<usize>, Vec<Span>>,
+    pieces: BTreeMap<Vec<usize>, Vec<ActiveSpan>>,
     shares: BTreeMap<(Time, Time), Vec<f64>>,
 }
 
@@ -96,7 +96,7 @@ impl<'a> SteadyShares<'a> {
     /// The pieces of the window in which `flow` is active and its share is constant, each with its share in bit/s.
     /// Neither the capacity on its path nor the set of flows there changes within a piece. Empty where a capacity
     /// on its path changes all the time (a trace), or where short transfers come and go on it.
-    pub(super) fn of(&mut self, flow: usize) -> Vec<(Span, f64)> {
+    pub(super) fn of(&mut self, flow: usize) -> Vec<(ActiveSpan, f64)> {
         let Self { network, window, least, pieces, shares } = self;
         let pieces = pieces.entry(network.narrow(&network.flows[flow])).or_insert_with_key(|narrow| {
             let mut pieces = network.steady_pieces(narrow, window);
@@ -104,8 +104,9 @@ impl<'a> SteadyShares<'a> {
             pieces
         });
         let active = pieces.iter().filter(|piece| network.active[flow].contains(piece.from));
-        let mut share =
-            |piece: Span| shares.entry((piece.from, piece.to)).or_insert_with(|| network.shares(piece))[flow];
+        let mut share = |piece: ActiveSpan| {
+            shares.entry((piece.from, piece.to)).or_insert_with(|| network.shares(piece))[flow]
+        };
         active.map(|&piece| (piece, share(piece))).collect()
     }
 }
@@ -147,7 +148,7 @@ pub fn max_min_shares(plan: &MeasurePlan) -> Vec<FairShares> {
 
 /// The same with pieces of at most `step` where a trace is on the path of some flow.
 pub fn max_min_shares_every(plan: &MeasurePlan, step: TimeDelta) -> Vec<FairShares> {
-    let whole = |flow: &FlowPlan| Span::new(flow.start, flow.stop.min(plan.end));
+    let whole = |flow: &FlowPlan| ActiveSpan::new(flow.start, flow.stop.min(plan.end));
     let active: Vec<Stretches> =
         plan.flows.iter().map(|flow| Stretches::new(whole(flow), &flow.pauses)).collect();
     let network = SharedNetwork { links: &plan.links, flows: &plan.flows, active: &active };
@@ -157,7 +158,7 @@ pub fn max_min_shares_every(plan: &MeasurePlan, step: TimeDelta) -> Vec<FairShar
         plan.links.iter().any(|link| link.bottleneck && matches!(link.service, Service::Trace { .. }));
     let step = step.nanos().max(1) as u64;
     let cuts = (1..=if traced { plan.end.nanos() / step } else { 0 }).map(|cut| Time::from_nanos(cut * step));
-    pieces(Span::new(Time::ZERO, plan.end), changes.chain(steps).chain(cuts))
+    pieces(ActiveSpan::new(Time::ZERO, plan.end), changes.chain(steps).chain(cuts))
         .map(|piece| FairShares { from: piece.from, to: piece.to, bps: network.shares(piece) })
         .collect()
 }
@@ -228,17 +229,17 @@ mod tests {
         let flows: Vec<FlowPlan> = (0..count).map(flow).collect();
         let links = [LinkPlan::bottleneck("link", Service::Constant(DataRate::from_mbps(200)))];
         let active: Vec<Stretches> =
-            flows.iter().map(|flow| Stretches::new(Span::new(flow.start, flow.stop), &[])).collect();
+            flows.iter().map(|flow| Stretches::new(ActiveSpan::new(flow.start, flow.stop), &[])).collect();
         let network = SharedNetwork { links: &links, flows: &flows, active: &active };
-        let window = Stretches::of([Span::new(Time::ZERO, t(60_000))]);
+        let window = Stretches::of([ActiveSpan::new(Time::ZERO, t(60_000))]);
         let mut steady = SteadyShares::new(network, &window, 5_000_000_000);
         let of: Vec<_> = (0..flows.len()).map(|flow| steady.of(flow)).collect();
-        let (early, late) = (Span::new(t(995), t(30_000)), Span::new(t(30_000), t(60_000)));
+        let (early, late) = (ActiveSpan::new(t(995), t(30_000)), ActiveSpan::new(t(30_000), t(60_000)));
         assert!(of[..100].iter().all(|own| *own == [(early, 1e6)]));
         assert!(of[100..].iter().all(|own| *own == [(early, 1e6), (late, 2e6)]));
         assert_eq!((steady.pieces.len(), steady.shares.len()), (1, 2));
         let every = SteadyShares::new(network, &window, 0).of(150);
-        assert_eq!((every.len(), every[0]), (51, (Span::new(t(750), t(755)), 200e6 / 151.0)));
+        assert_eq!((every.len(), every[0]), (51, (ActiveSpan::new(t(750), t(755)), 200e6 / 151.0)));
     }
 
     #[test]

@@ -34,12 +34,12 @@ pub use delays::FlowDelays;
 pub use fairness::jain;
 pub use histogram::{CdfPoint, Histogram};
 pub use max_min::{FairShares, max_min_shares, max_min_shares_every};
-pub use plan::{CouplingPlan, FlowPlan, LinkPlan, MeasurePlan, Window};
+pub use plan::{CouplingPlan, ExtraWindow, FlowPlan, LinkPlan, MeasurePlan};
 pub use recorder::{Measured, Recorder};
 pub use series::{
-    BlockStorage, Column, CouplingSeries, DECISION_COLUMNS, DecidingSignal, DecisionColumn, Decisions,
-    FlowSeries, LinkSeries, NewBlockStorage, ReadSeriesError, Reason, RecordedDecision, Recording,
+    BlockStorage, Column, CouplingSeries, DECISION_COLUMNS, DecidingSignal, DecisionColumn, DecisionReason,
+    Decisions, FlowSeries, LinkSeries, NewBlockStorage, ReadSeriesError, RecordedDecision, Recording,
     SERIES_COLUMNS, Series, SeriesColumn, Share, SignalSeries, in_memory, read_cdf_csv, write_cdf_csv,
 };
 pub use view::View;
-pub use witness::{Backlog, NetworkObserver};
+pub use witness::{BacklogReader, NetworkObserver};

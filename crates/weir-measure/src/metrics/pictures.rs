@@ -3,7 +3,7 @@
 use weir_net::Time;
 use weir_units::TimeDelta;
 
-use super::bins::{Counts, Grid};
+use super::bins::{BinCounts, BinGrid};
 use super::span::Stretches;
 use crate::results::stats;
 use crate::results::{Pictures, Value};
@@ -20,7 +20,7 @@ const SLOW_BELOW: u64 = 20;
 pub(super) struct PictureRecorder {
     window: Stretches,
     /// Complete frames per bin.
-    per_bin: Counts,
+    per_bin: BinCounts,
     /// Intervals between complete frames: their sum in seconds, the sum of their squares.
     intervals: (f64, f64),
     last: Option<Time>,
@@ -51,7 +51,7 @@ struct Chain {
 
 /// Fate of a frame.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Fate {
+pub(super) struct FrameFate {
     pub(super) key: bool,
     pub(super) complete: bool,
     /// Whether it was captured in the window.
@@ -59,10 +59,10 @@ pub(super) struct Fate {
 }
 
 impl PictureRecorder {
-    pub(super) fn new(window: Stretches, grid: &Grid) -> Self {
+    pub(super) fn new(window: Stretches, grid: &BinGrid) -> Self {
         Self {
             window,
-            per_bin: Counts::new(grid.len()),
+            per_bin: BinCounts::new(grid.len()),
             intervals: (0.0, 0.0),
             last: None,
             playout: Playout::default(),
@@ -84,7 +84,7 @@ impl PictureRecorder {
     }
 
     /// The fate of frame `number` is known; `fate` returns that of any.
-    pub(super) fn resolved(&mut self, number: u32, own: Fate, fate: impl Fn(u32) -> Option<Fate>) {
+    pub(super) fn resolved(&mut self, number: u32, own: FrameFate, fate: impl Fn(u32) -> Option<FrameFate>) {
         let chain = &mut self.chain;
         chain.any_key |= own.key;
         if own.key && own.complete && number > chain.next {
@@ -98,7 +98,7 @@ impl PictureRecorder {
     }
 
     /// The metrics; `live` is the active time of the flow, `sent` the number of frames captured in the window.
-    pub(super) fn measures(&self, grid: &Grid, live: &Stretches, sent: u64) -> Pictures<Value> {
+    pub(super) fn measures(&self, grid: &BinGrid, live: &Stretches, sent: u64) -> Pictures<Value> {
         let seconds = grid.seconds().filter(|(_, second)| live.covers(*second));
         let counts: Vec<u64> = seconds.map(|(bins, _)| self.per_bin.sum(bins)).collect();
         let rates: Vec<f64> = counts.iter().map(|&count| count as f64).collect();

@@ -19,7 +19,7 @@ pub struct MeasurePlan {
     /// Whether to record time series too.
     pub series: bool,
     /// Further windows, in which everything is measured too.
-    pub windows: Vec<Window>,
+    pub windows: Vec<ExtraWindow>,
     /// The flows that are measured as coupled ones.
     pub couplings: Vec<CouplingPlan>,
     /// Whether the queues of bottlenecks are recorded at each arrival.
@@ -61,7 +61,7 @@ pub struct CouplingPlan {
 
 /// A window beside the one of the plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Window {
+pub struct ExtraWindow {
     /// Its unique name.
     pub name: String,
     /// Stretches of time in order and apart from each other, the start of each included and its end not; cut off

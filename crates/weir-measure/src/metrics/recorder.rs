@@ -10,10 +10,10 @@ use weir_units::{DataRate, TimeDelta};
 use weir_world::{Breaker, FrameMeta, Loss, Monitor, PacketMeta, Side, TransferMeta};
 
 use super::delays::FlowDelays;
-use super::plan::{MeasurePlan, Window};
-use super::series::{NewBlockStorage, Reason, Recording, SeriesRecorder, in_memory};
+use super::plan::{ExtraWindow, MeasurePlan};
+use super::series::{DecisionReason, NewBlockStorage, Recording, SeriesRecorder, in_memory};
 use super::view::View;
-use super::window::{Delivery, WindowRecorder};
+use super::window::{DeliveredPacket, WindowRecorder};
 use super::witness::NetworkObserver;
 use crate::results::RunMetrics;
 
@@ -59,7 +59,7 @@ impl Recorder {
     /// A recorder for one run, with a storage for the earlier blocks of a long one.
     pub fn with_storage(plan: MeasurePlan, new_storage: NewBlockStorage) -> Self {
         let main = WindowRecorder::new(&plan, &[plan.window], false);
-        let other = |window: &Window| WindowRecorder::new(&plan, &window.spans, window.delays_only);
+        let other = |window: &ExtraWindow| WindowRecorder::new(&plan, &window.spans, window.delays_only);
         Self {
             accompanied: plan.series || !plan.windows.is_empty(),
             series: plan.series.then(|| SeriesRecorder::new(&plan, main.grid(), new_storage)),
@@ -120,7 +120,13 @@ impl Recorder {
 
     /// A packet has arrived, as all but the main window see it; `delivery` is its record in the main window.
     #[inline(never)]
-    fn delivered_besides(&mut self, now: Time, flow: usize, packet: &PacketMeta, delivery: Option<Delivery>) {
+    fn delivered_besides(
+        &mut self,
+        now: Time,
+        flow: usize,
+        packet: &PacketMeta,
+        delivery: Option<DeliveredPacket>,
+    ) {
         let held = delivery.as_ref().and_then(|delivery| delivery.held);
         for window in &mut self.others {
             window.delivered(now, flow, packet);
@@ -170,10 +176,10 @@ impl Monitor for Recorder {
 
     fn coupling_message(&mut self, now: Time, flow: usize, word: &CouplingMessage, refused: Option<Refusal>) {
         if refused.is_some() {
-            self.each(|window| window.refused_word(now, flow));
+            self.each(|window| window.on_refused_message(now, flow));
         }
         if let Some((bin, series)) = self.series_at(now) {
-            series.told(bin, flow, word);
+            series.on_message(bin, flow, word);
         }
     }
 
@@ -247,13 +253,13 @@ impl Monitor for Recorder {
         self.each(|window| window.decided(now, flow));
         if let Some((_, series)) = self.series_at(now) {
             let Decision { base, rate, why, .. } = *decision;
-            series.decided(now, flow, (base, rate), Reason::Decision(why), controller);
+            series.decided(now, flow, (base, rate), DecisionReason::Decision(why), controller);
         }
     }
 
     fn allocated(&mut self, now: Time, flow: usize, rate: DataRate, controller: &dyn Controller) {
         if let Some((_, series)) = self.series_at(now) {
-            series.decided(now, flow, (rate, rate), Reason::Coupling, controller);
+            series.decided(now, flow, (rate, rate), DecisionReason::Coupling, controller);
         }
     }
 

@@ -4,12 +4,12 @@ use weir_net::Time;
 
 /// The time from `from`, included, to `to`, excluded; empty unless `from < to`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Span {
+pub(super) struct ActiveSpan {
     pub(super) from: Time,
     pub(super) to: Time,
 }
 
-impl Span {
+impl ActiveSpan {
     pub(super) fn new(from: Time, to: Time) -> Self {
         Self { from, to }
     }
@@ -36,35 +36,35 @@ impl Span {
 
 /// Stretches of time in order and apart from each other, none of them empty: when a flow could send, or a window.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Stretches(Vec<Span>);
+pub(super) struct Stretches(Vec<ActiveSpan>);
 
 impl Stretches {
     /// The spans that are not empty.
-    pub(super) fn of(spans: impl IntoIterator<Item = Span>) -> Self {
+    pub(super) fn of(spans: impl IntoIterator<Item = ActiveSpan>) -> Self {
         Self(spans.into_iter().filter(|span| span.from < span.to).collect())
     }
 
     /// `whole` without the pauses, which may come in any order.
-    pub(super) fn new(whole: Span, pauses: &[(Time, Time)]) -> Self {
+    pub(super) fn new(whole: ActiveSpan, pauses: &[(Time, Time)]) -> Self {
         let mut pauses = pauses.to_vec();
         pauses.sort_unstable();
         let mut spans = Vec::new();
         let mut from = whole.from;
         for (pause, resume) in pauses.into_iter().filter(|(pause, resume)| pause < resume) {
-            spans.push(Span::new(from, pause.min(whole.to)));
+            spans.push(ActiveSpan::new(from, pause.min(whole.to)));
             from = from.max(resume);
         }
-        spans.push(Span::new(from, whole.to));
+        spans.push(ActiveSpan::new(from, whole.to));
         Self::of(spans)
     }
 
     /// The intersection of both.
     pub(super) fn within(&self, other: &Self) -> Self {
-        let common = |&own: &Span| other.0.iter().map(move |&other| own.intersect(other));
+        let common = |&own: &ActiveSpan| other.0.iter().map(move |&other| own.intersect(other));
         Self::of(self.0.iter().flat_map(common))
     }
 
-    pub(super) fn spans(&self) -> &[Span] {
+    pub(super) fn spans(&self) -> &[ActiveSpan] {
         &self.0
     }
 
@@ -79,12 +79,12 @@ impl Stretches {
     }
 
     /// Whether it lasts through all of `span`.
-    pub(super) fn covers(&self, span: Span) -> bool {
+    pub(super) fn covers(&self, span: ActiveSpan) -> bool {
         self.0.iter().any(|own| own.intersect(span) == span)
     }
 
     /// How much of `span` it takes, in nanoseconds.
-    pub(super) fn nanos_in(&self, span: Span) -> u64 {
+    pub(super) fn nanos_in(&self, span: ActiveSpan) -> u64 {
         self.0.iter().map(|own| own.intersect(span).nanos()).sum()
     }
 
@@ -106,7 +106,7 @@ impl Stretches {
 }
 
 /// Cuts `span` at the given times.
-pub(super) fn pieces(span: Span, cuts: impl Iterator<Item = Time>) -> impl Iterator<Item = Span> {
+pub(super) fn pieces(span: ActiveSpan, cuts: impl Iterator<Item = Time>) -> impl Iterator<Item = ActiveSpan> {
     let mut edges: Vec<Time> = cuts.filter(|&cut| span.contains(cut)).collect();
     if span.from < span.to {
         edges.extend([span.from, span.to]);
@@ -114,7 +114,7 @@ pub(super) fn pieces(span: Span, cuts: impl Iterator<Item = Time>) -> impl Itera
     edges.sort_unstable();
     edges.dedup();
     let ends: Vec<Time> = edges.iter().skip(1).copied().collect();
-    edges.into_iter().zip(ends).map(|(from, to)| Span::new(from, to))
+    edges.into_iter().zip(ends).map(|(from, to)| ActiveSpan::new(from, to))
 }
 
 #[cfg(test)]
@@ -124,24 +124,30 @@ mod tests {
     #[test]
     fn pauses_cut_the_activity_into_pieces() {
         let t = Time::from_millis;
-        let whole = Span::new(t(10), t(100));
+        let whole = ActiveSpan::new(t(10), t(100));
         let active = Stretches::new(whole, &[(t(60), t(80)), (t(0), t(20)), (t(70), t(90)), (t(95), t(200))]);
-        assert_eq!(active.spans(), [Span::new(t(20), t(60)), Span::new(t(90), t(95))]);
+        assert_eq!(active.spans(), [ActiveSpan::new(t(20), t(60)), ActiveSpan::new(t(90), t(95))]);
         assert_eq!(active.seconds(), Some(0.045));
         assert_eq!(active.end(), t(95));
         assert!(active.contains(t(20)) && !active.contains(t(60)) && active.contains(t(94)));
-        assert!(active.covers(Span::new(t(30), t(60))) && !active.covers(Span::new(t(50), t(92))));
-        assert_eq!(active.nanos_in(Span::new(t(50), t(92))), 12_000_000);
-        assert_eq!(
-            active.within(&Stretches::of([Span::new(t(0), t(30))])).spans(),
-            [Span::new(t(20), t(30))]
+        assert!(
+            active.covers(ActiveSpan::new(t(30), t(60))) && !active.covers(ActiveSpan::new(t(50), t(92)))
         );
-        let two = Stretches::of([Span::new(t(0), t(25)), Span::new(t(30), t(30)), Span::new(t(50), t(92))]);
-        let common = [(20, 25), (50, 60), (90, 92)].map(|(from, to)| Span::new(t(from), t(to)));
+        assert_eq!(active.nanos_in(ActiveSpan::new(t(50), t(92))), 12_000_000);
+        assert_eq!(
+            active.within(&Stretches::of([ActiveSpan::new(t(0), t(30))])).spans(),
+            [ActiveSpan::new(t(20), t(30))]
+        );
+        let two = Stretches::of([
+            ActiveSpan::new(t(0), t(25)),
+            ActiveSpan::new(t(30), t(30)),
+            ActiveSpan::new(t(50), t(92)),
+        ]);
+        let common = [(20, 25), (50, 60), (90, 92)].map(|(from, to)| ActiveSpan::new(t(from), t(to)));
         assert_eq!(active.within(&two).spans(), common);
-        let none = Stretches::new(Span::new(t(5), t(5)), &[]);
+        let none = Stretches::new(ActiveSpan::new(t(5), t(5)), &[]);
         assert_eq!((none.seconds(), none.start()), (None, Time::ZERO));
-        let empty_first = Stretches::of([Span::new(t(3), t(3)), Span::new(t(30), t(40))]);
+        let empty_first = Stretches::of([ActiveSpan::new(t(3), t(3)), ActiveSpan::new(t(30), t(40))]);
         assert_eq!((empty_first.start(), empty_first.end()), (t(30), t(40)));
     }
 
@@ -149,8 +155,8 @@ mod tests {
     fn a_span_is_cut_where_something_changes() {
         let t = Time::from_millis;
         let cuts = [t(5), t(0), t(20), t(5), t(10), t(1)];
-        let found: Vec<_> = pieces(Span::new(t(1), t(10)), cuts.into_iter()).collect();
-        assert_eq!(found, [Span::new(t(1), t(5)), Span::new(t(5), t(10))]);
-        assert_eq!(pieces(Span::new(t(10), t(1)), cuts.into_iter()).count(), 0);
+        let found: Vec<_> = pieces(ActiveSpan::new(t(1), t(10)), cuts.into_iter()).collect();
+        assert_eq!(found, [ActiveSpan::new(t(1), t(5)), ActiveSpan::new(t(5), t(10))]);
+        assert_eq!(pieces(ActiveSpan::new(t(10), t(1)), cuts.into_iter()).count(), 0);
     }
 }

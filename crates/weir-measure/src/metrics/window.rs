@@ -5,13 +5,13 @@ use weir_net::Time;
 use weir_units::TimeDelta;
 use weir_world::{Breaker, FrameMeta, Loss, PacketMeta, TransferMeta};
 
-use super::bins::{Counts, Cursor, Grid, Moment};
+use super::bins::{BinCounts, BinGrid, Cursor, GridPosition};
 use super::delays::FlowDelays;
 use super::evaluate::Evaluation;
 use super::flow::FlowRecorder;
 use super::link::LinkRecorder;
 use super::plan::{FlowPlan, LinkPlan, MeasurePlan};
-use super::span::{Span, Stretches};
+use super::span::{ActiveSpan, Stretches};
 use super::view::View;
 use crate::results::{FlowKind, RunMetrics};
 
@@ -19,7 +19,7 @@ use crate::results::{FlowKind, RunMetrics};
 #[derive(Debug)]
 pub(super) struct WindowRecorder {
     window: Stretches,
-    grid: Grid,
+    grid: BinGrid,
     cursor: Cursor,
     flows: Vec<FlowRecorder>,
     links: Vec<LinkRecorder>,
@@ -35,7 +35,7 @@ fn watched(plan: &MeasurePlan, index: usize, link: &LinkPlan) -> Option<TimeDelt
 
 /// A data packet that arrived.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Delivery {
+pub(super) struct DeliveredPacket {
     /// The one-way delay minus the propagation delay.
     pub(super) owd_excess: TimeDelta,
     /// Delay of the frame that it completes, if it does.
@@ -47,9 +47,9 @@ pub(super) struct Delivery {
 impl WindowRecorder {
     /// The recorder of a window of these stretches, with all metrics or with the delays of packets only.
     pub(super) fn new(plan: &MeasurePlan, spans: &[(Time, Time)], delays_only: bool) -> Self {
-        let window = Stretches::of(spans.iter().map(|&(from, to)| Span::new(from, to.min(plan.end))));
+        let window = Stretches::of(spans.iter().map(|&(from, to)| ActiveSpan::new(from, to.min(plan.end))));
         let from = window.start();
-        let grid = Grid::new(plan.end, from, window.clone());
+        let grid = BinGrid::new(plan.end, from, window.clone());
         let with_sends = !plan.couplings.is_empty() && !delays_only;
         let with_media = plan.media_receipts && !delays_only;
         let viewed_from = plan.viewed_from;
@@ -69,7 +69,7 @@ impl WindowRecorder {
         }
     }
 
-    pub(super) fn grid(&self) -> &Grid {
+    pub(super) fn grid(&self) -> &BinGrid {
         &self.grid
     }
 
@@ -88,7 +88,7 @@ impl WindowRecorder {
     }
 
     #[inline]
-    fn at(&mut self, now: Time) -> Moment {
+    fn at(&mut self, now: Time) -> GridPosition {
         self.cursor.at(now, &self.grid)
     }
 
@@ -102,12 +102,17 @@ impl WindowRecorder {
 
     /// A packet has arrived. The result is `None` unless it carries data of a known flow.
     #[inline]
-    pub(super) fn delivered(&mut self, now: Time, flow: usize, packet: &PacketMeta) -> Option<Delivery> {
+    pub(super) fn delivered(
+        &mut self,
+        now: Time,
+        flow: usize,
+        packet: &PacketMeta,
+    ) -> Option<DeliveredPacket> {
         let at = self.at(now);
         let recorder = self.flows.get_mut(flow).filter(|_| !packet.control)?;
         let owd_excess = recorder.excess(now, packet);
         let arrived = recorder.delivered(now, at, owd_excess, packet);
-        Some(Delivery {
+        Some(DeliveredPacket {
             owd_excess,
             frame_delay: arrived.and_then(|arrived| arrived.delay),
             held: arrived.map(|arrived| packet.sent_at - arrived.captured),
@@ -140,9 +145,9 @@ impl WindowRecorder {
         }
     }
 
-    pub(super) fn refused_word(&mut self, now: Time, flow: usize) {
+    pub(super) fn on_refused_message(&mut self, now: Time, flow: usize) {
         if let Some(recorder) = self.flows.get_mut(flow) {
-            recorder.refused_word(self.window.contains(now));
+            recorder.on_refused_message(self.window.contains(now));
         }
     }
 
@@ -233,7 +238,7 @@ impl WindowRecorder {
     /// Bytes that each flow received per bin: on the wire, and the payload of frames, if recorded.
     pub(super) fn into_receipts(self) -> (Vec<Vec<u32>>, Vec<Vec<u32>>) {
         let receipts = |flow: FlowRecorder| {
-            let media = flow.media_receipts.map(Counts::into_vec).unwrap_or_default();
+            let media = flow.media_receipts.map(BinCounts::into_vec).unwrap_or_default();
             (flow.receipts.into_vec(), media)
         };
         self.flows.into_iter().map(receipts).unzip()

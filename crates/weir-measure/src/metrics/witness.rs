@@ -37,7 +37,7 @@ struct Account {
 
 /// A reader's position in the counts of a [`NetworkObserver`] for a flow.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Backlog {
+pub struct BacklogReader {
     bin: usize,
     bytes: i64,
 }
@@ -57,7 +57,7 @@ impl NetworkObserver {
     }
 
     /// Bytes of `flow` that waited at its bottlenecks at `at`; `backlog` goes on from its last time.
-    pub fn waiting(&self, flow: usize, at: Time, backlog: &mut Backlog) -> u64 {
+    pub fn waiting(&self, flow: usize, at: Time, backlog: &mut BacklogReader) -> u64 {
         let Some(account) = self.flows.get(flow) else { return 0 };
         let balance = |bin: usize| account.balance(bin);
         let now = bin(at).min(account.came.len());
@@ -163,13 +163,13 @@ mod tests {
         witness.sent(0, &lost);
         witness.dropped(MS(260), 0, &lost);
         witness.delivered(MS(340), 0, &own);
-        let mut backlog = Backlog::default();
+        let mut backlog = BacklogReader::default();
         let mut waiting = |ms| witness.waiting(0, MS(ms), &mut backlog);
         assert_eq!([110, 120, 170, 270, 310, 320].map(&mut waiting), [0, 1000, 2000, 1000, 1000, 0]);
         assert_eq!(waiting(9000), 0, "long ago");
         // At the far end at 340 ms, 20 ms behind the bottleneck.
         assert_eq!(witness.passed(0, (MS(300), MS(320))), 0);
         assert_eq!(witness.passed(0, (MS(320), MS(330))), 1000);
-        assert_eq!(witness.waiting(7, MS(300), &mut Backlog::default()), 0, "nobody's");
+        assert_eq!(witness.waiting(7, MS(300), &mut BacklogReader::default()), 0, "nobody's");
     }
 }

@@ -97,7 +97,7 @@ pub struct FlowMeasures<V> {
     /// When a circuit breaker stopped its media, in seconds of the run.
     pub stopped: Stopped<V>,
     /// The transfers of a TCP flow, one or many.
-    pub transfers: Transfers<V>,
+    pub transfers: CompletedTransfers<V>,
     /// Each change of the flow's share and how long it took to follow.
     pub convergence: Vec<Convergence<V>>,
     /// Its part of the bytes that the flows of its coupling sent; like the next three only for flows in a
@@ -108,7 +108,8 @@ pub struct FlowMeasures<V> {
     /// Its part by weight.
     pub share_wanted: V,
     /// Messages to its coupler that were refused.
-    pub refused_words: V,
+    #[serde(alias = "refused_words")]
+    pub refused_messages: V,
 }
 
 /// A value for each circuit breaker (RFC 8083) that can stop media.
@@ -143,7 +144,7 @@ pub struct Pictures<V> {
 
 /// The transfers that a flow completed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Transfers<V> {
+pub struct CompletedTransfers<V> {
     /// Their number.
     pub completed: V,
     /// Their mean size.
@@ -340,13 +341,13 @@ over_runs!(FlowMeasures { name, kind;
     packet_loss_ratio, sent, received, owd_excess_ms, queue_wait_ms, rtt_excess_ms, min_rtt_ms, frame_delay_ms,
     frames_sent, frames_skipped, key_frames, frames_complete, frames_lost, useful_rate_bps, freezes, freeze_seconds, longest_freeze_seconds, pictures, time_per_limiting_factor,
     decisions, feedback_rate_bps, feedback_packet_rate, feedback_share, completion_seconds, stopped, transfers, convergence,
-    share_sent, share_received, share_wanted, refused_words,
+    share_sent, share_received, share_wanted, refused_messages,
 });
 over_runs!(Pictures {;
     frame_rate, harmonic_frame_rate, slow_seconds, shown_on_time, shown_late, discarded, decodable
 });
 over_runs!(Stopped {; rtcp_timeout, media_timeout, congestion });
-over_runs!(Transfers {; completed, mean_bytes, mean_seconds, p95_seconds, max_seconds });
+over_runs!(CompletedTransfers {; completed, mean_bytes, mean_seconds, p95_seconds, max_seconds });
 over_runs!(Tally {; bytes, payload_bytes, packets });
 over_runs!(DelayStatistics {; mean, sd, p5, p50, p95, p99, max });
 over_runs!(PerLimitingFactor {;

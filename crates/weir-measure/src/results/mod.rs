@@ -9,8 +9,8 @@ mod summary;
 
 pub use flow_kind::FlowKind;
 pub use measures::{
-    Convergence, DelayStatistics, FlowMeasures, Jain, LinkMeasures, Measures, PerLimitingFactor, Pictures,
-    Pooled, QueuePackets, Stopped, Tally, Transfers, Utilisation,
+    CompletedTransfers, Convergence, DelayStatistics, FlowMeasures, Jain, LinkMeasures, Measures,
+    PerLimitingFactor, Pictures, Pooled, QueuePackets, Stopped, Tally, Utilisation,
 };
 pub use over_runs::{OverRuns, Statistic, Value};
 pub use summary::{ControllerSummary, Summary, UnevenRuns, results_schema};

@@ -65,15 +65,15 @@ pub struct EncoderConfig {
     /// Key frames of the nominal model and of ladders; without them all frames are alike.
     pub key_frames: Option<KeyFrames>,
     /// Queuing delay in front of the pacer, at the target rate, above which a frame is skipped, if frames are skipped.
-    /// Without effect for [`Model::Packets`].
+    /// Without effect for [`EncoderModel::Packets`].
     pub skip_above: Option<TimeDelta>,
     /// Model that generates the frames.
-    pub model: Model,
+    pub model: EncoderModel,
 }
 
 /// Models that generate frames.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub enum Model {
+pub enum EncoderModel {
     /// Frames of the target's size, with noise and key frames if configured: the encoders of the papers.
     #[default]
     Nominal,
@@ -144,15 +144,15 @@ impl Encoder {
     /// independent of the network.
     pub fn new(config: EncoderConfig, start: DataRate, seed: u64) -> Self {
         let state = match config.model {
-            Model::Nominal => State::Nominal(Nominal::new(start)),
-            Model::Statistical(model) => State::Statistical(StatisticalState::new(model)),
-            Model::Traces(model) => State::Traces(TracedState::new(model)),
-            Model::Hybrid(statistical, traced) => {
+            EncoderModel::Nominal => State::Nominal(Nominal::new(start)),
+            EncoderModel::Statistical(model) => State::Statistical(StatisticalState::new(model)),
+            EncoderModel::Traces(model) => State::Traces(TracedState::new(model)),
+            EncoderModel::Hybrid(statistical, traced) => {
                 State::Hybrid(StatisticalState::new(statistical), TracedState::new(traced))
             }
-            Model::ContentSharing(model) => State::ContentSharing(SharingState::new(model)),
-            Model::Packets(model) => State::Packets(PacketsState::new(model)),
-            Model::Ladder(model) => State::Ladder(LadderState::new(model)),
+            EncoderModel::ContentSharing(model) => State::ContentSharing(SharingState::new(model)),
+            EncoderModel::Packets(model) => State::Packets(PacketsState::new(model)),
+            EncoderModel::Ladder(model) => State::Ladder(LadderState::new(model)),
         };
         let mut encoder = Self { config, rng: Pcg64Mcg::seed_from_u64(seed), frames: 0, state };
         encoder.take_step();
@@ -272,12 +272,12 @@ impl Encoder {
 
     /// Whether it has something to send at any time ([`Packets::greedy`]).
     pub fn is_greedy(&self) -> bool {
-        matches!(self.config.model, Model::Packets(Packets { greedy: true, .. }))
+        matches!(self.config.model, EncoderModel::Packets(Packets { greedy: true, .. }))
     }
 
     /// Whether a screen is shared.
     pub fn is_screen(&self) -> bool {
-        matches!(self.config.model, Model::ContentSharing(_))
+        matches!(self.config.model, EncoderModel::ContentSharing(_))
     }
 
     /// Number of frames captured so far.
@@ -321,7 +321,7 @@ impl EncoderConfig {
             reaction: TimeDelta::ZERO,
             key_frames: None,
             skip_above: None,
-            model: Model::Nominal,
+            model: EncoderModel::Nominal,
         }
     }
 
@@ -345,7 +345,7 @@ impl EncoderConfig {
             min_rate: DataRate::from_kbps(150),
             max_rate: DataRate::from_kbps(1500),
             reaction: TimeDelta::from_millis(200),
-            model: Model::Statistical(Statistical::rfc8593()),
+            model: EncoderModel::Statistical(Statistical::rfc8593()),
             ..Self::papers()
         }
     }
@@ -360,7 +360,7 @@ impl EncoderConfig {
         Self {
             min_rate: traces.lowest(),
             max_rate: traces.highest(),
-            model: Model::Traces(TraceDriven::new(traces)),
+            model: EncoderModel::Traces(TraceDriven::new(traces)),
             ..Self::papers()
         }
     }
@@ -368,7 +368,7 @@ impl EncoderConfig {
     /// The hybrid model of RFC 8593 §7 over `traces`.
     pub fn rfc8593_hybrid(traces: &'static FrameTraces) -> Self {
         Self {
-            model: Model::Hybrid(Statistical::rfc8593(), TraceDriven::new(traces)),
+            model: EncoderModel::Hybrid(Statistical::rfc8593(), TraceDriven::new(traces)),
             reaction: TimeDelta::from_millis(200),
             ..Self::rfc8593_traces(traces)
         }
@@ -379,7 +379,11 @@ impl EncoderConfig {
         Self {
             min_rate: DataRate::from_kbps(150),
             max_rate: DataRate::from_kbps(1500),
-            model: Model::Statistical(Statistical { burst: None, size_scale: 0.0, ..Statistical::rfc8593() }),
+            model: EncoderModel::Statistical(Statistical {
+                burst: None,
+                size_scale: 0.0,
+                ..Statistical::rfc8593()
+            }),
             ..Self::papers()
         }
     }
@@ -388,7 +392,7 @@ impl EncoderConfig {
     pub const fn content_sharing() -> Self {
         Self {
             frame_rate: 5.0,
-            model: Model::ContentSharing(ContentSharing {
+            model: EncoderModel::ContentSharing(ContentSharing {
                 largest_base: DataSize::from_bytes(1000),
                 probability: 0.05,
                 factor: (20.0, 200.0),
@@ -402,14 +406,14 @@ impl EncoderConfig {
         Self {
             min_rate: DataRate::from_kbps(1),
             max_rate: DataRate::from_mbps(1000),
-            model: Model::Packets(Packets { size: DataSize::from_bytes(1000), greedy: false }),
+            model: EncoderModel::Packets(Packets { size: DataSize::from_bytes(1000), greedy: false }),
             ..Self::papers()
         }
     }
 
     /// A source that always has packets of 1000 bytes to send.
     pub const fn greedy() -> Self {
-        let model = Model::Packets(Packets { size: DataSize::from_bytes(1000), greedy: true });
+        let model = EncoderModel::Packets(Packets { size: DataSize::from_bytes(1000), greedy: true });
         Self { model, ..Self::perfect() }
     }
 
@@ -421,7 +425,7 @@ impl EncoderConfig {
         Self {
             max_rate: kbps(2365),
             key_frames: Some(KeyFrames { every: 3000, size: 4.0 }),
-            model: Model::Ladder(Ladder { rates, hysteresis: 0.1 }),
+            model: EncoderModel::Ladder(Ladder { rates, hysteresis: 0.1 }),
             ..Self::papers()
         }
     }
@@ -429,15 +433,15 @@ impl EncoderConfig {
     /// Whether there are key frames, which [`Encoder::request_key_frame`] needs.
     pub fn has_key_frames(&self) -> bool {
         match self.model {
-            Model::Nominal | Model::Ladder(_) => self.key_frames.is_some(),
-            Model::Statistical(_) => self.has_bursts(),
-            Model::Traces(_) | Model::Hybrid(..) | Model::ContentSharing(_) => true,
-            Model::Packets(_) => false,
+            EncoderModel::Nominal | EncoderModel::Ladder(_) => self.key_frames.is_some(),
+            EncoderModel::Statistical(_) => self.has_bursts(),
+            EncoderModel::Traces(_) | EncoderModel::Hybrid(..) | EncoderModel::ContentSharing(_) => true,
+            EncoderModel::Packets(_) => false,
         }
     }
 
     fn has_bursts(&self) -> bool {
-        matches!(self.model, Model::Statistical(model) | Model::Hybrid(model, _) if model.burst.is_some())
+        matches!(self.model, EncoderModel::Statistical(model) | EncoderModel::Hybrid(model, _) if model.burst.is_some())
     }
 
     /// `target` within the range of the encoder.

@@ -180,13 +180,13 @@ impl FrameBurst {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Encoder, Model};
+    use super::super::{Encoder, EncoderModel};
     use super::*;
 
     /// RFC 8593's example without noise.
     fn quiet() -> EncoderConfig {
         let model = Statistical { interval_scale: 0.0, size_scale: 0.0, ..Statistical::rfc8593() };
-        EncoderConfig { model: Model::Statistical(model), ..EncoderConfig::rfc8593_statistical() }
+        EncoderConfig { model: EncoderModel::Statistical(model), ..EncoderConfig::rfc8593_statistical() }
     }
 
     fn encoder(config: EncoderConfig) -> Encoder {
@@ -239,8 +239,8 @@ mod tests {
 
     #[test]
     fn requests_within_the_latency_are_dropped_if_wanted() {
-        let Model::Statistical(model) = quiet().model else { panic!("statistical") };
-        let model = Model::Statistical(Statistical { late_requests: LateRequests::Dropped, ..model });
+        let EncoderModel::Statistical(model) = quiet().model else { panic!("statistical") };
+        let model = EncoderModel::Statistical(Statistical { late_requests: LateRequests::Dropped, ..model });
         let mut e = encoder(EncoderConfig { model, ..quiet() });
         sizes(&mut e, 30, 1000);
         // As above, but the request for 1000 kbit/s, which came within 200 ms, is dropped …

@@ -100,7 +100,7 @@ fn traced_size(traces: &FrameTraces, index: usize, rate: DataRate) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Encoder, Model, Statistical};
+    use super::super::{Encoder, EncoderModel, Statistical};
     use super::*;
 
     /// 100 frames: frame t has 10·(t + 100) bytes at 400 kbit/s, 20·(t + 100) at 600 and 30·(t + 100) at 1000.
@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn without_skipping_the_intra_frame_comes_periodically() {
-        let model = Model::Traces(TraceDriven { skip_frames: 0, ..TraceDriven::new(traces()) });
+        let model = EncoderModel::Traces(TraceDriven { skip_frames: 0, ..TraceDriven::new(traces()) });
         let mut e = encoder(EncoderConfig { model, ..EncoderConfig::rfc8593_traces(traces()) });
         let keys = (0..300).filter(|_| e.capture(DataRate::from_kbps(500)).key).count();
         assert_eq!(keys, 3);
@@ -169,7 +169,7 @@ mod tests {
     fn a_request_brings_the_hybrid_a_burst_or_without_bursts_the_intra_frame() {
         let quiet = Statistical { interval_scale: 0.0, ..Statistical::rfc8593() };
         for (burst, first) in [(quiet.burst, 13_500), (None, 2000)] {
-            let model = Model::Hybrid(Statistical { burst, ..quiet }, TraceDriven::new(traces()));
+            let model = EncoderModel::Hybrid(Statistical { burst, ..quiet }, TraceDriven::new(traces()));
             let config = EncoderConfig { model, ..EncoderConfig::rfc8593_hybrid(traces()) };
             assert!(config.has_key_frames());
             let mut e = encoder(config);
@@ -183,7 +183,7 @@ mod tests {
     #[test]
     fn the_hybrid_bursts_at_abrupt_changes_and_follows_the_trace_in_between() {
         let quiet = Statistical { interval_scale: 0.0, ..Statistical::rfc8593() };
-        let model = Model::Hybrid(quiet, TraceDriven::new(traces()));
+        let model = EncoderModel::Hybrid(quiet, TraceDriven::new(traces()));
         let mut e = encoder(EncoderConfig { model, ..EncoderConfig::rfc8593_hybrid(traces()) });
         let sizes: Vec<u64> = (0..9).map(|_| e.capture(DataRate::from_kbps(600)).size.bytes()).collect();
         // (8 · 2500 − 13500) / 7 = 928.6; the trace has gone on: frame 8 has 20 · 108 bytes.

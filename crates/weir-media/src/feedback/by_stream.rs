@@ -2,7 +2,7 @@
 //! numbers of each stream.
 
 use weir_cc::Record;
-use weir_wire::rtcp::{Ccfb, CcfbWriter, Metric};
+use weir_wire::rtcp::{Ccfb, CcfbWriter, MetricBlock};
 use weir_wire::seq::newer;
 
 /// Number of packets that are remembered: more than a report covers.
@@ -16,7 +16,7 @@ pub(super) struct ByStream {
     streams: Vec<Stream>,
     /// Stream and sequence number, by transport-wide number modulo the length.
     places: Vec<Option<StreamSlot>>,
-    metrics: Vec<Option<Metric>>,
+    metrics: Vec<Option<MetricBlock>>,
 }
 
 #[derive(Debug)]
@@ -57,7 +57,7 @@ impl ByStream {
         ssrc: u32,
         timestamp: u32,
         records: &[Record],
-        metric: impl Fn(&Record) -> Option<Metric>,
+        metric: impl Fn(&Record) -> Option<MetricBlock>,
         out: &mut [u8],
     ) -> Option<(usize, usize)> {
         self.streams.iter_mut().for_each(|stream| stream.reported_before = stream.reported);
@@ -77,7 +77,7 @@ impl ByStream {
         ssrc: u32,
         timestamp: u32,
         records: &[Record],
-        metric: &impl Fn(&Record) -> Option<Metric>,
+        metric: &impl Fn(&Record) -> Option<MetricBlock>,
         out: &mut [u8],
     ) -> Option<usize> {
         // One block of this many packets always fits.
@@ -163,7 +163,7 @@ mod tests {
         /// Fates that a sender reads in a message on `records`, and the number of records in it.
         fn through(&mut self, records: &[Record], room: usize) -> (Vec<(u16, bool)>, usize) {
             let mut out = vec![0; room];
-            let metric = |record: &Record| record.reception.time().map(|_| Metric { ecn: 1, offset: 0 });
+            let metric = |record: &Record| record.reception.time().map(|_| MetricBlock { ecn: 1, offset: 0 });
             let (length, reported) = self.streams.write(2, 0, records, metric, &mut out).unwrap();
             let message = rtcp::messages(&out[..length]).next().unwrap().unwrap();
             let mut reader = FeedbackReader::new();

@@ -74,7 +74,7 @@ impl FeedbackReader {
         self.records.extend(feedback.statuses().map(|(sequence, status)| {
             let reception = match status.nanos() {
                 Some(nanos) => Reception::At(ArrivalTime::from_nanos(reference) + span(nanos)),
-                None if status == rtcp::Reception::Untimed => Reception::Untimed,
+                None if status == rtcp::PacketStatus::Untimed => Reception::Untimed,
                 None => Reception::Missing,
             };
             Record { reception, ..Record::new(sequence, None) }

@@ -1,7 +1,7 @@
 use weir_cc::history::SendHistory;
 use weir_cc::{ArrivalTime, Ecn, PacketFormat, Reception, Record, Report, SendTime};
 use weir_units::{DataSize, TimeDelta};
-use weir_wire::rtcp::{self, Ccfb, Metric};
+use weir_wire::rtcp::{self, Ccfb, MetricBlock};
 
 use super::*;
 
@@ -241,9 +241,13 @@ fn rfc_8888_counts_reports_by_their_times() {
 
 #[test]
 fn an_arrival_whose_time_is_not_told_is_read_with_its_mark() {
-    let untimed = |ecn, offset| Some(Metric { ecn, offset });
-    let metrics =
-        [untimed(3, Metric::UNAVAILABLE), None, untimed(1, Metric::OVER_RANGE), Some(Metric::default())];
+    let untimed = |ecn, offset| Some(MetricBlock { ecn, offset });
+    let metrics = [
+        untimed(3, MetricBlock::UNAVAILABLE),
+        None,
+        untimed(1, MetricBlock::OVER_RANGE),
+        Some(MetricBlock::default()),
+    ];
     let mut out = [0; 100];
     let length = Ccfb::write(2, 0, 1, 10, metrics.into_iter(), &mut out).unwrap();
     let told = read(&mut FeedbackReader::new(), SendTime::ZERO, &out[..length]);

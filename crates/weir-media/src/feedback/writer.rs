@@ -1,7 +1,7 @@
 //! Writes per-packet reports as RTCP messages.
 
 use weir_cc::{ArrivalTime, Ecn, Reception, Record, Report};
-use weir_wire::rtcp::{Ccfb, Metric, Twcc, TwccHeader};
+use weir_wire::rtcp::{Ccfb, MetricBlock, Twcc, TwccHeader};
 
 use super::by_stream::ByStream;
 
@@ -13,7 +13,7 @@ use super::by_stream::ByStream;
 /// report's time; it reports an arrival each time.
 #[derive(Debug)]
 pub struct FeedbackWriter {
-    form: Form,
+    form: FeedbackForm,
     ssrc: u32,
     reported: ReportedArrivals,
     /// Number of RTCP packets written beyond the first of each report, modulo 256: each has a number of its own.
@@ -26,7 +26,7 @@ pub struct FeedbackWriter {
 }
 
 #[derive(Debug)]
-enum Form {
+enum FeedbackForm {
     TransportWide { source: u32 },
     Rfc8888 { source: u32 },
     Rfc8888ByStream(ByStream),
@@ -36,24 +36,24 @@ impl FeedbackWriter {
     /// Transport-wide feedback, made by the source `ssrc`. Records use the numbers of the transport's header extension;
     /// `source` is any stream of that transport.
     pub fn transport_wide(ssrc: u32, source: u32) -> Self {
-        Self::new(Form::TransportWide { source }, ssrc)
+        Self::new(FeedbackForm::TransportWide { source }, ssrc)
     }
 
     /// RFC 8888 on one stream, made by the source `ssrc`. Records use the RTP sequence numbers of the stream `source`;
     /// with several streams each has a writer and a [`PacketFeedback`](weir_cc::packet_feedback::PacketFeedback) of its
     /// own.
     pub fn rfc_8888(ssrc: u32, source: u32) -> Self {
-        Self::new(Form::Rfc8888 { source }, ssrc)
+        Self::new(FeedbackForm::Rfc8888 { source }, ssrc)
     }
 
     /// RFC 8888 on the streams `sources` of one transport, made by the source `ssrc`. Records use the numbers of the
     /// transport's header extension. The report on each stream uses its RTP sequence numbers, which [`Self::on_packet`]
     /// takes. A lost packet of a stream is reported when a later packet of it has come.
     pub fn rfc_8888_by_stream(ssrc: u32, sources: &[u32]) -> Self {
-        Self::new(Form::Rfc8888ByStream(ByStream::new(sources)), ssrc)
+        Self::new(FeedbackForm::Rfc8888ByStream(ByStream::new(sources)), ssrc)
     }
 
-    fn new(form: Form, ssrc: u32) -> Self {
+    fn new(form: FeedbackForm, ssrc: u32) -> Self {
         Self {
             form,
             ssrc,
@@ -69,7 +69,7 @@ impl FeedbackWriter {
     /// The packet `transport_sequence` of the transport has arrived, which is `sequence` of the stream `source`. Only a
     /// writer made by [`Self::rfc_8888_by_stream`] uses this.
     pub fn on_packet(&mut self, source: u32, transport_sequence: u16, sequence: u16) {
-        if let Form::Rfc8888ByStream(by_stream) = &mut self.form {
+        if let FeedbackForm::Rfc8888ByStream(by_stream) = &mut self.form {
             by_stream.on_packet(source, transport_sequence, sequence);
         }
     }
@@ -107,8 +107,10 @@ impl FeedbackWriter {
         let records = contiguous(records);
         let first = records.first()?.sequence;
         match self.form {
-            Form::TransportWide { source } => self.write_transport_wide(source, first, records, out),
-            Form::Rfc8888 { .. } | Form::Rfc8888ByStream(_) => self.write_rfc_8888(first, records, out),
+            FeedbackForm::TransportWide { source } => self.write_transport_wide(source, first, records, out),
+            FeedbackForm::Rfc8888 { .. } | FeedbackForm::Rfc8888ByStream(_) => {
+                self.write_rfc_8888(first, records, out)
+            }
         }
     }
 
@@ -140,18 +142,18 @@ impl FeedbackWriter {
         let metric = |record: &Record| {
             let offset = match record.reception {
                 Reception::Missing => return None,
-                Reception::Untimed => Metric::UNAVAILABLE,
-                Reception::At(arrival) => Metric::offset_from_nanos((at - arrival).nanos()),
+                Reception::Untimed => MetricBlock::UNAVAILABLE,
+                Reception::At(arrival) => MetricBlock::offset_from_nanos((at - arrival).nanos()),
             };
-            Some(Metric { ecn: codepoint(record.ecn), offset })
+            Some(MetricBlock { ecn: codepoint(record.ecn), offset })
         };
         let most = out.len().min(Twcc::MAX_LEN);
         let out = &mut out[..most];
         let source = match &mut self.form {
-            Form::Rfc8888ByStream(by_stream) => {
+            FeedbackForm::Rfc8888ByStream(by_stream) => {
                 return by_stream.write(self.ssrc, timestamp(at), records, metric, out);
             }
-            Form::TransportWide { source } | Form::Rfc8888 { source } => *source,
+            FeedbackForm::TransportWide { source } | FeedbackForm::Rfc8888 { source } => *source,
         };
         let fit = Ccfb::most_packets(most).min(records.len());
         if fit == 0 {

@@ -89,14 +89,14 @@ pub(crate) struct Breakers {
     /// Time of the last report, and of the first packet sent since.
     reported: Option<SendTime>,
     sent: Option<SendTime>,
-    present: Interval,
+    present: ReportingInterval,
     since: Option<SendTime>,
-    intervals: VecDeque<Interval>,
+    intervals: VecDeque<ReportingInterval>,
 }
 
 /// Sums over one reporting interval.
 #[derive(Clone, Copy, Debug, Default)]
-struct Interval {
+struct ReportingInterval {
     packets: u64,
     size: DataSize,
     time: TimeDelta,
@@ -123,7 +123,7 @@ impl Breakers {
             stalled_for: TimeDelta::ZERO,
             reported: None,
             sent: None,
-            present: Interval::default(),
+            present: ReportingInterval::default(),
             since: None,
             intervals: VecDeque::new(),
         }
@@ -171,7 +171,8 @@ impl Breakers {
         if self.intervals.len() == MOST_INTERVALS {
             self.intervals.pop_front();
         }
-        self.intervals.push_back(Interval { time: now - since, ..core::mem::take(&mut self.present) });
+        self.intervals
+            .push_back(ReportingInterval { time: now - since, ..core::mem::take(&mut self.present) });
         self.congestion()
     }
 
@@ -219,7 +220,7 @@ impl Breakers {
         let first = self.intervals.len().checked_sub(self.judged(self.rtt?))?;
         let rtts = self.intervals.range(first..).filter_map(|interval| interval.rtt);
         let rtt = rtts.min().filter(|rtt| *rtt > TimeDelta::ZERO)?;
-        let (mut all, mut loss_ratio) = (Interval::default(), 1.0_f64);
+        let (mut all, mut loss_ratio) = (ReportingInterval::default(), 1.0_f64);
         for interval in self.intervals.range(first..) {
             all.packets += interval.packets;
             all.size += interval.size;

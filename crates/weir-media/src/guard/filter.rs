@@ -9,7 +9,7 @@ use super::refusals::RefusedReports;
 use crate::config::MediaConfig;
 use crate::feedback::FeedbackReader;
 use crate::report_codec::report_of;
-use crate::streams::Streams;
+use crate::streams::SenderStreams;
 
 /// Filter and readers of the RTCP about a flow.
 #[derive(Debug)]
@@ -45,7 +45,7 @@ impl RtcpFilter {
 
     /// Whether `message` is about the flow of `streams`, or `None` if it is but comes from a source that does not
     /// report on it.
-    pub(crate) fn is_about(&mut self, streams: &Streams, message: &Message<'_>) -> Option<bool> {
+    pub(crate) fn is_about(&mut self, streams: &SenderStreams, message: &Message<'_>) -> Option<bool> {
         let (sources, video) = (streams.sources(), streams.sources().video);
         let ours = |block: ReportBlock| sources.kind(block.ssrc).is_some();
         let about = match message {
@@ -73,7 +73,7 @@ impl RtcpFilter {
     pub(crate) fn read(
         &mut self,
         now: SendTime,
-        streams: &mut Streams,
+        streams: &mut SenderStreams,
         history: &SendHistory,
         message: &Message<'_>,
         accepts: impl Fn(ReportKind) -> bool,
@@ -111,7 +111,7 @@ impl RtcpFilter {
     }
 
     /// Counts of reports refused here, by `streams` and by `history`.
-    pub(crate) fn refused(&self, streams: &Streams, history: &SendHistory) -> RefusedReports {
+    pub(crate) fn refused(&self, streams: &SenderStreams, history: &SendHistory) -> RefusedReports {
         RefusedReports {
             reporters: self.foreign,
             kinds: self.unread,

@@ -17,7 +17,7 @@ use weir_wire::rtcp::{Message, ReportBlock};
 use crate::config::MediaConfig;
 use crate::detection::{DetectionSide, StatisticsReader};
 use crate::sources::Kind;
-use crate::streams::Streams;
+use crate::streams::SenderStreams;
 use breakers::Breakers;
 use filter::RtcpFilter;
 use refusals::RefusalAlarm;
@@ -47,7 +47,7 @@ pub(crate) struct FeedbackGuard {
 
 /// The content of an RTCP message about the flow.
 #[derive(Debug)]
-pub(crate) enum Content<'a> {
+pub(crate) enum RtcpContent<'a> {
     /// A report, with whether the controller uses it.
     Report(Report<'a>, bool),
     /// Statistics of the receiver.
@@ -86,27 +86,27 @@ impl FeedbackGuard {
         &'a mut self,
         now: SendTime,
         message: &Message<'_>,
-        streams: &mut Streams,
+        streams: &mut SenderStreams,
         history: &SendHistory,
         accepts: impl Fn(ReportKind) -> bool,
-    ) -> Option<Content<'a>> {
+    ) -> Option<RtcpContent<'a>> {
         match self.filter.is_about(streams, message) {
             Some(true) => {}
             Some(false) => return None,
-            None => return Some(Content::Unused),
+            None => return Some(RtcpContent::Unused),
         }
         let content = match message {
-            Message::Pli(_) => Some(Content::KeyFrameRequest),
+            Message::Pli(_) => Some(RtcpContent::KeyFrameRequest),
             Message::Sbd(report) => {
                 let statistics = self.statistics.as_mut().and_then(|reader| reader.read(now, report));
-                statistics.map(Content::Statistics)
+                statistics.map(RtcpContent::Statistics)
             }
             message => {
                 let read = self.filter.read(now, streams, history, message, accepts);
-                read.map(|(report, accepted)| Content::Report(report, accepted))
+                read.map(|(report, accepted)| RtcpContent::Report(report, accepted))
             }
         };
-        Some(content.unwrap_or(Content::Unused))
+        Some(content.unwrap_or(RtcpContent::Unused))
     }
 
     /// A report was joined with the history. `accepted` says whether the controller uses it.
@@ -125,7 +125,7 @@ impl FeedbackGuard {
         &mut self,
         now: SendTime,
         message: &Message<'_>,
-        streams: &Streams,
+        streams: &SenderStreams,
         history: &mut SendHistory,
         is_read: bool,
     ) -> bool {
@@ -144,7 +144,7 @@ impl FeedbackGuard {
         &mut self,
         now: SendTime,
         blocks: impl Iterator<Item = ReportBlock>,
-        streams: &Streams,
+        streams: &SenderStreams,
         history: &mut SendHistory,
         is_read: bool,
     ) -> bool {
@@ -176,7 +176,7 @@ impl FeedbackGuard {
     }
 
     /// All messages of a compound packet were read.
-    pub(crate) fn on_compound_read(&mut self, now: SendTime, streams: &Streams, history: &SendHistory) {
+    pub(crate) fn on_compound_read(&mut self, now: SendTime, streams: &SenderStreams, history: &SendHistory) {
         self.refusals.on_count(now, self.refused_reports(streams, history).suspicious());
     }
 
@@ -234,7 +234,7 @@ impl FeedbackGuard {
     }
 
     /// Counts of reports refused here, by `streams` and by `history`.
-    pub(crate) fn refused_reports(&self, streams: &Streams, history: &SendHistory) -> RefusedReports {
+    pub(crate) fn refused_reports(&self, streams: &SenderStreams, history: &SendHistory) -> RefusedReports {
         self.filter.refused(streams, history)
     }
 

@@ -1,7 +1,7 @@
 //! Counts of refused reports, and the alarm on them.
 
 use weir_cc::SendTime;
-use weir_cc::history::Refused;
+use weir_cc::history::ImpossibleReports;
 use weir_units::TimeDelta;
 
 /// Counts of the RTCP about a flow that was refused. Refused reports are not believed and do not reach the controller.
@@ -21,7 +21,7 @@ pub struct RefusedReports {
     /// report that did not leave lately.
     pub blocks: u64,
     /// Reports that the send history refused.
-    pub history: Refused,
+    pub history: ImpossibleReports,
 }
 
 impl RefusedReports {

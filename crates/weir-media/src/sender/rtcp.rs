@@ -5,7 +5,7 @@ use weir_cc::{Decision, Feedback, PathEvent, SendTime};
 use weir_wire::rtcp::{self, Message};
 
 use super::MediaSender;
-use crate::guard::{Alarm, Content, RefusedReports};
+use crate::guard::{Alarm, RefusedReports, RtcpContent};
 use crate::rtcp_outcome::RtcpOutcome;
 
 impl MediaSender {
@@ -36,7 +36,7 @@ impl MediaSender {
         let Self { guard, streams, history, controller, statistics, .. } = self;
         let (mut outcome, mut is_read) = (RtcpOutcome::default(), false);
         match guard.read(now, message, streams, history, |kind| controller.accepts(kind))? {
-            Content::Report(report, accepted) => {
+            RtcpContent::Report(report, accepted) => {
                 is_read = true;
                 let feedback = history.join(now, &report);
                 if let Some(feedback) = &feedback {
@@ -58,9 +58,9 @@ impl MediaSender {
                     outcome.decision = Decision::merged(outcome.decision, self.weigh_reports(now));
                 }
             }
-            Content::Statistics(statistics) => outcome.statistics = Some(statistics),
-            Content::KeyFrameRequest => self.encoder.request_key_frame(),
-            Content::Unused => {}
+            RtcpContent::Statistics(statistics) => outcome.statistics = Some(statistics),
+            RtcpContent::KeyFrameRequest => self.encoder.request_key_frame(),
+            RtcpContent::Unused => {}
         }
         if self.guard.on_blocks(now, message, &self.streams, &mut self.history, is_read) {
             outcome.decision = Decision::merged(outcome.decision, self.pause(now));

@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
-use weir_cc::history::{Refused, SendHistory};
-use weir_cc::{ArrivalTime, Fate, Feedback, PacketResult, Record, Report, SendTime};
+use weir_cc::history::{ImpossibleReports, SendHistory};
+use weir_cc::{ArrivalTime, Feedback, PacketFate, PacketResult, Record, Report, SendTime};
 use weir_media::PacketFormat;
 use weir_media::feedback::{FeedbackReader, FeedbackWriter, StreamNumbers};
 use weir_units::{DataSize, TimeDelta};
@@ -126,7 +126,7 @@ impl Path {
         let Some(report) = self.reader.read(now, &message, &numbers, &self.history) else { return 0 };
         let Some(Feedback::Packets { results, .. }) = self.history.join(now, &report) else { return 0 };
         let arrival = |result: &PacketResult| match result.fate {
-            Fate::Arrived { at, .. } => at.map(ArrivalTime::nanos),
+            PacketFate::Arrived { at, .. } => at.map(ArrivalTime::nanos),
             _ => None,
         };
         let arrivals = results.iter().filter_map(arrival);
@@ -200,7 +200,7 @@ fn what_others_tell_for_less_than_two_seconds_moves_no_time() {
         for step in [20, 1000, 1900] {
             let mut path = Path::new(format);
             path.run(5000, true, |_| 0, nobody);
-            assert_eq!(path.history.refused(), Refused::default());
+            assert_eq!(path.history.refused(), ImpossibleReports::default());
             // The receiver sends no reports, and forged ones have a clock that jumps by three eighths of the period,
             // twice.
             path.run(step, false, |_| 0, |_| Some(half / 4 * 3));

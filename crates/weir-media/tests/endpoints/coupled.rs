@@ -3,14 +3,14 @@
 use std::collections::VecDeque;
 
 use weir_cc::coupled::CouplingMessage;
-use weir_cc::coupled::fse::{Config, Fse, Grouping};
+use weir_cc::coupled::fse::{Config, Fse, InitialGrouping};
 use weir_cc::{ArrivalTime, ChangeReason, Decision, Ecn, SendTime};
 use weir_media::{
-    Alarm, CoupledFlow, CoupledFlows, Desired, FlowId, MediaPacket, MediaReceiver, MediaSender,
+    Alarm, CoupledFlow, CoupledFlows, DesiredRate, FlowId, MediaPacket, MediaReceiver, MediaSender,
 };
 use weir_media::{Output, SenderSeeds, Session};
 use weir_units::{DataRate, DataSize, TimeDelta};
-use weir_wire::rtcp::Nada;
+use weir_wire::rtcp::NadaFeedback;
 
 use crate::rig::{PROPAGATION, RTCP_ROOM, config, gcc, media_sender, nada};
 
@@ -19,7 +19,7 @@ fn coupled() -> (Session, FlowId, CoupledFlow) {
     let mut session = Session::new();
     let id = session.add(media_sender(nada().0, &config())).unwrap();
     session.start(at(0), id);
-    let mut flow = CoupledFlow::new(id, 1.0, Desired::Limits, &config());
+    let mut flow = CoupledFlow::new(id, 1.0, DesiredRate::Limits, &config());
     assert!(matches!(flow.begin(at(0), &session), Some(CouplingMessage::Join(_))));
     (session, id, flow)
 }
@@ -90,14 +90,14 @@ fn due<T>(way: &mut VecDeque<(SendTime, T)>, now: SendTime) -> Option<T> {
 /// greatest congestion on `nada` come each `every` ms, on packets that left 40 ms before.
 fn pair(coupled: Option<Config>, every: i64) -> [f64; 2] {
     let (mut session, mut receivers) = (Session::new(), vec![]);
-    let fse = |config| CoupledFlows::new(Fse::new(config, Grouping::Together).unwrap());
+    let fse = |config| CoupledFlows::new(Fse::new(config, InitialGrouping::Together).unwrap());
     let mut flows = coupled.map(fse);
     for (place, (law, receiver)) in (0..).zip([gcc(), nada()]) {
         let seeds = SenderSeeds { encoder: u64::from(place), rtcp: 9 };
         let id = session.add(MediaSender::new(law, config(), 10 + place, seeds)).unwrap();
         session.start(at(0), id);
         if let Some(flows) = &mut flows {
-            let flow = CoupledFlow::new(id, 1.0, Desired::Limits, &config());
+            let flow = CoupledFlow::new(id, 1.0, DesiredRate::Limits, &config());
             flows.add(at(0), flow, &mut session).unwrap();
         }
         receivers.push(MediaReceiver::new(receiver, config(), 20 + place, 10 + place, 3));
@@ -121,7 +121,7 @@ fn pair(coupled: Option<Config>, every: i64) -> [f64; 2] {
         }
         if ms >= 20_000 && ms % every == 0 {
             let named = newest.iter().rev().find(|(left, _)| left + 40 <= ms).map(|(_, number)| *number);
-            let report = Nada {
+            let report = NadaFeedback {
                 ssrc: 21,
                 source: 11,
                 ramp_up: false,

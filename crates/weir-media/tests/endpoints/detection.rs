@@ -3,7 +3,7 @@
 use weir_cc::TimeDelta;
 use weir_cc::coupled::Statistics;
 use weir_cc::coupled::sbd::Config;
-use weir_media::{Detection, DetectionSide, MediaConfig, PacketFormat};
+use weir_media::{BottleneckDetection, DetectionSide, MediaConfig, PacketFormat};
 use weir_units::DataRate;
 use weir_wire::rtcp::Sbd;
 
@@ -12,7 +12,7 @@ use crate::rig::{Call, RECEIVER, SENDER, config, nada};
 const T_MS: i64 = 350;
 
 fn detecting(place: DetectionSide) -> MediaConfig {
-    let detection = Detection::new(place, &Config::DEFAULT).unwrap();
+    let detection = BottleneckDetection::new(place, &Config::DEFAULT).unwrap();
     MediaConfig { detection: Some(detection), witness: Some(TimeDelta::from_millis(50)), ..config() }
 }
 

@@ -4,20 +4,20 @@ use std::sync::{Arc, Mutex};
 
 use weir_cc::packet_feedback::PacketFeedback;
 use weir_cc::{
-    AllocatedRate, Arrival, ArrivalTime, Controller, Decision, Ecn, Fate, Feedback, LimitingFactor, Pacing,
-    PathEvent, Receiver, Report, SendState, SendTime, Stamp, Target,
+    AllocatedRate, Arrival, ArrivalTime, Controller, Decision, Ecn, Feedback, LimitingFactor, Pacing,
+    PacketFate, PathEvent, Receiver, Report, SendState, SendTime, Stamp, Target,
 };
 use weir_media::{AudioConfig, MediaConfig, PacketFormat};
 use weir_units::{DataRate, TimeDelta};
 use weir_wire::MediaHeader;
-use weir_wire::rtcp::{self, Message, Reception};
+use weir_wire::rtcp::{self, Message, PacketStatus};
 
 use crate::rig::{Call, Event, PROPAGATION, RTCP_ROOM, SENDER, config, media_receiver};
 
 /// Feedback of a report as a controller received it: the fates by packet number, and the rest.
 #[derive(Clone, Debug)]
 struct RtcpOutcome {
-    fates: Vec<(u64, Fate)>,
+    fates: Vec<(u64, PacketFate)>,
     at: Option<ArrivalTime>,
     rtt: Option<TimeDelta>,
     missed_reports: u8,
@@ -132,11 +132,11 @@ fn fates_are_right(call: &Call, heard: &[RtcpOutcome], resolution: TimeDelta) {
         assert_eq!(id, next, "packets come in order and none is left out");
         next += 1;
         match (fate, arrivals[id as usize]) {
-            (Fate::Arrived { at: Some(at), .. }, Some(arrived)) => {
+            (PacketFate::Arrived { at: Some(at), .. }, Some(arrived)) => {
                 earliest = earliest.min(at - arrived);
                 latest = latest.max(at - arrived);
             }
-            (Fate::Missing, None) => lost += 1,
+            (PacketFate::Missing, None) => lost += 1,
             other => panic!("packet {id}: {other:?}"),
         }
     }
@@ -206,7 +206,7 @@ fn the_controller_hears_the_fates_of_audio_and_video_in_both_formats() {
         let mut told = vec![false; arrivals.len()];
         for &(id, fate) in heard.lock().unwrap().iter().flat_map(|heard| &heard.fates) {
             assert!(!std::mem::replace(&mut told[id as usize], true), "{packet_format:?}: {id} twice");
-            assert_eq!(matches!(fate, Fate::Arrived { .. }), arrivals[id as usize].is_some(), "{id}");
+            assert_eq!(matches!(fate, PacketFate::Arrived { .. }), arrivals[id as usize].is_some(), "{id}");
         }
         let open = told.iter().rposition(|told| *told).map_or(0, |last| told.len() - 1 - last);
         let untold = told.iter().filter(|told| !**told).count() - open;
@@ -280,7 +280,7 @@ fn the_first_packets_may_come_in_another_order_where_numbers_wrap() {
     let mut out = [0; RTCP_ROOM];
     let length = receiver.poll_rtcp(ArrivalTime::from_millis(60), &mut out).unwrap();
     let Some(Ok(Message::Twcc(told))) = rtcp::messages(&out[..length]).next() else { panic!("feedback") };
-    let arrived = |(number, reception): (u16, Reception)| (number, reception != Reception::Missing);
+    let arrived = |(number, reception): (u16, PacketStatus)| (number, reception != PacketStatus::Missing);
     let statuses: Vec<_> = told.statuses().map(arrived).collect();
     assert_eq!(statuses, [65_535, 0, 1, 2, 3].map(|number| (number, true)));
 }

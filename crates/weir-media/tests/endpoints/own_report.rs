@@ -1,7 +1,7 @@
 //! A custom controller with a report of its own: an observer that counts losses, and a sender half that uses them.
 //! Their report passes through the bytes of the wire.
 
-use weir_cc::rate_law::{Computed, FeedbackOutcome, Frame, RateController, Rule, SendRates};
+use weir_cc::rate_law::{Computed, FeedbackOutcome, FlowContext, RateController, Rule, SendRates};
 use weir_cc::testing::{Law, halves, law_tests, properties};
 use weir_cc::{
     Arrival, ArrivalTime, AtReceiver, ChangeReason, DataRate, Feedback, LimitingFactor, NativeReport,
@@ -96,7 +96,7 @@ impl Rule for LossLaw {
         now: SendTime,
         feedback: &Feedback<'_>,
         _: &SendState,
-        frame: &mut Frame,
+        frame: &mut FlowContext,
     ) -> FeedbackOutcome {
         let Feedback::Native { report: NativeReport::Own(report), rtt } = feedback else {
             return FeedbackOutcome::Ignored;
@@ -120,14 +120,14 @@ impl Rule for LossLaw {
         })
     }
 
-    fn forget_path(&mut self, _: SendTime, _: &mut Frame) {
+    fn forget_path(&mut self, _: SendTime, _: &mut FlowContext) {
         self.rest_until = None;
     }
 
     // The frame's rate is its only one.
-    fn scale(&mut self, _: SendTime, _: f64, _: &Frame) {}
+    fn scale(&mut self, _: SendTime, _: f64, _: &FlowContext) {}
 
-    fn send_rates(&self, frame: &Frame) -> SendRates {
+    fn send_rates(&self, frame: &FlowContext) -> SendRates {
         SendRates::at(frame.data_rate(), Pacing::Factor(1.0))
     }
 
@@ -139,14 +139,14 @@ impl Rule for LossLaw {
         SIGNALS
     }
 
-    fn read_signals(&self, _: &Frame, out: &mut [f64]) {
+    fn read_signals(&self, _: &FlowContext, out: &mut [f64]) {
         out[0] = f64::from(self.heard.received);
         out[1] = f64::from(self.heard.lost);
     }
 }
 
 fn sender(limits: RateLimits) -> RateController<LossLaw> {
-    let frame = Frame::new(limits, Some(TimeDelta::from_secs(1)));
+    let frame = FlowContext::new(limits, Some(TimeDelta::from_secs(1)));
     RateController::new_by(LossLaw { rest_until: None, heard: Counted::default() }, frame)
 }
 

@@ -7,7 +7,7 @@ use weir_cc::{
 };
 use weir_media::{EncoderConfig, KeyFrames, MediaConfig, MediaPacket, MediaSender, RtcpOutcome};
 use weir_units::{DataRate, DataSize, TimeDelta};
-use weir_wire::rtcp::{Ccfb, Metric, Nada, ReceiverReport, Remb, ReportBlock, Twcc, TwccHeader};
+use weir_wire::rtcp::{Ccfb, MetricBlock, NadaFeedback, ReceiverReport, Remb, ReportBlock, Twcc, TwccHeader};
 
 use crate::rig::{
     Call, Event, Halves, RECEIVER, SENDER, config, gcc_2016, limits, media_receiver, media_sender, nada,
@@ -77,8 +77,8 @@ fn second(s: i64) -> SendTime {
 
 /// A NADA report that acknowledges all packets up to `sequence`.
 fn acknowledgement(sequence: u16) -> Vec<u8> {
-    let mut bytes = vec![0; Nada::WIRE_LEN];
-    Nada { ssrc: RECEIVER, source: SENDER, transport_sequence: sequence, ..Nada::default() }
+    let mut bytes = vec![0; NadaFeedback::WIRE_LEN];
+    NadaFeedback { ssrc: RECEIVER, source: SENDER, transport_sequence: sequence, ..NadaFeedback::default() }
         .write(&mut bytes)
         .unwrap();
     bytes
@@ -264,7 +264,7 @@ fn sound() -> Vec<Vec<u8>> {
     let header = TwccHeader { ssrc: RECEIVER, source: SENDER, base_sequence: 1, number: 2 };
     let length = Twcc::write(&header, times, &mut transport_wide).unwrap().length;
     transport_wide.truncate(length);
-    let metrics = times.map(|time| time.map(|_| Metric { ecn: 3, offset: 20 }));
+    let metrics = times.map(|time| time.map(|_| MetricBlock { ecn: 3, offset: 20 }));
     let mut rfc_8888 = vec![0; Ccfb::wire_len(times.len())];
     Ccfb::write(RECEIVER, 70_000, SENDER, 4, metrics.into_iter(), &mut rfc_8888).unwrap();
     vec![remb, report, acknowledgement(3), transport_wide, rfc_8888]

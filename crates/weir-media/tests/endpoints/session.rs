@@ -3,7 +3,8 @@
 use weir_cc::gcc::goog_cc::{self, GoogCc};
 use weir_cc::{AllocatedRate, ArrivalTime, DataRate, DataSize, Decision, Ecn, SendTime, Target, TimeDelta};
 use weir_media::{
-    FlowId, MediaConfig, MediaPacket, MediaReceiver, MediaSender, Output, SenderSeeds, Session, Timer, Wake,
+    FlowId, MediaConfig, MediaPacket, MediaReceiver, MediaSender, Output, SenderSeeds, SenderTimer, Session,
+    Wake,
 };
 use weir_net::Sent;
 use weir_wire::rtcp::{self, Message, Remb};
@@ -156,7 +157,7 @@ fn what_a_decision_makes_of_another_flow_comes_out_in_the_same_round() {
 fn all_flows_are_served_and_each_stops_by_itself() {
     let (mut session, first, second) = session();
     let next = session.next_wake().unwrap();
-    assert_eq!((next.at, next.flow, next.timer), (SendTime::ZERO, first, Timer::Capture));
+    assert_eq!((next.at, next.flow, next.timer), (SendTime::ZERO, first, SenderTimer::Capture));
     let (outputs, _) = drain(&mut session, ms(60));
     for (flow, ssrc) in [(first, FIRST), (second, SECOND)] {
         // At 30 frames/s two frames of each flow are due by 60 ms.
@@ -213,9 +214,9 @@ fn a_timer_says_whose_it_is_and_its_decision_comes_out() {
         now = now.max(wake.at);
     }
     assert!(!cuts.is_empty());
-    assert!(cuts.iter().all(|(timer, _)| *timer == Some(Timer::Controller)), "{cuts:?}");
+    assert!(cuts.iter().all(|(timer, _)| *timer == Some(SenderTimer::Controller)), "{cuts:?}");
     assert!(cuts.iter().all(|(_, cut)| cut.rate < cut.base), "{cuts:?}");
-    for timer in [Timer::Capture, Timer::Pacer, Timer::Report] {
+    for timer in [SenderTimer::Capture, SenderTimer::Pacer, SenderTimer::Report] {
         assert!(timers.contains(&timer), "{timer:?}");
     }
 }

@@ -10,7 +10,7 @@ use weir_cc::scream::v2::{self, ScreamV2};
 use weir_cc::{Controller, Ecn, SendState, SendTime};
 use weir_media::feedback::{FeedbackReader, StreamNumbers};
 use weir_units::{DataRate, DataSize, TimeDelta};
-use weir_wire::rtcp::{self, Ccfb, Metric};
+use weir_wire::rtcp::{self, Ccfb, MetricBlock};
 
 use crate::rig::limits;
 
@@ -46,10 +46,10 @@ fn rate_under_marks(mut law: Box<dyn Controller>, timed: bool) -> DataRate {
             let told: Vec<_> = on_way.drain(..arrived).collect();
             let marked = ms > MARKED_FROM;
             let metric = |&(at, _): &(i64, u16)| {
-                let offset = Metric::offset_from_nanos((made - at) * 1_000_000);
-                Some(Metric {
+                let offset = MetricBlock::offset_from_nanos((made - at) * 1_000_000);
+                Some(MetricBlock {
                     ecn: if marked { 3 } else { 1 },
-                    offset: if marked && !timed { Metric::UNAVAILABLE } else { offset },
+                    offset: if marked && !timed { MetricBlock::UNAVAILABLE } else { offset },
                 })
             };
             let mut out = [0; 1472];

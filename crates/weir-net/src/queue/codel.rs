@@ -5,7 +5,7 @@
 
 use weir_units::{DataRate, TimeDelta};
 
-use super::{Fifo, MTU, Waiting, positive};
+use super::{Fifo, MTU, WaitingPackets, positive};
 use crate::error::ConfigError;
 use crate::packet::DropReason;
 use crate::records::Records;
@@ -179,7 +179,7 @@ impl CoDelQueue {
     }
 }
 
-impl Waiting for CoDelQueue {
+impl WaitingPackets for CoDelQueue {
     #[inline]
     fn enqueue(&mut self, _now: u64, place: u32, records: &mut Records) -> Result<(), DropReason> {
         self.fifo.push(place, records);
@@ -207,7 +207,7 @@ impl Waiting for CoDelQueue {
 mod tests {
     use super::super::testing::{MS, Tested, packet};
     use super::*;
-    use crate::records::Record;
+    use crate::records::LinkRecord;
 
     fn queue(config: CoDel) -> Tested<CoDelQueue> {
         Tested::new(CoDelQueue::new(config, DataRate::from_mbps(10)))
@@ -219,7 +219,7 @@ mod tests {
         let mut queue = queue(CoDel::default());
         let mut times = Vec::new();
         for ms in 0..until {
-            let packet = Record { ecn_capable: ect, ..packet(ms * MS, 1000) };
+            let packet = LinkRecord { ecn_capable: ect, ..packet(ms * MS, 1000) };
             queue.enqueue(packet).unwrap();
             if ms % 2 == 0 {
                 let served = queue.dequeue(ms * MS).unwrap();

@@ -5,10 +5,10 @@
 
 use weir_units::TimeDelta;
 
-use super::{Fifo, Waiting, long_enough, positive, probability};
+use super::{Fifo, WaitingPackets, long_enough, positive, probability};
 use crate::error::{ConfigError, not_negative};
 use crate::packet::DropReason;
-use crate::records::{Record, Records};
+use crate::records::{LinkRecord, Records};
 
 /// Parameters of DualPI2. The default is that of RFC 9332, appendix A.1, with weighted round robin.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -79,7 +79,7 @@ impl DualPi2 {
 
 /// From the delay to the base probability, and from that to those of the queues. Times in seconds.
 #[derive(Clone, Debug)]
-struct Controller {
+struct DualPi2Controller {
     alpha: f64,
     beta: f64,
     coupling: f64,
@@ -89,7 +89,7 @@ struct Controller {
     base: f64,
 }
 
-impl Controller {
+impl DualPi2Controller {
     fn new(config: &DualPi2) -> Self {
         let (max_rtt, update) = (config.max_rtt.secs_f64(), config.update() as f64 / 1e9);
         Self {
@@ -131,7 +131,7 @@ pub(crate) struct DualPi2Queue {
     config: DualPi2,
     l4s: Fifo,
     classic: Fifo,
-    controller: Controller,
+    controller: DualPi2Controller,
     next_update: u64,
     /// Accumulated probability of each queue.
     l4s_count: f64,
@@ -157,7 +157,7 @@ impl DualPi2Queue {
             config,
             l4s: Fifo::default(),
             classic: Fifo::default(),
-            controller: Controller::new(&config),
+            controller: DualPi2Controller::new(&config),
             next_update: config.update(),
             l4s_count: 0.0,
             classic_count: 0.0,
@@ -222,7 +222,7 @@ impl DualPi2Queue {
 
     /// Whether a packet of the L4S queue is dropped, for which its own queue has the probability `native`; marks it
     /// if need be (RFC 9332, figure 5).
-    fn drops_l4s(&mut self, packet: &mut Record, native: f64) -> bool {
+    fn drops_l4s(&mut self, packet: &mut LinkRecord, native: f64) -> bool {
         let coupled = self.controller.coupled();
         if coupled < 1.0 {
             if recur(&mut self.l4s_count, native.max(coupled)) {
@@ -259,7 +259,7 @@ impl DualPi2Queue {
     }
 
     /// Whether a packet of the Classic queue is dropped; marks it instead if it is ECN-capable.
-    fn drops_classic(&mut self, packet: &mut Record) -> bool {
+    fn drops_classic(&mut self, packet: &mut LinkRecord) -> bool {
         let probability = self.controller.classic();
         if !recur(&mut self.classic_count, probability) {
             return false;
@@ -269,7 +269,7 @@ impl DualPi2Queue {
     }
 }
 
-impl Waiting for DualPi2Queue {
+impl WaitingPackets for DualPi2Queue {
     #[inline]
     fn enqueue(&mut self, now: u64, place: u32, records: &mut Records) -> Result<(), DropReason> {
         self.catch_up(now, records);
@@ -317,14 +317,14 @@ fn oldest(fifo: &Fifo, now: u64, records: &Records) -> u64 {
 mod tests {
     use super::super::testing::{MS, Tested, capable, packet};
     use super::*;
-    use crate::records::Record;
+    use crate::records::LinkRecord;
 
     fn queue(config: DualPi2) -> Tested<DualPi2Queue> {
         Tested::new(DualPi2Queue::new(config))
     }
 
-    fn l4s(arrival: u64) -> Record {
-        Record { l4s: true, ..capable(arrival, 1000) }
+    fn l4s(arrival: u64) -> LinkRecord {
+        LinkRecord { l4s: true, ..capable(arrival, 1000) }
     }
 
     fn assert_near(value: f64, expected: f64, tolerance: f64) {
@@ -334,7 +334,7 @@ mod tests {
     #[test]
     fn the_gains_follow_from_the_largest_round_trip_time() {
         // Tupdate = min(15, 100/3) ms = 15 ms: alpha = 0.1·0.015/0.1² = 0.15, beta = 0.3/0.1 = 3.
-        let mut controller = Controller::new(&DualPi2::default());
+        let mut controller = DualPi2Controller::new(&DualPi2::default());
         assert_near(controller.alpha, 0.15, 1e-12);
         assert_near(controller.beta, 3.0, 1e-12);
         // From 0 to 25 ms: 0.15·0.010 + 3·0.025 = 0.0765.
@@ -344,7 +344,7 @@ mod tests {
 
     #[test]
     fn the_queues_are_coupled_by_a_square() {
-        let mut controller = Controller::new(&DualPi2::default());
+        let mut controller = DualPi2Controller::new(&DualPi2::default());
         controller.base = 0.1;
         assert_near(controller.coupled(), 0.2, 1e-12);
         assert_near(controller.classic(), 0.01, 1e-12);
@@ -370,7 +370,7 @@ mod tests {
     }
 
     /// Drops and marks of 10 000 packets from a standing queue of either kind under a fixed base probability.
-    fn signals(base: f64, packet: Record, sojourn: u64) -> (usize, usize) {
+    fn signals(base: f64, packet: LinkRecord, sojourn: u64) -> (usize, usize) {
         let mut queue = queue(DualPi2::default());
         queue.queue.next_update = u64::MAX;
         queue.queue.controller.base = base;

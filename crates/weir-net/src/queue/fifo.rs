@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::records::{Record, Records};
+use crate::records::{LinkRecord, Records};
 
 /// Packets in order of arrival, by their places.
 #[derive(Clone, Debug, Default)]
@@ -26,7 +26,7 @@ impl Fifo {
     }
 
     #[inline]
-    pub(super) fn front<'r>(&self, records: &'r Records) -> Option<&'r Record> {
+    pub(super) fn front<'r>(&self, records: &'r Records) -> Option<&'r LinkRecord> {
         self.waiting.front().map(|&place| &records[place])
     }
 

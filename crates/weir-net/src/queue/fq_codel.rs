@@ -11,7 +11,7 @@ use rand_pcg::Pcg64;
 use weir_units::{DataRate, DataSize};
 
 use super::codel::{CoDel, Control};
-use super::{Fifo, MTU, Overflow, PerFlow, Waiting};
+use super::{Fifo, MTU, Overflow, PerFlow, WaitingPackets};
 use crate::error::ConfigError;
 use crate::packet::DropReason;
 use crate::records::Records;
@@ -133,7 +133,7 @@ impl FqCoDelQueue {
     }
 }
 
-impl Waiting for FqCoDelQueue {
+impl WaitingPackets for FqCoDelQueue {
     #[inline]
     fn enqueue(&mut self, _now: u64, place: u32, records: &mut Records) -> Result<(), DropReason> {
         let index = self.classify(records[place].flow);
@@ -242,14 +242,14 @@ mod tests {
 
     use super::super::testing::{MS, Tested, packet};
     use super::*;
-    use crate::records::Record;
+    use crate::records::LinkRecord;
 
     fn queue(config: FqCoDel) -> Tested<FqCoDelQueue> {
         Tested::new(FqCoDelQueue::new(config, DataRate::from_mbps(10), Pcg64::seed_from_u64(1)))
     }
 
-    fn of_flow(flow: u32, arrival: u64, size: u32) -> Record {
-        Record { flow, ..packet(arrival, size) }
+    fn of_flow(flow: u32, arrival: u64, size: u32) -> LinkRecord {
+        LinkRecord { flow, ..packet(arrival, size) }
     }
 
     fn flows_served(queue: &mut Tested<FqCoDelQueue>, count: usize) -> Vec<u32> {

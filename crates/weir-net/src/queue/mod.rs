@@ -81,7 +81,7 @@ pub(crate) enum Overflow {
 }
 
 /// Packets that wait, by their places. Times in ns.
-pub(crate) trait Waiting {
+pub(crate) trait WaitingPackets {
     /// The packet at `place` arrives, and fits.
     ///
     /// # Errors
@@ -141,7 +141,7 @@ fn positive(name: &'static str, value: f64) -> Result<(), ConfigError> {
 #[cfg(test)]
 mod testing {
     use super::*;
-    use crate::records::Record;
+    use crate::records::LinkRecord;
 
     /// A queue with the records of its packets.
     pub(super) struct Tested<Q> {
@@ -149,36 +149,36 @@ mod testing {
         pub(super) records: Records,
     }
 
-    impl<Q: Waiting> Tested<Q> {
+    impl<Q: WaitingPackets> Tested<Q> {
         pub(super) fn new(queue: Q) -> Self {
             Self { queue, records: Records::default() }
         }
 
         /// A packet arrives, at the time that it carries.
-        pub(super) fn enqueue(&mut self, packet: Record) -> Result<(), DropReason> {
+        pub(super) fn enqueue(&mut self, packet: LinkRecord) -> Result<(), DropReason> {
             let place = self.records.insert(packet);
             self.queue.enqueue(packet.arrival, place, &mut self.records)
         }
 
-        pub(super) fn dequeue(&mut self, now: u64) -> Option<Record> {
+        pub(super) fn dequeue(&mut self, now: u64) -> Option<LinkRecord> {
             self.queue.dequeue(now, &mut self.records).map(|place| self.records[place])
         }
 
         /// Packets dropped since the last call.
-        pub(super) fn dropped(&mut self) -> Vec<Record> {
+        pub(super) fn dropped(&mut self) -> Vec<LinkRecord> {
             let next = || self.records.next_dropped().map(|(place, _)| self.records[place]);
             std::iter::from_fn(next).collect()
         }
     }
 
     /// A packet of the first flow that cannot be marked.
-    pub(super) fn packet(arrival: u64, size: u32) -> Record {
-        Record { arrival, size, ..Record::default() }
+    pub(super) fn packet(arrival: u64, size: u32) -> LinkRecord {
+        LinkRecord { arrival, size, ..LinkRecord::default() }
     }
 
     /// A packet of the first flow that can be marked.
-    pub(super) fn capable(arrival: u64, size: u32) -> Record {
-        Record { ecn_capable: true, ..packet(arrival, size) }
+    pub(super) fn capable(arrival: u64, size: u32) -> LinkRecord {
+        LinkRecord { ecn_capable: true, ..packet(arrival, size) }
     }
 
     pub(super) const MS: u64 = 1_000_000;
@@ -193,11 +193,15 @@ mod tests {
 
     use super::testing::{MS, Tested};
     use super::*;
-    use crate::records::Record;
+    use crate::records::LinkRecord;
 
     /// Packets in bursts, served a millisecond each; the first of a burst passes an idle server, by `pass` or through
     /// the queue. Returns what was served, dropped and refused, in order.
-    fn fates<Q: Waiting>(queue: Q, packets: &[(u64, Record)], through: bool) -> Vec<(u64, u32, bool, u8)> {
+    fn fates<Q: WaitingPackets>(
+        queue: Q,
+        packets: &[(u64, LinkRecord)],
+        through: bool,
+    ) -> Vec<(u64, u32, bool, u8)> {
         let mut tested = Tested::new(queue);
         let (mut now, mut free_at, mut fates) = (0, 0, Vec::new());
         for (number, &(gap, packet)) in packets.iter().enumerate() {
@@ -209,7 +213,7 @@ mod tests {
             }
             fates.extend(tested.dropped().iter().map(|p| (p.arrival, p.size, p.marked, 1)));
             // The size tells packets apart.
-            let packet = Record { arrival: now, size: 1000 + number as u32, ..packet };
+            let packet = LinkRecord { arrival: now, size: 1000 + number as u32, ..packet };
             let entered = if free_at <= now && !through {
                 let Tested { queue, records } = &mut tested;
                 let place = records.insert(packet);
@@ -229,7 +233,10 @@ mod tests {
         fates
     }
 
-    fn same<Q: Waiting>(make: impl Fn() -> Q, packets: &[(u64, Record)]) -> Result<(), TestCaseError> {
+    fn same<Q: WaitingPackets>(
+        make: impl Fn() -> Q,
+        packets: &[(u64, LinkRecord)],
+    ) -> Result<(), TestCaseError> {
         prop_assert_eq!(fates(make(), packets, false), fates(make(), packets, true));
         Ok(())
     }
@@ -240,7 +247,7 @@ mod tests {
             packets in prop::collection::vec(
                 (prop_oneof![Just(0), 0..4 * MS, 100 * MS..300 * MS], 0_u32..3, any::<bool>(), any::<bool>())
                     .prop_map(|(gap, flow, ecn_capable, l4s)| {
-                        (gap, Record { flow, ecn_capable, l4s: l4s && ecn_capable, ..Record::default() })
+                        (gap, LinkRecord { flow, ecn_capable, l4s: l4s && ecn_capable, ..LinkRecord::default() })
                     }),
                 0..400,
             ),

@@ -8,7 +8,7 @@ use rand::RngExt;
 use rand_pcg::Pcg64;
 use weir_units::TimeDelta;
 
-use super::{Fifo, Waiting, long_enough, positive, probability};
+use super::{Fifo, WaitingPackets, long_enough, positive, probability};
 use crate::error::{ConfigError, not_negative};
 use crate::packet::DropReason;
 use crate::records::Records;
@@ -69,7 +69,7 @@ impl Pie {
 
 /// The drop probability and how it comes about. Delays in seconds.
 #[derive(Clone, Debug)]
-struct Controller {
+struct PieController {
     config: Pie,
     target: f64,
     probability: f64,
@@ -81,7 +81,7 @@ struct Controller {
     accumulated: f64,
 }
 
-impl Controller {
+impl PieController {
     fn new(config: Pie) -> Self {
         Self {
             config,
@@ -172,7 +172,7 @@ fn scale(probability: f64) -> f64 {
 #[derive(Clone, Debug)]
 pub(crate) struct PieQueue {
     fifo: Fifo,
-    controller: Controller,
+    controller: PieController,
     rng: Pcg64,
     /// When the probability is next computed, ns.
     next_update: u64,
@@ -181,7 +181,7 @@ pub(crate) struct PieQueue {
 impl PieQueue {
     pub(crate) fn new(config: Pie, rng: Pcg64) -> Self {
         let next_update = config.update.nanos().max(1) as u64;
-        Self { fifo: Fifo::default(), controller: Controller::new(config), rng, next_update }
+        Self { fifo: Fifo::default(), controller: PieController::new(config), rng, next_update }
     }
 
     /// Computes every probability that was due up to `now`.
@@ -218,7 +218,7 @@ impl PieQueue {
     }
 }
 
-impl Waiting for PieQueue {
+impl WaitingPackets for PieQueue {
     #[inline]
     fn enqueue(&mut self, now: u64, place: u32, records: &mut Records) -> Result<(), DropReason> {
         self.admit(now, place, records)?;
@@ -258,8 +258,8 @@ mod tests {
         Tested::new(PieQueue::new(config, Pcg64::seed_from_u64(1)))
     }
 
-    fn controller() -> Controller {
-        Controller::new(Pie::default())
+    fn controller() -> PieController {
+        PieController::new(Pie::default())
     }
 
     fn assert_near(value: f64, expected: f64, tolerance: f64) {
@@ -383,7 +383,7 @@ mod tests {
     fn steps_are_bounded_from_a_tenth_on_and_without_enhancements_nowhere() {
         // 0.125·0.185 + 1.25·0.2 = 0.273125, halved below 0.1.
         let after = |enhanced, probability| {
-            let mut pie = Controller::new(Pie { enhanced, ..Pie::default() });
+            let mut pie = PieController::new(Pie { enhanced, ..Pie::default() });
             (pie.probability, pie.delay) = (probability, 0.2);
             pie.update();
             pie.probability
@@ -397,7 +397,7 @@ mod tests {
     #[test]
     fn a_calm_is_both_delays_below_half_of_the_target() {
         let after = |enhanced, delay, old_delay| {
-            let mut pie = Controller::new(Pie { enhanced, alpha: 0.0, beta: 0.0, ..Pie::default() });
+            let mut pie = PieController::new(Pie { enhanced, alpha: 0.0, beta: 0.0, ..Pie::default() });
             (pie.probability, pie.delay, pie.old_delay) = (0.5, delay, old_delay);
             pie.update();
             pie.probability

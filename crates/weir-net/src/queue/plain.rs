@@ -1,6 +1,6 @@
 //! First in, first out, with drop-tail or drop-head when the buffer is full.
 
-use super::{Fifo, Overflow, Waiting};
+use super::{Fifo, Overflow, WaitingPackets};
 use crate::packet::DropReason;
 use crate::records::Records;
 
@@ -17,7 +17,7 @@ impl Plain {
     }
 }
 
-impl Waiting for Plain {
+impl WaitingPackets for Plain {
     #[inline]
     fn enqueue(&mut self, _now: u64, place: u32, records: &mut Records) -> Result<(), DropReason> {
         self.fifo.push(place, records);

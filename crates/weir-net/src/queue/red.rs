@@ -7,7 +7,7 @@ use rand::RngExt;
 use rand_pcg::Pcg64;
 use weir_units::{DataRate, DataSize};
 
-use super::{Fifo, Waiting, positive, probability};
+use super::{Fifo, WaitingPackets, positive, probability};
 use crate::error::ConfigError;
 use crate::packet::DropReason;
 use crate::records::Records;
@@ -64,7 +64,7 @@ impl Red {
 
 /// Action on an arriving packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Verdict {
+enum RedAction {
     Pass,
     /// Mark the packet, or drop it if it cannot be marked.
     Signal,
@@ -133,17 +133,17 @@ impl RedQueue {
     }
 
     #[inline]
-    fn verdict(&mut self, size: u32) -> Verdict {
+    fn verdict(&mut self, size: u32) -> RedAction {
         let Red { min_threshold, max_threshold, gentle, by_bytes, mean_packet, .. } = self.config;
         if self.average < min_threshold {
             self.count = -1;
-            return Verdict::Pass;
+            return RedAction::Pass;
         }
         // From here on every packet is dropped.
         let forced = if gentle { 2.0 * max_threshold } else { max_threshold };
         if self.average >= forced {
             self.count = 0;
-            return Verdict::Drop;
+            return RedAction::Drop;
         }
         self.count += 1;
         let share = if by_bytes { f64::from(size) / mean_packet.bytes_f64() } else { 1.0 };
@@ -152,10 +152,10 @@ impl RedQueue {
         let room = 1.0 - self.count as f64 * base;
         let chance = if room > 0.0 { base / room } else { 1.0 };
         if self.rng.random::<f64>() >= chance {
-            return Verdict::Pass;
+            return RedAction::Pass;
         }
         self.count = 0;
-        if self.average < max_threshold { Verdict::Signal } else { Verdict::Drop }
+        if self.average < max_threshold { RedAction::Signal } else { RedAction::Drop }
     }
 
     /// Whether an arriving packet is let in, marked or not.
@@ -167,15 +167,15 @@ impl RedQueue {
             self.empty_since = now;
         }
         let kept = match self.verdict(records[place].size) {
-            Verdict::Pass => true,
-            Verdict::Signal => self.config.ecn && records[place].mark(),
-            Verdict::Drop => false,
+            RedAction::Pass => true,
+            RedAction::Signal => self.config.ecn && records[place].mark(),
+            RedAction::Drop => false,
         };
         if kept { Ok(()) } else { Err(DropReason::Aqm) }
     }
 }
 
-impl Waiting for RedQueue {
+impl WaitingPackets for RedQueue {
     #[inline]
     fn enqueue(&mut self, now: u64, place: u32, records: &mut Records) -> Result<(), DropReason> {
         self.admit(now, place, records)?;
@@ -253,7 +253,7 @@ mod tests {
     /// Gaps between signals in 200 000 arrivals at a fixed average.
     fn mean_gap(config: Red, average: f64, size: u32) -> f64 {
         let mut queue = standing(config, 10, average);
-        let signals = (0..200_000).filter(|_| queue.queue.verdict(size) != Verdict::Pass).count();
+        let signals = (0..200_000).filter(|_| queue.queue.verdict(size) != RedAction::Pass).count();
         200_000.0 / signals as f64
     }
 
@@ -267,7 +267,7 @@ mod tests {
         let (mut gap, mut longest) = (0, 0);
         for _ in 0..100_000 {
             gap += 1;
-            if queue.queue.verdict(1000) != Verdict::Pass {
+            if queue.queue.verdict(1000) != RedAction::Pass {
                 (longest, gap) = (longest.max(gap), 0);
             }
         }
@@ -282,9 +282,9 @@ mod tests {
         let mut signals = 0;
         for _ in 0..100_000 {
             queue.average = 4.99;
-            assert_eq!(queue.verdict(1000), Verdict::Pass);
+            assert_eq!(queue.verdict(1000), RedAction::Pass);
             queue.average = 10.0;
-            signals += u32::from(queue.verdict(1000) != Verdict::Pass);
+            signals += u32::from(queue.verdict(1000) != RedAction::Pass);
         }
         assert_near(f64::from(signals) / 100_000.0, 0.05, 0.003);
     }
@@ -325,7 +325,7 @@ mod tests {
         let gentle = Red { gentle: true, ..Red::default() };
         assert_near(mean_gap(gentle, 17.25, 1000), 2.157, 0.02);
         let mut queue = standing(gentle, 10, 17.25);
-        assert!((0..100).all(|_| queue.queue.verdict(1000) != Verdict::Signal));
+        assert!((0..100).all(|_| queue.queue.verdict(1000) != RedAction::Signal));
         // Just below it is nearly 1, and it is continuous at the upper threshold.
         assert_near(standing(gentle, 1, 29.99).queue.base_probability(), 0.9994, 1e-12);
         assert_near(standing(gentle, 1, 14.999).queue.base_probability(), 0.1, 1e-4);

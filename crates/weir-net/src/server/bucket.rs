@@ -9,7 +9,7 @@ use crate::time::Time;
 
 /// A token bucket, and perhaps a second one for the peak rate. Tokens in nanobits.
 #[derive(Clone, Debug)]
-pub(super) struct Bucket {
+pub(super) struct BucketServer {
     rates: Steps,
     state: Tokens,
     peak: Option<(Steps, Tokens)>,
@@ -50,7 +50,7 @@ impl Tokens {
     }
 }
 
-impl Bucket {
+impl BucketServer {
     pub(super) fn new(config: &TokenBucket) -> Self {
         let state = Tokens::full(config.burst.bytes());
         let peak = config

@@ -6,7 +6,7 @@ use super::{NEVER, Slot, work};
 
 /// A server with one rate. Each packet takes a whole number of nanoseconds, rounded up.
 #[derive(Clone, Debug)]
-pub(crate) struct Constant {
+pub(crate) struct ConstantServer {
     /// bit/s; zero holds every packet.
     rate: u64,
     /// 2⁶⁴ / rate, rounded down: turns a division per packet into a multiplication.
@@ -15,7 +15,7 @@ pub(crate) struct Constant {
     last: (u32, u64),
 }
 
-impl Constant {
+impl ConstantServer {
     pub(crate) fn new(rate: DataRate) -> Self {
         let rate = rate.bps();
         let mut constant = Self { rate, reciprocal: u64::MAX.checked_div(rate).unwrap_or(0), last: (0, 0) };
@@ -70,17 +70,17 @@ mod tests {
     #[test]
     fn service_takes_size_over_rate_rounded_up() {
         // 1000 bytes at 3 Mbit/s: 8000 / 3·10⁶ s = 2 666 666.67 ns; 1250 bytes at 1 Mbit/s: 10 ms.
-        assert_eq!(Constant::new(DataRate::from_mbps(3)).duration(work(1000)), 2_666_667);
-        assert_eq!(Constant::new(DataRate::from_mbps(1)).duration(work(1250)), 10_000_000);
-        assert_eq!(Constant::new(DataRate::from_bps(1)).duration(work(1)), 8_000_000_000);
-        assert_eq!(Constant::new(DataRate::ZERO).duration(work(1)), NEVER);
+        assert_eq!(ConstantServer::new(DataRate::from_mbps(3)).duration(work(1000)), 2_666_667);
+        assert_eq!(ConstantServer::new(DataRate::from_mbps(1)).duration(work(1250)), 10_000_000);
+        assert_eq!(ConstantServer::new(DataRate::from_bps(1)).duration(work(1)), 8_000_000_000);
+        assert_eq!(ConstantServer::new(DataRate::ZERO).duration(work(1)), NEVER);
     }
 
     proptest! {
         #[test]
         fn the_reciprocal_gives_the_exact_quotient(work: u64, rate in 1_u64.., shift in 0_u32..64) {
             let rate = (rate >> shift).max(1);
-            prop_assert_eq!(Constant::new(DataRate::from_bps(rate)).duration(work), work.div_ceil(rate));
+            prop_assert_eq!(ConstantServer::new(DataRate::from_bps(rate)).duration(work), work.div_ceil(rate));
         }
 
         #[test]
@@ -90,7 +90,7 @@ mod tests {
             near in -1_i64..=1,
         ) {
             let work = (rate * factor).saturating_add_signed(near);
-            prop_assert_eq!(Constant::new(DataRate::from_bps(rate)).duration(work), work.div_ceil(rate));
+            prop_assert_eq!(ConstantServer::new(DataRate::from_bps(rate)).duration(work), work.div_ceil(rate));
         }
     }
 }

@@ -8,8 +8,8 @@ mod steps;
 use weir_units::DataRate;
 
 use crate::service::{NANOBITS_PER_BYTE, Service};
-use bucket::Bucket;
-pub(crate) use constant::Constant;
+use bucket::BucketServer;
+pub(crate) use constant::ConstantServer;
 use opportunities::Opportunities;
 use steps::Steps;
 
@@ -40,7 +40,7 @@ pub(crate) struct Opening {
 /// A first-in first-out server.
 #[derive(Clone, Debug)]
 pub(crate) struct Server {
-    curve: Curve,
+    curve: ServiceCurve,
     /// When the last packet taken is done, in ns.
     free_at: u64,
     /// The position at which that one is done.
@@ -48,30 +48,30 @@ pub(crate) struct Server {
 }
 
 #[derive(Clone, Debug)]
-enum Curve {
-    Constant(Constant),
+enum ServiceCurve {
+    Constant(ConstantServer),
     Steps(Box<Steps>),
     Opportunities(Box<Opportunities>),
-    Bucket(Box<Bucket>),
+    Bucket(Box<BucketServer>),
 }
 
 impl Server {
     /// An idle server.
     pub(crate) fn new(service: &Service) -> Self {
         let curve = match service {
-            Service::Constant(rate) => Curve::Constant(Constant::new(*rate)),
-            Service::Steps(steps) => Curve::Steps(Box::new(Steps::new(steps))),
+            Service::Constant(rate) => ServiceCurve::Constant(ConstantServer::new(*rate)),
+            Service::Steps(steps) => ServiceCurve::Steps(Box::new(Steps::new(steps))),
             Service::Trace { trace, offset, repeat } => {
-                Curve::Opportunities(Box::new(Opportunities::new(trace, *offset, *repeat)))
+                ServiceCurve::Opportunities(Box::new(Opportunities::new(trace, *offset, *repeat)))
             }
-            Service::TokenBucket(config) => Curve::Bucket(Box::new(Bucket::new(config))),
+            Service::TokenBucket(config) => ServiceCurve::Bucket(Box::new(BucketServer::new(config))),
         };
         Self { curve, free_at: 0, position: 0 }
     }
 
     /// A server of constant rate, busy until `free_at`.
-    pub(crate) fn constant(constant: Constant, free_at: u64) -> Self {
-        Self { curve: Curve::Constant(constant), free_at, position: 0 }
+    pub(crate) fn constant(constant: ConstantServer, free_at: u64) -> Self {
+        Self { curve: ServiceCurve::Constant(constant), free_at, position: 0 }
     }
 
     /// How a packet of `size` bytes that arrives at `arrival` behind all others would be served, or `None` if
@@ -79,7 +79,7 @@ impl Server {
     #[inline]
     pub(crate) fn offer(&mut self, arrival: u64, size: u32) -> Option<Slot> {
         let start = arrival.max(self.free_at);
-        if let Curve::Constant(constant) = &mut self.curve {
+        if let ServiceCurve::Constant(constant) = &mut self.curve {
             return Some(constant.serve(arrival, start, size));
         }
         // Field by field, so that the common case does not return its slot through memory.
@@ -90,14 +90,14 @@ impl Server {
     #[inline(never)]
     fn offer_variable(&mut self, arrival: u64, start: u64, size: u32) -> Option<Slot> {
         match &mut self.curve {
-            Curve::Constant(constant) => Some(constant.serve(arrival, start, size)),
-            Curve::Steps(steps) => steps.serve(arrival, start, work(size)),
-            Curve::Opportunities(opportunities) => {
+            ServiceCurve::Constant(constant) => Some(constant.serve(arrival, start, size)),
+            ServiceCurve::Steps(steps) => steps.serve(arrival, start, work(size)),
+            ServiceCurve::Opportunities(opportunities) => {
                 // An opportunity that came after the packet may still have capacity for it.
                 let used = if self.free_at > arrival { self.position } else { opportunities.past(arrival) };
                 opportunities.serve(arrival, used, size)
             }
-            Curve::Bucket(bucket) => bucket.serve(arrival, start, size),
+            ServiceCurve::Bucket(bucket) => bucket.serve(arrival, start, size),
         }
     }
 
@@ -106,10 +106,10 @@ impl Server {
     #[inline]
     pub(crate) fn opening(&self, now: u64) -> Option<Opening> {
         match &self.curve {
-            Curve::Constant(_) | Curve::Steps(_) | Curve::Bucket(_) => {
+            ServiceCurve::Constant(_) | ServiceCurve::Steps(_) | ServiceCurve::Bucket(_) => {
                 Some(Opening { start: now.max(self.free_at), begin: 0 })
             }
-            Curve::Opportunities(opportunities) => {
+            ServiceCurve::Opportunities(opportunities) => {
                 let begin = if self.free_at > now { self.position } else { opportunities.past(now) };
                 Some(Opening { start: opportunities.opportunity(begin)?, begin })
             }
@@ -119,7 +119,7 @@ impl Server {
     /// How a packet of `size` bytes that arrived at `arrival` is served from `opening` on, or `None` if never.
     #[inline]
     pub(crate) fn serve(&mut self, arrival: u64, opening: Opening, size: u32) -> Option<Slot> {
-        if let Curve::Constant(constant) = &mut self.curve {
+        if let ServiceCurve::Constant(constant) = &mut self.curve {
             return Some(constant.serve(arrival, opening.start, size));
         }
         let Slot { departure, wait, position } = self.serve_variable(arrival, opening, size)?;
@@ -129,10 +129,10 @@ impl Server {
     #[inline(never)]
     fn serve_variable(&mut self, arrival: u64, opening: Opening, size: u32) -> Option<Slot> {
         match &mut self.curve {
-            Curve::Opportunities(opportunities) => opportunities.serve(arrival, opening.begin, size),
-            Curve::Constant(constant) => Some(constant.serve(arrival, opening.start, size)),
-            Curve::Steps(steps) => steps.serve(arrival, opening.start, work(size)),
-            Curve::Bucket(bucket) => bucket.serve(arrival, opening.start, size),
+            ServiceCurve::Opportunities(opportunities) => opportunities.serve(arrival, opening.begin, size),
+            ServiceCurve::Constant(constant) => Some(constant.serve(arrival, opening.start, size)),
+            ServiceCurve::Steps(steps) => steps.serve(arrival, opening.start, work(size)),
+            ServiceCurve::Bucket(bucket) => bucket.serve(arrival, opening.start, size),
         }
     }
 
@@ -140,7 +140,7 @@ impl Server {
     pub(crate) fn forecast(&mut self, now: u64, size: u32) -> Option<u64> {
         match &mut self.curve {
             // Packets larger than the bucket pass it one by one.
-            Curve::Bucket(bucket) => bucket.forecast(now.max(self.free_at), size),
+            ServiceCurve::Bucket(bucket) => bucket.forecast(now.max(self.free_at), size),
             _ => self.offer(now, size).map(|slot| slot.departure),
         }
     }
@@ -148,10 +148,10 @@ impl Server {
     /// The rate at `now`.
     pub(crate) fn rate_at(&self, now: u64) -> DataRate {
         match &self.curve {
-            Curve::Constant(constant) => constant.rate(),
-            Curve::Steps(steps) => steps.rate_at(now),
-            Curve::Opportunities(opportunities) => opportunities.rate_at(now),
-            Curve::Bucket(bucket) => bucket.rate_at(now),
+            ServiceCurve::Constant(constant) => constant.rate(),
+            ServiceCurve::Steps(steps) => steps.rate_at(now),
+            ServiceCurve::Opportunities(opportunities) => opportunities.rate_at(now),
+            ServiceCurve::Bucket(bucket) => bucket.rate_at(now),
         }
     }
 
@@ -166,7 +166,7 @@ impl Server {
     pub(crate) fn take(&mut self, slot: &Slot) {
         self.free_at = slot.departure;
         self.position = slot.position;
-        if let Curve::Bucket(bucket) = &mut self.curve {
+        if let ServiceCurve::Bucket(bucket) = &mut self.curve {
             bucket.take();
         }
     }
@@ -175,15 +175,15 @@ impl Server {
     /// the only one served in between.
     pub(crate) fn left(&self, owed: u64, since: u64, now: u64, position: u64) -> u64 {
         match &self.curve {
-            Curve::Constant(constant) => owed.saturating_sub(constant.done(since, now)),
-            Curve::Steps(steps) => owed.saturating_sub(steps.done(since, now)),
-            Curve::Opportunities(opportunities) => {
+            ServiceCurve::Constant(constant) => owed.saturating_sub(constant.done(since, now)),
+            ServiceCurve::Steps(steps) => owed.saturating_sub(steps.done(since, now)),
+            ServiceCurve::Opportunities(opportunities) => {
                 let bytes = position.saturating_sub(opportunities.past(now));
                 bytes.saturating_mul(NANOBITS_PER_BYTE).min(owed)
             }
             // A packet leaves a bucket at once.
-            Curve::Bucket(_) if now >= position => 0,
-            Curve::Bucket(_) => owed,
+            ServiceCurve::Bucket(_) if now >= position => 0,
+            ServiceCurve::Bucket(_) => owed,
         }
     }
 }

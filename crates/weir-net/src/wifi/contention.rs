@@ -6,7 +6,7 @@ use rand::RngExt;
 use rand_pcg::Pcg64;
 
 use super::config::WifiConfig;
-use super::port::Port;
+use super::port::WifiPort;
 use crate::packet::{Exit, Packet};
 
 /// A station or access point that contends for the air.
@@ -56,7 +56,7 @@ impl Transmitter {
     pub(super) fn begin<P: Packet>(
         &mut self,
         now: u64,
-        ports: &mut [Port<P>],
+        ports: &mut [WifiPort<P>],
         left: &mut VecDeque<(usize, Exit<P>)>,
     ) -> Option<(usize, u64)> {
         for _ in 0..self.ports.len() {
@@ -81,7 +81,7 @@ impl Transmitter {
         now: u64,
         collision: bool,
         retries: u32,
-        ports: &mut [Port<P>],
+        ports: &mut [WifiPort<P>],
         left: &mut VecDeque<(usize, Exit<P>)>,
     ) -> bool {
         let Some(index) = self.sending.take() else { return false };
@@ -101,7 +101,12 @@ impl Transmitter {
 }
 
 /// Removes the frames from the link that need not wait any longer.
-fn hand_over<P: Packet>(now: u64, index: usize, port: &mut Port<P>, left: &mut VecDeque<(usize, Exit<P>)>) {
+fn hand_over<P: Packet>(
+    now: u64,
+    index: usize,
+    port: &mut WifiPort<P>,
+    left: &mut VecDeque<(usize, Exit<P>)>,
+) {
     while let Some(exit) = port.release(now) {
         left.push_back((index, exit));
     }

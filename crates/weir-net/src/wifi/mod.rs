@@ -36,12 +36,12 @@ use rand_pcg::Pcg64;
 use airtime::Airtime;
 pub use config::{WifiConfig, WifiLink};
 use contention::Transmitter;
-use port::Port;
+use port::WifiPort;
 
 use crate::backlog::{latest, size_of};
 use crate::error::ConfigError;
 use crate::packet::{Dropped, Exit, Packet};
-use crate::random::Streams;
+use crate::random::RandomStreams;
 use crate::server::NEVER;
 use crate::time::Time;
 
@@ -51,7 +51,7 @@ use crate::time::Time;
 #[derive(Clone, Debug)]
 pub struct WifiCell<P> {
     config: WifiConfig,
-    ports: Vec<Port<P>>,
+    ports: Vec<WifiPort<P>>,
     transmitters: Vec<Transmitter>,
     /// When the transmission on the air ends, without its acknowledgement; [`NEVER`] for none. Times in ns.
     on_air_until: u64,
@@ -75,14 +75,14 @@ impl<P: Packet> WifiCell<P> {
     pub fn new(config: &WifiConfig, links: &[WifiLink], seed: u64) -> Result<Self, ConfigError> {
         config.validate()?;
         links.iter().try_for_each(|link| link.validate(links.len()))?;
-        let Streams { mut loss, queue: mut backoff, .. } = Streams::new(seed);
+        let RandomStreams { mut loss, queue: mut backoff, .. } = RandomStreams::new(seed);
         let count = links.iter().map(|link| link.transmitter + 1).max().unwrap_or(0);
         let mut transmitters: Vec<_> =
             (0..count).map(|_| Transmitter::new(Pcg64::from_rng(&mut backoff))).collect();
         for (index, link) in links.iter().enumerate() {
             transmitters[link.transmitter].ports.push(index);
         }
-        let port = |link| Port::new(link, Airtime::new(config, link), Pcg64::from_rng(&mut loss));
+        let port = |link| WifiPort::new(link, Airtime::new(config, link), Pcg64::from_rng(&mut loss));
         Ok(Self {
             config: *config,
             ports: links.iter().map(port).collect(),

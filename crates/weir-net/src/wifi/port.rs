@@ -12,7 +12,7 @@ use crate::packet::{DropReason, Exit, Fate, Packet};
 
 /// A link of a cell. Times in ns.
 #[derive(Clone, Debug)]
-pub(super) struct Port<P> {
+pub(super) struct WifiPort<P> {
     pub(super) transmitter: usize,
     pub(super) airtime: Airtime,
     loss: Option<LossSource>,
@@ -21,14 +21,14 @@ pub(super) struct Port<P> {
     lifetime: Option<u64>,
     /// Frames in order of arrival. The first one waits or is on the air: frames that need not wait any longer
     /// leave.
-    frames: VecDeque<Frame<P>>,
+    frames: VecDeque<WifiFrame<P>>,
     /// Frames that wait or are on the air, and their bytes.
     pub(super) waiting: usize,
     bytes: u64,
 }
 
 #[derive(Clone, Debug)]
-struct Frame<P> {
+struct WifiFrame<P> {
     arrival: u64,
     size: u32,
     /// Failed attempts so far.
@@ -46,7 +46,7 @@ enum State {
     Done(Fate),
 }
 
-impl<P: Packet> Port<P> {
+impl<P: Packet> WifiPort<P> {
     pub(super) fn new(link: &WifiLink, airtime: Airtime, loss: Pcg64) -> Self {
         Self {
             transmitter: link.transmitter,
@@ -78,7 +78,7 @@ impl<P: Packet> Port<P> {
     }
 
     pub(super) fn push(&mut self, arrival: u64, size: u32, packet: P) {
-        self.frames.push_back(Frame { arrival, size, failures: 0, state: State::Waiting, packet });
+        self.frames.push_back(WifiFrame { arrival, size, failures: 0, state: State::Waiting, packet });
         self.waiting += 1;
         self.bytes += u64::from(size);
     }
@@ -144,7 +144,7 @@ impl<P: Packet> Port<P> {
 
     /// The first packet, if its frame need not be sent any more.
     pub(super) fn release(&mut self, now: u64) -> Option<Exit<P>> {
-        let &Frame { state: State::Done(fate), arrival, size, .. } = self.frames.front()? else {
+        let &WifiFrame { state: State::Done(fate), arrival, size, .. } = self.frames.front()? else {
             return None;
         };
         let own = if matches!(fate, Fate::Dropped(_)) { 0 } else { self.airtime.bits(size) };

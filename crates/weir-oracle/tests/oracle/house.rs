@@ -4,6 +4,7 @@
 mod circles;
 mod differences;
 mod modules;
+mod names;
 mod public_items;
 mod tokens;
 mod words;
@@ -89,17 +90,26 @@ fn read(file: &str) -> Option<String> {
     fs::read_to_string(file).ok()
 }
 
+/// The library and the programs of the crate in `folder`, each by its modules.
+fn targets(folder: &Path) -> Vec<Modules> {
+    let programs = fs::read_dir(folder.join("src/bin")).into_iter().flatten();
+    let programs = programs.map(|entry| entry.expect("an entry").path().join("main.rs"));
+    let roots = ["src/lib.rs", "src/main.rs"].map(|root| folder.join(root)).into_iter().chain(programs);
+    let roots = roots.filter(|root| root.is_file());
+    roots.map(|root| Modules::of(root.to_str().expect("UTF-8"), &read)).collect()
+}
+
+/// `file` from `crates/` on.
+fn shown(file: &str) -> &str {
+    file.rsplit_once("/crates/").map_or(file, |(_, shown)| shown)
+}
+
 /// Each cycle of the workspace as its files from `crates/` on.
 fn circles_of_the_workspace() -> Vec<Vec<String>> {
     let mut found = Vec::new();
-    for folder in crates() {
-        let roots = ["src/lib.rs", "src/main.rs"].map(|root| folder.join(root));
-        for root in roots.iter().filter(|root| root.is_file()) {
-            let modules = Modules::of(root.to_str().expect("UTF-8"), &read);
-            let prefix = format!("{}/", folder.parent().expect("crates/").display());
-            let shown = |file: &str| file.trim_start_matches(&prefix).to_owned();
-            found.extend(circles(&modules).into_iter().map(|circle| circle.into_iter().map(shown).collect()));
-        }
+    for modules in crates().iter().flat_map(|folder| targets(folder)) {
+        let shown = |file: &str| shown(file).to_owned();
+        found.extend(circles(&modules).into_iter().map(|circle| circle.into_iter().map(shown).collect()));
     }
     found
 }

@@ -1,6 +1,6 @@
 //! The Flow State Exchange under each of its algorithms.
 
-use weir_cc::coupled::fse::{Algorithm, Config, Fse, Grouping};
+use weir_cc::coupled::fse::{Algorithm, Config, Fse, InitialGrouping};
 use weir_cc::coupled::sbd::{self, Detected};
 
 use super::kinds::boxed;
@@ -63,8 +63,8 @@ fn exchange(config: Config, setting: &CouplerSetting) -> Built {
     setting.without_tenants()?;
     let config = Config { in_a_testbed: setting.testbed, ..config };
     if !setting.measured {
-        return boxed(Fse::new(config, Grouping::Together));
+        return boxed(Fse::new(config, InitialGrouping::Together));
     }
-    let exchange = Fse::new(config, Grouping::Apart).map_err(|error| error.to_string())?;
+    let exchange = Fse::new(config, InitialGrouping::Apart).map_err(|error| error.to_string())?;
     boxed(Detected::new(exchange, sbd::Config::default()))
 }

@@ -3,7 +3,7 @@
 use core::fmt::{self, Write};
 
 use super::escape::html;
-use super::scale::Scale;
+use super::scale::AxisScale;
 
 /// Lengths are in half pixels of a chart that is 600 pixels wide.
 pub(crate) const WIDTH: f64 = 1200.0;
@@ -15,11 +15,11 @@ const BOTTOM: f64 = 104.0;
 
 /// The box of a chart with its axes.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Frame {
+pub struct ChartFrame {
     /// Scale of the horizontal axis.
-    pub x: Scale,
+    pub x: AxisScale,
     /// Scale of the vertical axis.
-    pub y: Scale,
+    pub y: AxisScale,
     /// Size of the box.
     pub width: f64,
     /// Height of the drawing, in pixels.
@@ -30,9 +30,9 @@ pub struct Frame {
     bottom: f64,
 }
 
-impl Frame {
+impl ChartFrame {
     /// A frame of the default size around both scales.
-    pub fn new(x: Scale, y: Scale) -> Self {
+    pub fn new(x: AxisScale, y: AxisScale) -> Self {
         Self { x, y, width: WIDTH - LEFT - RIGHT, height: HEIGHT, right: RIGHT, bottom: BOTTOM }
     }
 

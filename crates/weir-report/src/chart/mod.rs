@@ -7,9 +7,9 @@ pub mod path;
 mod scale;
 
 pub use escape::html as escape_html;
-pub use frame::Frame;
+pub use frame::ChartFrame;
 pub use scale::step as tick_step;
-pub use scale::{Bounds, Ends, Scale, said};
+pub use scale::{AxisScale, Bounds, Ends, said};
 
 /// The style of charts.
 pub const CHART_CSS: &str = include_str!("chart.css");

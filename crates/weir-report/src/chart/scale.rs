@@ -15,7 +15,7 @@ pub struct Bounds {
 
 /// An axis from its first value to its last one.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Scale {
+pub struct AxisScale {
     /// The value at the start of the axis.
     pub from: f64,
     /// The value at the end of the axis.
@@ -36,7 +36,7 @@ pub enum Ends {
     Zero,
 }
 
-impl Scale {
+impl AxisScale {
     /// The axis that shows `values`, between its own ends where it has them.
     pub fn of(axis: Bounds, values: impl Iterator<Item = f64>, ends: Ends) -> Self {
         let shown = values.filter(|value| value.is_finite() && (!axis.log || *value > 0.0));
@@ -163,13 +163,13 @@ pub fn said(value: f64) -> String {
 mod tests {
     use super::*;
 
-    fn texts(scale: Scale, about: f64) -> Vec<String> {
+    fn texts(scale: AxisScale, about: f64) -> Vec<String> {
         scale.ticks(about).into_iter().map(|(_, text)| text).collect()
     }
 
     #[test]
     fn ticks_are_round_numbers_within_the_axis() {
-        let axis = |from, to| Scale { from, to, log: false };
+        let axis = |from, to| AxisScale { from, to, log: false };
         assert_eq!(
             texts(axis(0.0, 1.0), 6.0),
             ["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"].map(|t| t.replace("0.0", "0"))
@@ -181,7 +181,7 @@ mod tests {
 
     #[test]
     fn a_logarithmic_axis_has_powers_of_ten_and_between_them_twos_and_fives() {
-        let axis = |from, to| Scale { from, to, log: true };
+        let axis = |from, to| AxisScale { from, to, log: true };
         assert_eq!(texts(axis(0.5, 20.0), 6.0), ["0.5", "1", "2", "5", "10", "20"]);
         assert_eq!(texts(axis(0.01, 1000.0), 6.0), ["0.01", "0.1", "1", "10", "100", "1000"]);
         let scale = axis(1.0, 100.0);
@@ -192,7 +192,7 @@ mod tests {
     #[test]
     fn an_axis_without_ends_has_those_of_its_values() {
         let of = |values: &[f64], ends| {
-            let scale = Scale::of(Bounds::default(), values.iter().copied(), ends);
+            let scale = AxisScale::of(Bounds::default(), values.iter().copied(), ends);
             (scale.from, scale.to)
         };
         assert_eq!(of(&[3.0, 297.0, f64::NAN], Ends::Tight), (3.0, 297.0));
@@ -209,7 +209,7 @@ mod tests {
     #[test]
     fn the_ends_that_a_file_gives_hold() {
         let axis = Bounds { from: Some(0.0), to: Some(120.0), log: false };
-        let scale = Scale::of(axis, [3.0, 500.0].into_iter(), Ends::Round);
+        let scale = AxisScale::of(axis, [3.0, 500.0].into_iter(), Ends::Round);
         assert_eq!((scale.from, scale.to), (0.0, 120.0));
         assert_eq!(scale.share(30.0), Some(0.25));
     }

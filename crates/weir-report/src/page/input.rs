@@ -39,7 +39,7 @@ pub struct PageInput {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SummaryTable {
     /// The metrics.
-    pub columns: Vec<Column>,
+    pub columns: Vec<SummaryColumn>,
     /// The controllers.
     pub rows: Vec<Row>,
 }
@@ -57,7 +57,10 @@ const LEAST_GAP: f64 = 0.05;
 /// A sentence on the cells whose runs are of two kinds ([`two_kinds`](weir_measure::results::stats::two_kinds)), which a mean
 /// hides; it stands below the table. Each row comes with its name in that sentence. The result is `None` where there is no such
 /// cell.
-pub fn kinds_below<'r>(columns: &[Column], rows: impl Iterator<Item = (String, &'r Row)>) -> Option<String> {
+pub fn kinds_below<'r>(
+    columns: &[SummaryColumn],
+    rows: impl Iterator<Item = (String, &'r Row)>,
+) -> Option<String> {
     let rows: Vec<(String, &Row)> = rows.collect();
     let greatest = |at: usize| {
         let cells = rows.iter().filter_map(|(_, row)| row.cells.get(at).copied().flatten());
@@ -99,7 +102,7 @@ pub struct PlacedTable {
     /// Headings of the columns of places and, behind them, of the names.
     pub heads: Vec<String>,
     /// The metrics.
-    pub columns: Vec<Column>,
+    pub columns: Vec<SummaryColumn>,
     /// The place of each row, as text, and the row.
     pub rows: Vec<(Vec<String>, Row)>,
 }
@@ -107,7 +110,7 @@ pub struct PlacedTable {
 impl PlacedTable {
     /// The tables of several places as one, `first` heading the names. A column that only some of them have is kept for all.
     pub fn of(places: &[String], first: &str, tables: Vec<(Vec<String>, SummaryTable)>) -> Self {
-        let mut columns: Vec<Column> = Vec::new();
+        let mut columns: Vec<SummaryColumn> = Vec::new();
         for column in tables.iter().flat_map(|(_, table)| &table.columns) {
             if !columns.iter().any(|other| other.label == column.label) {
                 columns.push(column.clone());
@@ -115,7 +118,7 @@ impl PlacedTable {
         }
         let mut rows = Vec::new();
         for (at, SummaryTable { columns: own, rows: of_place }) in tables {
-            let position = |column: &Column| own.iter().position(|other| other.label == column.label);
+            let position = |column: &SummaryColumn| own.iter().position(|other| other.label == column.label);
             let positions: Vec<Option<usize>> = columns.iter().map(position).collect();
             for row in of_place {
                 let cell = |position: &Option<usize>| row.cells.get((*position)?).copied().flatten();
@@ -161,16 +164,16 @@ pub struct ScatterPoint {
     /// Whether it belongs to the second of two runs.
     pub is_second: bool,
     /// Useful rate in kbit/s.
-    pub rate: Cell,
+    pub rate: SummaryCell,
     /// 95th percentile of the frame delay in milliseconds.
-    pub delay: Cell,
+    pub delay: SummaryCell,
     /// Rank of the controller among the others.
-    pub standing: Standing,
+    pub standing: ControllerRank,
 }
 
 /// Rank of a controller among the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Standing {
+pub enum ControllerRank {
     /// A reference sender, not ranked.
     Yardstick,
     /// At least one other controller beats it.
@@ -183,7 +186,7 @@ pub enum Standing {
 
 /// A metric of the summary.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Column {
+pub struct SummaryColumn {
     /// Its short name.
     pub label: String,
     /// Its unit; empty for a pure number.
@@ -214,7 +217,7 @@ pub struct Row {
     /// The controller's name.
     pub name: String,
     /// A value per column, or `None` where the metric is not defined.
-    pub cells: Vec<Option<Cell>>,
+    pub cells: Vec<Option<SummaryCell>>,
     /// Whether it is a reference sender, whose values are never the best.
     pub is_yardstick: bool,
     /// The runs that its values come from.
@@ -235,14 +238,14 @@ pub enum RowKind {
 
 impl Row {
     /// The row of a candidate.
-    pub fn of(name: &str, cells: Vec<Option<Cell>>) -> Self {
+    pub fn of(name: &str, cells: Vec<Option<SummaryCell>>) -> Self {
         Self { name: name.to_owned(), cells, is_yardstick: false, kind: RowKind::Alone }
     }
 }
 
 /// A value of the summary, in the column's unit.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Cell {
+pub struct SummaryCell {
     /// The mean over runs.
     pub mean: f64,
     /// Half the width of its 95 % confidence interval, or `None` for a single run.
@@ -256,14 +259,14 @@ pub struct Cell {
     pub worse: bool,
 }
 
-impl Cell {
+impl SummaryCell {
     /// The value without anything about its runs.
     pub const fn new(mean: f64) -> Self {
         Self { mean, ci95: None, kinds: None, best: false, worse: false }
     }
 }
 
-impl From<Estimate> for Cell {
+impl From<Estimate> for SummaryCell {
     fn from(Estimate { mean, half_width, kinds }: Estimate) -> Self {
         Self { mean, ci95: half_width, kinds, best: false, worse: false }
     }

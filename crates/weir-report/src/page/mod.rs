@@ -23,9 +23,9 @@ use std::path::Path;
 
 pub use decimate::extremes;
 pub use input::{
-    Best, CdfStep, Cell, Column, ControllerPanel, CoupledCurves, CouplingCurves, DecisionTick, Differences,
+    Best, CdfStep, ControllerPanel, ControllerRank, CoupledCurves, CouplingCurves, DecisionTick, Differences,
     FlowCurves, FlowRole, Move, PageInput, PlacedTable, Row, RowKind, Scatter, ScatterPoint, SignalBand,
-    Standing, SummaryTable, kinds_below,
+    SummaryCell, SummaryColumn, SummaryTable, kinds_below,
 };
 pub use markdown::markdown_cell;
 pub use palette::{COMPETITOR, IDEAL, css as palette_css, law as colour_of};

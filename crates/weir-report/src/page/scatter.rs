@@ -4,11 +4,11 @@ use core::fmt::Write;
 
 use maud::{Markup, PreEscaped, html};
 
-use super::input::{Cell, Scatter, ScatterPoint, Standing};
+use super::input::{ControllerRank, Scatter, ScatterPoint, SummaryCell};
 use super::names::Names;
 use super::palette;
 use super::table::shown;
-use crate::chart::{Bounds, Ends, Frame, Scale, escape_html, path};
+use crate::chart::{AxisScale, Bounds, ChartFrame, Ends, escape_html, path};
 
 /// About the width of a letter, and the height of a line, in half pixels.
 const LETTER: f64 = 14.0;
@@ -33,7 +33,9 @@ pub(super) fn figure(scatter: &Scatter, numbers: &Names<'_>) -> Markup {
     let _ = frame.across(&mut svg, "frame delay, 95th percentile (ms, logarithmic)");
     let _ = frame.inside(&mut svg, &drawn(&drawable, numbers, &frame));
     svg.push_str("</svg>");
-    let leads = |point: &&ScatterPoint| matches!(point.standing, Standing::Leading | Standing::Recommended);
+    let leads = |point: &&ScatterPoint| {
+        matches!(point.standing, ControllerRank::Leading | ControllerRank::Recommended)
+    };
     html! {
         figure.scatter.card id="scatter" {
             (PreEscaped(svg))
@@ -43,7 +45,7 @@ pub(super) fn figure(scatter: &Scatter, numbers: &Names<'_>) -> Markup {
                     "Ringed: the leading set, whom nobody beats in useful rate; its name in bold: recommended. "
                 }
                 "Lines: 95 % intervals. Dashed: the frontier, on which no controller has both more video in time and less delay. "
-                @if drawable.iter().any(|point| point.standing == Standing::Yardstick) {
+                @if drawable.iter().any(|point| point.standing == ControllerRank::Yardstick) {
                     "Hollow: yardsticks, which are no controllers. "
                 }
                 (scatter.note)
@@ -53,19 +55,19 @@ pub(super) fn figure(scatter: &Scatter, numbers: &Names<'_>) -> Markup {
 }
 
 /// The axes that show all points with their intervals.
-fn frame(points: &[&ScatterPoint]) -> Frame {
-    let ends = |cell: Cell| {
+fn frame(points: &[&ScatterPoint]) -> ChartFrame {
+    let ends = |cell: SummaryCell| {
         let half = cell.ci95.unwrap_or(0.0);
         [cell.mean - half, cell.mean, cell.mean + half]
     };
     let delays = points.iter().flat_map(|point| ends(point.delay));
     let rates = points.iter().flat_map(|point| ends(point.rate));
-    let x = Scale::of(Bounds { log: true, ..Bounds::default() }, delays, Ends::Loose);
-    let y = Scale::of(Bounds::default(), rates, Ends::Round);
-    Frame::new(x, y).with_room(RIGHT, 0.0)
+    let x = AxisScale::of(Bounds { log: true, ..Bounds::default() }, delays, Ends::Loose);
+    let y = AxisScale::of(Bounds::default(), rates, Ends::Round);
+    ChartFrame::new(x, y).with_room(RIGHT, 0.0)
 }
 
-fn drawn(points: &[&ScatterPoint], numbers: &Names<'_>, frame: &Frame) -> String {
+fn drawn(points: &[&ScatterPoint], numbers: &Names<'_>, frame: &ChartFrame) -> String {
     let mut out = frontier(points, frame);
     let mut labels = Labels { taken: Vec::new(), frame: *frame };
     let mut order: Vec<&&ScatterPoint> = points.iter().collect();
@@ -88,13 +90,13 @@ fn mark(
     out: &mut String,
     point: &ScatterPoint,
     index: usize,
-    frame: &Frame,
+    frame: &ChartFrame,
     labels: &mut Labels,
 ) -> Result<(), core::fmt::Error> {
     let Some((x, y)) = frame.place(point.delay.mean, point.rate.mean) else { return Ok(()) };
     let name = escape_html(&point.name);
     let colour = match point.standing {
-        Standing::Yardstick => palette::MUTED.to_owned(),
+        ControllerRank::Yardstick => palette::MUTED.to_owned(),
         _ => palette::law(index),
     };
     write!(
@@ -121,9 +123,9 @@ fn mark(
         }
     }
     let (class, text) = match point.standing {
-        Standing::Yardstick => ("q", "s"),
-        Standing::Behind | Standing::Leading => ("p", ""),
-        Standing::Recommended => ("p", "t"),
+        ControllerRank::Yardstick => ("q", "s"),
+        ControllerRank::Behind | ControllerRank::Leading => ("p", ""),
+        ControllerRank::Recommended => ("p", "t"),
     };
     if point.is_second {
         let (left, top) = (x - 8, y - 8);
@@ -131,7 +133,7 @@ fn mark(
     } else {
         write!(out, "<circle class=\"{class}\" cx=\"{x}\" cy=\"{y}\" r=\"8\"/>")?;
     }
-    if matches!(point.standing, Standing::Leading | Standing::Recommended) {
+    if matches!(point.standing, ControllerRank::Leading | ControllerRank::Recommended) {
         write!(out, "<circle class=\"o\" cx=\"{x}\" cy=\"{y}\" r=\"14\"/>")?;
     }
     let (at, baseline, end) = labels.place(&point.name, (f64::from(x), f64::from(y)));
@@ -140,15 +142,15 @@ fn mark(
 }
 
 /// `596 ± 24`.
-fn in_words(cell: Cell) -> String {
+fn in_words(cell: SummaryCell) -> String {
     let mean = shown(cell.mean, 0);
     cell.ci95.map_or(mean.clone(), |half| format!("{mean} ± {half:.0}"))
 }
 
 /// The Pareto front, from the best delay to the best rate, over the means of the controllers.
-fn frontier(points: &[&ScatterPoint], frame: &Frame) -> String {
+fn frontier(points: &[&ScatterPoint], frame: &ChartFrame) -> String {
     let mut by_delay: Vec<&&ScatterPoint> =
-        points.iter().filter(|point| point.standing != Standing::Yardstick).collect();
+        points.iter().filter(|point| point.standing != ControllerRank::Yardstick).collect();
     by_delay.sort_by(|a, b| a.delay.mean.total_cmp(&b.delay.mean));
     let mut best = f64::NEG_INFINITY;
     let mut on = Vec::new();
@@ -165,7 +167,7 @@ fn frontier(points: &[&ScatterPoint], frame: &Frame) -> String {
 /// Placement of names, so that they overlap neither each other nor a mark.
 struct Labels {
     taken: Vec<Area>,
-    frame: Frame,
+    frame: ChartFrame,
 }
 
 #[derive(Clone, Copy)]

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use super::chip::chip;
-use super::input::{Best, Cell, Column, PlacedTable, Row, RowKind, SummaryTable};
+use super::input::{Best, PlacedTable, Row, RowKind, SummaryCell, SummaryColumn, SummaryTable};
 use super::names::Names;
 
 /// The style of [`placed`] tables, on a page that has colours of its own.
@@ -81,7 +81,7 @@ fn drawn(table: &SummaryTable, row: &Row, (index, has_panel): (usize, bool)) -> 
     }
 }
 
-fn cell(column: &Column, cell: Option<Cell>, has_interval: bool) -> Markup {
+fn cell(column: &SummaryColumn, cell: Option<SummaryCell>, has_interval: bool) -> Markup {
     let half_width = cell.and_then(|cell| cell.ci95).filter(|width| width.is_finite());
     let interval = half_width.map(|width| format!("± {}", shown(width, column.decimals)));
     let rest = html! {
@@ -99,7 +99,7 @@ fn cell(column: &Column, cell: Option<Cell>, has_interval: bool) -> Markup {
 }
 
 /// The class of a marked cell.
-const fn mark(cell: Cell) -> Option<&'static str> {
+const fn mark(cell: SummaryCell) -> Option<&'static str> {
     match (cell.best, cell.worse) {
         (true, _) => Some("best"),
         (false, true) => Some("worse"),
@@ -107,7 +107,7 @@ const fn mark(cell: Cell) -> Option<&'static str> {
     }
 }
 
-fn cells(table: &SummaryTable, position: usize) -> impl Iterator<Item = Cell> {
+fn cells(table: &SummaryTable, position: usize) -> impl Iterator<Item = SummaryCell> {
     let cell = move |row: &Row| row.cells.get(position).copied().flatten();
     table.rows.iter().filter_map(cell).filter(|cell| cell.mean.is_finite())
 }

@@ -21,7 +21,7 @@ fn example(controllers: usize, bins: usize, signals: usize) -> PageInput {
 }
 
 fn table(controllers: usize) -> SummaryTable {
-    let column = |label: &str, unit: &str, decimals, best| Column {
+    let column = |label: &str, unit: &str, decimals, best| SummaryColumn {
         label: label.to_owned(),
         unit: unit.to_owned(),
         definition: format!("The {label}."),
@@ -29,8 +29,11 @@ fn table(controllers: usize) -> SummaryTable {
         best,
     };
     let row = |index: usize| {
-        let rate = Cell { ci95: Some(0.125), ..Cell::new(1.5 + index as f64 / 4.0) };
-        Row::of(&format!("controller {index}"), vec![Some(rate), Some(Cell::new(40.0 + index as f64)), None])
+        let rate = SummaryCell { ci95: Some(0.125), ..SummaryCell::new(1.5 + index as f64 / 4.0) };
+        Row::of(
+            &format!("controller {index}"),
+            vec![Some(rate), Some(SummaryCell::new(40.0 + index as f64)), None],
+        )
     };
     SummaryTable {
         columns: vec![
@@ -257,7 +260,7 @@ fn runs_of_two_kinds_are_told_below_the_table() {
 /// Two controllers of which the first leads, one that is behind both, and a reference sender.
 fn scatter() -> Scatter {
     let point = |name: &str, rate: f64, delay: f64, standing| {
-        let cell = |mean: f64, half: f64| Cell { ci95: Some(half), ..Cell::new(mean) };
+        let cell = |mean: f64, half: f64| SummaryCell { ci95: Some(half), ..SummaryCell::new(mean) };
         ScatterPoint {
             name: name.to_owned(),
             is_second: false,
@@ -267,10 +270,10 @@ fn scatter() -> Scatter {
         }
     };
     let points = vec![
-        point("quick <b>", 590.0, 960.0, Standing::Recommended),
-        point("slow", 596.0, 2056.0, Standing::Leading),
-        point("behind", 400.0, 2300.0, Standing::Behind),
-        point("fixed", 245.0, 1668.0, Standing::Yardstick),
+        point("quick <b>", 590.0, 960.0, ControllerRank::Recommended),
+        point("slow", 596.0, 2056.0, ControllerRank::Leading),
+        point("behind", 400.0, 2300.0, ControllerRank::Behind),
+        point("fixed", 245.0, 1668.0, ControllerRank::Yardstick),
     ];
     Scatter { points, note: "How sure that is.".to_owned() }
 }
@@ -328,7 +331,7 @@ fn a_controller_has_one_number_whatever_the_page_has_of_it() {
 #[test]
 fn marks_of_the_second_of_two_runs_are_squares_of_the_same_colour() {
     let mut points = scatter().points;
-    let second = ScatterPoint { is_second: true, rate: Cell::new(610.0), ..points[0].clone() };
+    let second = ScatterPoint { is_second: true, rate: SummaryCell::new(610.0), ..points[0].clone() };
     points.push(second);
     let html =
         render(&PageInput { scatter: Some(Scatter { points, note: String::new() }), ..example(1, 20, 0) });
@@ -343,8 +346,8 @@ fn marks_of_the_second_of_two_runs_are_squares_of_the_same_colour() {
 fn names_in_the_scatter_stand_apart() {
     let all: Vec<ScatterPoint> = (0..6)
         .map(|index| {
-            let near = |value: f64| Cell::new(value + f64::from(index));
-            let standing = Standing::Behind;
+            let near = |value: f64| SummaryCell::new(value + f64::from(index));
+            let standing = ControllerRank::Behind;
             ScatterPoint {
                 name: format!("law {index}"),
                 is_second: false,
@@ -393,8 +396,8 @@ fn two_runs_have_their_rows_together_and_their_names_stay_text() {
     input.runs = Some(["main".to_owned(), evil.clone()]);
     let mut rows = Vec::new();
     for row in &input.summary.rows {
-        let sure = Cell { best: true, ..Cell::new(1.0) };
-        let worse = Cell { worse: true, ..Cell::new(-2.0) };
+        let sure = SummaryCell { best: true, ..SummaryCell::new(1.0) };
+        let worse = SummaryCell { worse: true, ..SummaryCell::new(-2.0) };
         rows.push(Row { kind: RowKind::Of("main".to_owned()), ..row.clone() });
         rows.push(Row { kind: RowKind::Of(evil.clone()), ..row.clone() });
         let cells = vec![Some(sure), Some(worse), None];

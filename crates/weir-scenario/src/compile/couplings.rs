@@ -4,18 +4,18 @@
 mod tests;
 
 use weir_cc::coupled::{FlowId, sbd};
-use weir_world::{CoupledSpec, CouplingSpec, Desired};
+use weir_world::{CoupledSpec, CouplingSpec, DesiredRate};
 
 use super::context::{Context, time};
 use super::topology::{Network, PlannedFlow};
 use crate::registry::{self, CouplerSetting, Steers};
-use crate::scenario::{self, Carried, Coupling, Detection};
+use crate::scenario::{self, Coupling, Detection, FlowTraffic};
 use weir_form::{KeyPath, Problem};
 use weir_measure::metrics::CouplingPlan;
 
 /// The couplings of a run.
 #[derive(Default)]
-pub(super) struct Couplings {
+pub(super) struct CompiledCouplings {
     pub(super) specs: Vec<CouplingSpec>,
     /// The measurement plan of each coupling, including those that only measure.
     pub(super) plans: Vec<CouplingPlan>,
@@ -24,8 +24,9 @@ pub(super) struct Couplings {
 }
 
 impl Context<'_> {
-    pub(super) fn couplings(&self, network: &Network<'_>) -> Result<Couplings, Problem> {
-        let mut couplings = Couplings { places: vec![None; network.flows.len()], ..Couplings::default() };
+    pub(super) fn couplings(&self, network: &Network<'_>) -> Result<CompiledCouplings, Problem> {
+        let mut couplings =
+            CompiledCouplings { places: vec![None; network.flows.len()], ..CompiledCouplings::default() };
         for (name, coupling) in self.scenario.coupling.iter() {
             for (own, members) in groups(name, coupling, network) {
                 couplings.add(own, coupling, &members, network).map_err(|error| {
@@ -38,7 +39,7 @@ impl Context<'_> {
     }
 }
 
-impl Couplings {
+impl CompiledCouplings {
     fn add(
         &mut self,
         name: String,
@@ -100,15 +101,16 @@ fn groups(name: &str, coupling: &Coupling, network: &Network<'_>) -> Vec<(String
 
 /// The coupling and weight of a flow in the coupling of this index.
 fn place(index: usize, coupling: &Coupling, planned: &PlannedFlow<'_>) -> CoupledSpec {
-    let tells = coupling.detection == Detection::Measured && matches!(planned.flow.carried, Carried::Tcp(_));
+    let tells =
+        coupling.detection == Detection::Measured && matches!(planned.flow.carried, FlowTraffic::Tcp(_));
     CoupledSpec {
         coupling: index,
         priority: planned.flow.weight(),
         later_priorities: later_weights(planned),
         desired: match coupling.desired {
-            scenario::Desired::Unlimited => Desired::Unlimited,
-            scenario::Desired::Limits => Desired::Limits,
-            scenario::Desired::Measured => Desired::Measured,
+            scenario::Desired::Unlimited => DesiredRate::Unlimited,
+            scenario::Desired::Limits => DesiredRate::Limits,
+            scenario::Desired::Measured => DesiredRate::Measured,
         },
         statistics: tells.then_some(&sbd::Config::DEFAULT),
     }

@@ -1,7 +1,7 @@
 //! The flows of a run.
 
 use weir_cc::coupled::sbd;
-use weir_media::{Detection, DetectionSide, FrameTraces, Model};
+use weir_media::{BottleneckDetection, DetectionSide, EncoderModel, FrameTraces};
 use weir_net::Time;
 use weir_units::TimeDelta;
 use weir_world::{ClockSpec, CoupledSpec, FlowSpec, MediaSpec, Traffic};
@@ -9,7 +9,7 @@ use weir_world::{ClockSpec, CoupledSpec, FlowSpec, MediaSpec, Traffic};
 use super::context::{Context, time};
 use super::topology::PlannedFlow;
 use super::traffic::traffic;
-use crate::scenario::{Carried, Clocks, Detection as Measured, TakenAt};
+use crate::scenario::{Clocks, Detection as Measured, FlowTraffic, TakenAt};
 use weir_form::{KeyPath, Problem};
 use weir_import::traces::TraceStoreError;
 
@@ -32,12 +32,13 @@ impl Context<'_> {
             Problem::value(&planned.path.with("options"), error.to_string())
                 .help("see the options of the controller")
         })?;
-        if let (Carried::Media(media), Traffic::Media(MediaSpec { config, .. })) =
+        if let (FlowTraffic::Media(media), Traffic::Media(MediaSpec { config, .. })) =
             (&planned.flow.carried, &mut traffic)
             && let Some(wanted) = media.encoder.wanted_traces()
         {
             let traces = self.frame_sizes(wanted, &planned.path.with("encoder").with("traces"))?;
-            if let Model::Traces(traced) | Model::Hybrid(_, traced) = &mut config.encoder.model {
+            if let EncoderModel::Traces(traced) | EncoderModel::Hybrid(_, traced) = &mut config.encoder.model
+            {
                 traced.traces = traces;
             }
         }
@@ -45,7 +46,7 @@ impl Context<'_> {
             let started = (start - Time::ZERO) - planned.copy.shift;
             config.encoder.max_rates = config.encoder.max_rates.counted_from(started);
             if let Some(place) = coupled.as_ref().and_then(|_| self.statistics_of(planned)) {
-                config.detection = Detection::new(place, &sbd::Config::DEFAULT).ok();
+                config.detection = BottleneckDetection::new(place, &sbd::Config::DEFAULT).ok();
                 if place == DetectionSide::Sender {
                     config.witness = config.witness.or(Some(WITNESS));
                 }
@@ -113,7 +114,7 @@ impl Context<'_> {
         let shift = planned.copy.shift;
         let given = planned.flow.pauses.iter().flatten();
         let mut pauses: Vec<_> = given.map(|p| (time(p.from + shift), time(p.to + shift))).collect();
-        if let Carried::Constant(constant) = &planned.flow.carried {
+        if let FlowTraffic::Constant(constant) = &planned.flow.carried {
             pauses.extend(constant.silences(start, stop.min(self.end())));
         }
         pauses

@@ -55,7 +55,7 @@ pub(super) fn problems(
     }
     let Ok(scenario) = weir_form::read::<Scenario>(table) else { return Vec::new() };
     let scenario = Scenario { registry: registry.clone(), ..scenario };
-    let judge = Judge { problems, gone };
+    let judge = ProblemFilter { problems, gone };
     validate::problems(&scenario).into_iter().filter(|found| judge.is_sure_of(found)).collect()
 }
 
@@ -87,13 +87,13 @@ fn remove_from(value: &mut Value, keys: &[String]) -> bool {
     }
 }
 
-struct Judge<'p> {
+struct ProblemFilter<'p> {
     problems: &'p [Problem],
     /// The elements that were removed because they lack a required key.
     gone: Vec<Vec<String>>,
 }
 
-impl Judge<'_> {
+impl ProblemFilter<'_> {
     /// Whether `found` is a problem whatever the parts with mistakes of form were meant to be.
     fn is_sure_of(&self, found: &Problem) -> bool {
         let path = &found.path;

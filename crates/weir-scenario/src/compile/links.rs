@@ -16,7 +16,7 @@ use weir_import::traces::TraceStoreError;
 use weir_import::traces::edit::scale;
 
 /// The links of a run in the order of the network's, with their traces, cells and bottlenecks.
-pub(super) struct Links {
+pub(super) struct CompiledLinks {
     pub(super) specs: Vec<LinkSpec>,
     pub(super) cells: Vec<CellSpec>,
     pub(super) traces: Vec<TraceUse>,
@@ -25,7 +25,7 @@ pub(super) struct Links {
 }
 
 impl Context<'_> {
-    pub(super) fn links(&self, network: &Network<'_>) -> Result<Links, Problem> {
+    pub(super) fn links(&self, network: &Network<'_>) -> Result<CompiledLinks, Problem> {
         let airs: BTreeMap<&str, DataRate> =
             self.scenario.cells.iter().map(|(name, cell)| (name, cell.capacity(name, network))).collect();
         let mut specs = Vec::with_capacity(network.links.len());
@@ -40,7 +40,7 @@ impl Context<'_> {
         for &limit in bottlenecks.iter().flatten() {
             specs[limit].bottleneck = true;
         }
-        Ok(Links { specs, cells, traces, bottlenecks })
+        Ok(CompiledLinks { specs, cells, traces, bottlenecks })
     }
 
     fn service(

@@ -8,22 +8,22 @@ use weir_world::{CellSpec, FlowSpec, LinkSpec, MediaSpec, Traffic};
 
 use super::context::time;
 use super::couplings::later_weights;
-use super::links::Links;
+use super::links::CompiledLinks;
 use super::topology::{Network, PlannedFlow};
-use crate::scenario::{Carried, FurtherWindow, Scenario, Tcp};
-use weir_measure::metrics::{FlowPlan, LinkPlan, MeasurePlan, Window};
+use crate::scenario::{FlowTraffic, FurtherWindow, Scenario, Tcp};
+use weir_measure::metrics::{ExtraWindow, FlowPlan, LinkPlan, MeasurePlan};
 use weir_measure::results::FlowKind;
 
 /// The plan for a run over `links`, whose flows, in the order of the network's, are `specs`.
 pub(super) fn measure_plan(
     scenario: &Scenario,
     network: &Network<'_>,
-    links: &Links,
+    links: &CompiledLinks,
     specs: &[FlowSpec],
 ) -> MeasurePlan {
     let shared = Shared::new(&links.cells, &links.specs);
     let flow = |((planned, spec), &bottleneck)| {
-        flow_plan(spec, &Known { planned, links: &links.specs, shared: &shared, bottleneck })
+        flow_plan(spec, &FlowProperties { planned, links: &links.specs, shared: &shared, bottleneck })
     };
     let planned = network.flows.iter();
     let flows = planned.zip(specs).zip(&links.bottlenecks).map(flow).collect();
@@ -36,7 +36,7 @@ pub(super) fn measure_plan(
 }
 
 /// The properties of a flow that its simulation does not need.
-struct Known<'a> {
+struct FlowProperties<'a> {
     planned: &'a PlannedFlow<'a>,
     links: &'a [LinkSpec],
     shared: &'a Shared,
@@ -45,8 +45,8 @@ struct Known<'a> {
 }
 
 /// The measurement of a flow that is simulated by `spec`.
-fn flow_plan(spec: &FlowSpec, known: &Known<'_>) -> FlowPlan {
-    let &Known { planned, links, shared, bottleneck } = known;
+fn flow_plan(spec: &FlowSpec, known: &FlowProperties<'_>) -> FlowPlan {
+    let &FlowProperties { planned, links, shared, bottleneck } = known;
     let flow = planned.flow;
     let (sender_signals, receiver_signals) = signals(&spec.traffic);
     FlowPlan {
@@ -63,7 +63,7 @@ fn flow_plan(spec: &FlowSpec, known: &Known<'_>) -> FlowPlan {
         sends: flow.sends(),
         weight: flow.weight(),
         later_weights: later_weights(planned),
-        competes: matches!(&flow.carried, Carried::Media(media) if media.competitor),
+        competes: matches!(&flow.carried, FlowTraffic::Media(media) if media.competitor),
         controller: controller(&flow.carried).to_owned(),
         sender_signals,
         receiver_signals,
@@ -99,21 +99,21 @@ fn signals(traffic: &Traffic) -> (Vec<String>, Vec<String>) {
     }
 }
 
-fn controller(traffic: &Carried) -> &str {
+fn controller(traffic: &FlowTraffic) -> &str {
     match traffic {
-        Carried::Media(media) => &media.controller,
+        FlowTraffic::Media(media) => &media.controller,
         _ => "",
     }
 }
 
-fn kind(traffic: &Carried) -> FlowKind {
+fn kind(traffic: &FlowTraffic) -> FlowKind {
     match traffic {
-        Carried::Media(_) => FlowKind::Media,
-        Carried::Constant(_) => FlowKind::Constant,
-        Carried::Audio(_) => FlowKind::Audio,
-        Carried::Tcp(Tcp { downloads: Some(_), .. }) => FlowKind::Downloads,
-        Carried::Tcp(_) => FlowKind::Tcp,
-        Carried::Web(_) => FlowKind::Web,
+        FlowTraffic::Media(_) => FlowKind::Media,
+        FlowTraffic::Constant(_) => FlowKind::Constant,
+        FlowTraffic::Audio(_) => FlowKind::Audio,
+        FlowTraffic::Tcp(Tcp { downloads: Some(_), .. }) => FlowKind::Downloads,
+        FlowTraffic::Tcp(_) => FlowKind::Tcp,
+        FlowTraffic::Web(_) => FlowKind::Web,
     }
 }
 
@@ -145,9 +145,9 @@ impl Scenario {
         self.span(measure.map_or(TimeDelta::ZERO, |m| m.from), measure.and_then(|m| m.to))
     }
 
-    fn further_windows(&self) -> Vec<Window> {
+    fn further_windows(&self) -> Vec<ExtraWindow> {
         let given = self.measure.iter().flat_map(|measure| measure.windows.iter());
-        let window = |(name, window): (&str, &FurtherWindow)| Window {
+        let window = |(name, window): (&str, &FurtherWindow)| ExtraWindow {
             name: name.to_owned(),
             spans: vec![self.span(window.from, window.to)],
             delays_only: false,

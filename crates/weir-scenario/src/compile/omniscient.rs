@@ -9,7 +9,7 @@ use weir_world::{FlowSpec, Traffic};
 use super::topology::{Network, PlannedFlow};
 use crate::omniscient::{NAME, Omniscient, Overview};
 use crate::registry;
-use crate::scenario::{Carried, Media};
+use crate::scenario::{FlowTraffic, Media};
 use weir_form::Problem;
 
 /// Gives each omniscient sender among `flows`, which are the network's in its order, its view of the run that `plan` measures.
@@ -20,7 +20,7 @@ pub(super) fn show(
     flows: &mut [FlowSpec],
 ) -> Result<Option<Arc<NetworkObserver>>, Problem> {
     let omniscient = |(index, planned): (usize, &PlannedFlow<'_>)| match &planned.flow.carried {
-        Carried::Media(media) if media.controller == NAME => {
+        FlowTraffic::Media(media) if media.controller == NAME => {
             Some((index, media.clone(), planned.path.clone()))
         }
         _ => None,

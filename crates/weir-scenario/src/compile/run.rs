@@ -5,7 +5,7 @@ use std::sync::Arc;
 use weir_world::RunSpec;
 
 use super::context::Context;
-use super::couplings::Couplings;
+use super::couplings::CompiledCouplings;
 use super::measuring::measure_plan;
 use super::omniscient::show;
 use super::topology::network;
@@ -69,7 +69,7 @@ fn build(scenario: &Scenario, run: &RunOptions<'_>, store: &TraceStore) -> Resul
     let context = Context { scenario, seed: run.seed, store };
     let network = network(scenario, run.seed)?;
     let links = context.links(&network)?;
-    let Couplings { specs: couplings, plans, places } = context.couplings(&network)?;
+    let CompiledCouplings { specs: couplings, plans, places } = context.couplings(&network)?;
     let flows = network.flows.iter().zip(places).map(|(flow, place)| context.flow_spec(flow, place));
     let mut flows = flows.collect::<Result<Vec<_>, _>>()?;
     let plan = MeasurePlan {

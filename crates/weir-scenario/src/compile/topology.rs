@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use weir_world::stream;
 
 use super::copies::{FlowCopy, copies, numbered};
-use crate::scenario::{Carried, Dumbbell, Flow, LinkModel, Queue, Scenario};
+use crate::scenario::{Dumbbell, Flow, FlowTraffic, LinkModel, Queue, Scenario};
 use weir_form::{KeyPath, Problem, advice, list};
 
 /// The network of a scenario, every shorthand expanded.
@@ -61,7 +61,7 @@ pub(crate) fn network(scenario: &Scenario, seed: u64) -> Result<Network<'_>, Pro
 impl Flow {
     /// Whether it needs a return path.
     fn has_feedback(&self) -> bool {
-        !matches!(self.carried, Carried::Constant(_) | Carried::Audio(_))
+        !matches!(self.carried, FlowTraffic::Constant(_) | FlowTraffic::Audio(_))
     }
 
     /// The five-tuple of one of its copies.

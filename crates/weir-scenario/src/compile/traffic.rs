@@ -5,16 +5,16 @@ use weir_media::MediaConfig;
 use weir_world::{MediaSpec, Traffic};
 
 use crate::registry::{self, MarkResponse, Registry, RegistryError, TcpProfile};
-use crate::scenario::{AudioStream, Carried, EcnField, Flow, Media, OnOrOff, Scenario, Tcp};
+use crate::scenario::{AudioStream, EcnField, Flow, FlowTraffic, Media, OnOrOff, Scenario, Tcp};
 
 /// The traffic of `flow` of `scenario`, with a controller of its own, which gives it this weight.
 pub(super) fn traffic(scenario: &Scenario, flow: &Flow, weight: f64) -> Result<Traffic, RegistryError> {
     match &flow.carried {
-        Carried::Media(media) => media_traffic(scenario, media, weight),
-        Carried::Constant(constant) => Ok(Traffic::Unresponsive(constant.source())),
-        Carried::Audio(audio) => Ok(Traffic::Unresponsive(audio.source())),
-        Carried::Tcp(tcp) => tcp_traffic(tcp),
-        Carried::Web(web) => {
+        FlowTraffic::Media(media) => media_traffic(scenario, media, weight),
+        FlowTraffic::Constant(constant) => Ok(Traffic::Unresponsive(constant.source())),
+        FlowTraffic::Audio(audio) => Ok(Traffic::Unresponsive(audio.source())),
+        FlowTraffic::Tcp(tcp) => tcp_traffic(tcp),
+        FlowTraffic::Web(web) => {
             let config = web.config();
             let algorithms = registry::window_algorithms_of(&web.algorithm, web.profile, config.pacing)?;
             Ok(Traffic::Web { algorithms, config, web: web.traffic() })
@@ -23,11 +23,11 @@ pub(super) fn traffic(scenario: &Scenario, flow: &Flow, weight: f64) -> Result<T
 }
 
 /// Whether a congestion window controls the traffic.
-pub(super) fn has_window(registry: &Registry, carried: &Carried) -> bool {
+pub(super) fn has_window(registry: &Registry, carried: &FlowTraffic) -> bool {
     match carried {
-        Carried::Tcp(_) => true,
-        Carried::Media(media) => registry.has_window(&media.controller),
-        Carried::Constant(_) | Carried::Audio(_) | Carried::Web(_) => false,
+        FlowTraffic::Tcp(_) => true,
+        FlowTraffic::Media(media) => registry.has_window(&media.controller),
+        FlowTraffic::Constant(_) | FlowTraffic::Audio(_) | FlowTraffic::Web(_) => false,
     }
 }
 
@@ -68,7 +68,7 @@ fn tcp_traffic(tcp: &Tcp) -> Result<Traffic, RegistryError> {
         let algorithm = registry::window_algorithm(tcp.algorithm(), tcp.profile, config.pacing)?;
         return Ok(Traffic::Tcp { name: tcp.algorithm().to_owned(), algorithm, config, size });
     };
-    let downloads = weir_world::Downloads {
+    let downloads = weir_world::DownloadTraffic {
         smallest: downloads.size.min,
         largest: downloads.size.max,
         idle: downloads.idle,

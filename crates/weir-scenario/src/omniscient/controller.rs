@@ -7,7 +7,7 @@ use weir_cc::{
 use weir_net::Time;
 use weir_wire::media::UDP_IPV4_OVERHEAD;
 
-use super::Point;
+use super::OperatingPoint;
 use super::sight::{AveragedShare, NetworkView};
 
 /// Interval between decisions.
@@ -29,7 +29,7 @@ const SIGNALS: &[Signal] = &[
 /// The omniscient sender.
 #[derive(Debug)]
 pub struct Omniscient {
-    point: Point,
+    point: OperatingPoint,
     limits: RateLimits,
     /// View of the network, or `None` for a sender without one, which sends at its start rate.
     sight: Option<NetworkView>,
@@ -37,19 +37,19 @@ pub struct Omniscient {
     /// Limit of the bytes in flight.
     window: Option<DataSize>,
     due: SendTime,
-    headers: Headers,
+    headers: HeaderShare,
     /// Values of [`SIGNALS`], in their order.
     signals: [f64; 2],
 }
 
 /// Recent payload and wire bytes, for the share of payload in the sent data.
 #[derive(Clone, Copy, Debug, Default)]
-struct Headers {
+struct HeaderShare {
     payload: f64,
     wire: f64,
 }
 
-impl Headers {
+impl HeaderShare {
     fn on_sent(&mut self, packet: &SentPacket) {
         self.payload += packet.payload.bytes_f64();
         self.wire += packet.size.bytes_f64() + UDP_IPV4_OVERHEAD as f64;
@@ -67,7 +67,7 @@ impl Headers {
 
 impl Omniscient {
     /// A sender without a view of the network, as outside of a simulation.
-    pub(crate) fn blind(point: Point, limits: RateLimits) -> Self {
+    pub(crate) fn blind(point: OperatingPoint, limits: RateLimits) -> Self {
         Self {
             point,
             limits,
@@ -75,13 +75,13 @@ impl Omniscient {
             rate: limits.start(),
             window: None,
             due: SendTime::MAX,
-            headers: Headers::default(),
+            headers: HeaderShare::default(),
             signals: [f64::NAN; 2],
         }
     }
 
     /// A sender with a view of the network.
-    pub(crate) fn seeing(point: Point, limits: RateLimits, sight: NetworkView) -> Self {
+    pub(crate) fn seeing(point: OperatingPoint, limits: RateLimits, sight: NetworkView) -> Self {
         let due = SendTime::from_nanos(sight.start.nanos() as i64);
         Self { due, sight: Some(sight), ..Self::blind(point, limits) }
     }

@@ -33,7 +33,7 @@ pub use sight::Overview;
 
 /// The name of the omniscient sender as a controller.
 pub const NAME: &str = "omniscient";
-/// The name of its second [`Point`].
+/// The name of its second [`OperatingPoint`].
 pub const CAUTIOUS: &str = "cautious";
 /// The name of its third point.
 pub const CAREFUL: &str = "careful";
@@ -43,7 +43,7 @@ pub const STEADY: &str = "steady";
 /// The operating point of the omniscient sender: the share of the capacity it aims at, and its margins.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub(crate) struct Point {
+pub(crate) struct OperatingPoint {
     /// a: the part of its share that is the target.
     #[schemars(range(min = 0.01, max = 1.0))]
     pub(crate) share: f64,
@@ -56,14 +56,14 @@ pub(crate) struct Point {
     pub(crate) in_flight: Option<TimeDelta>,
 }
 
-impl Default for Point {
+impl Default for OperatingPoint {
     fn default() -> Self {
         let (window, drained_within) = (TimeDelta::from_millis(200), TimeDelta::from_secs(1));
         Self { share: 0.95, window, drained_within, in_flight: Some(TimeDelta::from_millis(200)) }
     }
 }
 
-impl Point {
+impl OperatingPoint {
     /// The second point, with larger margins.
     pub(crate) fn cautious() -> Self {
         Self { share: 0.9, in_flight: Some(TimeDelta::from_millis(100)), ..Self::default() }

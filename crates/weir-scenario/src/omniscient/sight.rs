@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use weir_measure::metrics::{
-    Backlog, FairShares, FlowPlan, MeasurePlan, NetworkObserver, max_min_shares_every,
+    BacklogReader, FairShares, FlowPlan, MeasurePlan, NetworkObserver, max_min_shares_every,
 };
 use weir_measure::results::FlowKind;
 use weir_net::Time;
@@ -27,7 +27,7 @@ pub struct Overview<'p> {
 pub(crate) struct NetworkView {
     pub(super) start: Time,
     /// Pieces of the flow's active time, in order.
-    pieces: Vec<Piece>,
+    pieces: Vec<ShareInterval>,
     /// Index of the first piece that may still matter.
     next: usize,
     /// The highest rate that the flow can use, on the wire, in bit/s.
@@ -37,7 +37,7 @@ pub(crate) struct NetworkView {
     taken: Taken,
     witness: Arc<NetworkObserver>,
     flow: usize,
-    backlog: Backlog,
+    backlog: BacklogReader,
     /// Propagation delay of the whole round trip, and of the return path alone.
     round_trip: TimeDelta,
     back: TimeDelta,
@@ -53,7 +53,7 @@ struct Taken {
 
 /// The flow's share over a stretch of time.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Piece {
+struct ShareInterval {
     from: Time,
     to: Time,
     bps: f64,
@@ -92,7 +92,7 @@ impl<'p> Overview<'p> {
         let own = &self.plan.flows[flow];
         let pieces = self.shares.iter().zip(&self.free);
         let active = pieces.filter(|(piece, _)| own.may_send_at(piece.from));
-        let piece = |(shares, free): (&FairShares, &FairShares)| Piece {
+        let piece = |(shares, free): (&FairShares, &FairShares)| ShareInterval {
             from: shares.from,
             to: shares.to,
             bps: shares.bps[flow],
@@ -108,7 +108,7 @@ impl<'p> Overview<'p> {
             taken: Taken { since: own.start, bits: 0.0 },
             witness: self.witness(),
             flow,
-            backlog: Backlog::default(),
+            backlog: BacklogReader::default(),
             round_trip: own.propagation + back,
             back,
         }

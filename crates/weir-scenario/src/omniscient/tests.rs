@@ -6,7 +6,7 @@ use weir_measure::results::FlowKind;
 use weir_net::{Service, Time};
 use weir_world::{Monitor, PacketMeta};
 
-use super::{Omniscient, Overview, Point};
+use super::{Omniscient, OperatingPoint, Overview};
 
 const MS: fn(u64) -> Time = Time::from_millis;
 const BACK: TimeDelta = TimeDelta::from_millis(50);
@@ -68,11 +68,11 @@ fn beside_transfers_it_misses_its_part_of_what_they_have_taken_so_far() {
 }
 
 fn sender(overview: &Overview<'_>) -> Omniscient {
-    sender_at(Point::default(), overview)
+    sender_at(OperatingPoint::default(), overview)
 }
 
 /// Limits of 100 kbit/s to 5 Mbit/s.
-fn sender_at(point: Point, overview: &Overview<'_>) -> Omniscient {
+fn sender_at(point: OperatingPoint, overview: &Overview<'_>) -> Omniscient {
     let kbps = DataRate::from_kbps;
     let limits = RateLimits::new(kbps(100), kbps(300), kbps(5000)).unwrap();
     let mut sender = Omniscient::seeing(point, limits, overview.sight(0, BACK));
@@ -133,7 +133,7 @@ fn what_waits_is_to_be_gone_after_a_second() {
 fn the_steady_point_follows_slowly() {
     let plan = plan(vec![call(6000)]);
     let overview = Overview::new(&plan);
-    let mut sender = sender_at(Point::steady(), &overview);
+    let mut sender = sender_at(OperatingPoint::steady(), &overview);
     // 0.9 of 2 Mbit/s, of which 0.9 are payload; less 20 kB in two seconds.
     assert_eq!(rate_at(&mut sender, 9000, 18_000), 1.62e6 - 72e3);
     // One second after the change to 1 Mbit/s, seen 50 ms later: 0.9 of 1.5 Mbit/s.
@@ -148,7 +148,7 @@ fn what_waits_leaves_less_of_its_highest_rate_too() {
     let overview = Overview::new(&plan);
     let kbps = DataRate::from_kbps;
     let limits = RateLimits::new(kbps(100), kbps(300), kbps(1400)).unwrap();
-    let mut sender = Omniscient::seeing(Point::default(), limits, overview.sight(0, BACK));
+    let mut sender = Omniscient::seeing(OperatingPoint::default(), limits, overview.sight(0, BACK));
     // 0.95 of 2 Mbit/s is more than the 1.5 that its 1.4 of media are on the wire.
     assert_eq!(rate_at(&mut sender, 1000, 0), 1.4e6);
     assert_eq!(rate_at(&mut sender, 1100, 5000), 1.4e6 - 40e3);
@@ -157,15 +157,21 @@ fn what_waits_leaves_less_of_its_highest_rate_too() {
 #[test]
 fn points_out_of_range_are_refused() {
     let one = TimeDelta::from_millis(100);
-    let ok = Point { share: 0.5, window: one, drained_within: one, in_flight: None };
+    let ok = OperatingPoint { share: 0.5, window: one, drained_within: one, in_flight: None };
     let refused = [
-        Point { share: 0.0, ..ok },
-        Point { share: f64::NAN, ..ok },
-        Point { window: TimeDelta::ZERO, ..ok },
-        Point { drained_within: TimeDelta::ZERO, ..ok },
-        Point { in_flight: Some(TimeDelta::from_millis(-1)), ..ok },
+        OperatingPoint { share: 0.0, ..ok },
+        OperatingPoint { share: f64::NAN, ..ok },
+        OperatingPoint { window: TimeDelta::ZERO, ..ok },
+        OperatingPoint { drained_within: TimeDelta::ZERO, ..ok },
+        OperatingPoint { in_flight: Some(TimeDelta::from_millis(-1)), ..ok },
     ];
     assert!(refused.into_iter().all(|point| point.checked().is_err()));
-    let points = [ok, Point::default(), Point::cautious(), Point::careful(), Point::steady()];
+    let points = [
+        ok,
+        OperatingPoint::default(),
+        OperatingPoint::cautious(),
+        OperatingPoint::careful(),
+        OperatingPoint::steady(),
+    ];
     assert!(points.into_iter().all(|point| point.checked().is_ok()));
 }

@@ -6,7 +6,7 @@ use weir_registry::{
     ControllerInfo, ControllerKind, Half, MarkResponse, Options, Preset, RegistryError, config,
 };
 
-use crate::omniscient::{CAREFUL, CAUTIOUS, NAME, Omniscient, Point, STEADY};
+use crate::omniscient::{CAREFUL, CAUTIOUS, NAME, Omniscient, OperatingPoint, STEADY};
 
 /// The interval of the receiver's reports, which the sender ignores.
 const REPORTS: TimeDelta = TimeDelta::from_millis(50);
@@ -15,15 +15,15 @@ const REPORTS: TimeDelta = TimeDelta::from_millis(50);
 ///
 /// # Errors
 /// Unknown options, or one out of its range.
-pub(crate) fn omniscient_point(options: Option<&Options>) -> Result<Point, RegistryError> {
-    let point = config::<OmniscientSender>(options, 1.0).and_then(Point::checked);
+pub(crate) fn omniscient_point(options: Option<&Options>) -> Result<OperatingPoint, RegistryError> {
+    let point = config::<OmniscientSender>(options, 1.0).and_then(OperatingPoint::checked);
     point.map_err(|reason| RegistryError::Options { name: NAME.to_owned(), reason })
 }
 
 pub(super) struct OmniscientSender;
 
 impl ControllerKind for OmniscientSender {
-    type Config = Point;
+    type Config = OperatingPoint;
     fn info() -> ControllerInfo {
         ControllerInfo {
             name: NAME.into(),
@@ -40,9 +40,9 @@ impl ControllerKind for OmniscientSender {
     fn presets() -> Vec<Preset<Self::Config>> {
         let preset = |name, summary, config| Preset { name, summary, config };
         vec![
-            preset(CAUTIOUS, "with more room", Point::cautious()),
-            preset(CAREFUL, "with much room, for short queues", Point::careful()),
-            preset(STEADY, "so slow that an encoder can follow", Point::steady()),
+            preset(CAUTIOUS, "with more room", OperatingPoint::cautious()),
+            preset(CAREFUL, "with much room, for short queues", OperatingPoint::careful()),
+            preset(STEADY, "so slow that an encoder can follow", OperatingPoint::steady()),
         ]
     }
 

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use weir_net::ConfigError;
 use weir_units::{DataSize, TimeDelta};
 
-use super::loss::Loss;
+use super::loss::LinkLoss;
 
 /// A change of a link, without notice to the flows. Values that are not given stay as they are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -18,7 +18,7 @@ pub struct Change {
     pub delay: Option<TimeDelta>,
     /// Random loss of packets that come out from then on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub loss: Option<Loss>,
+    pub loss: Option<LinkLoss>,
     /// All limits of the queue for packets that arrive from then on; `{}` for none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queue: Option<QueueLimits>,

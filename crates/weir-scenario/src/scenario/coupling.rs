@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weir_units::TimeDelta;
 
-use super::media::Options;
+use super::media::ControllerOptions;
 use super::named::Named;
 
 /// Flows that are coupled. The weight of each is its own `priority`; a coupled controller's own weight is 1.
@@ -17,7 +17,7 @@ pub struct Coupling {
     pub algorithm: String,
     /// Options of that coupler, by the names of its configuration; its defaults unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub options: Option<Options>,
+    pub options: Option<ControllerOptions>,
     /// Delay of a message from a flow's host to the coupler, and of an allocation back: up to 500 ms; none unless given.
     #[serde(default)]
     pub delay: TimeDelta,

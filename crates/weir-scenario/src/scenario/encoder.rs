@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weir_media::{
-    EncoderConfig, FrameBurst, FrameTraces, KeyFrames, LADDER_RUNGS, LateRequests, Model, RateSteps,
+    EncoderConfig, EncoderModel, FrameBurst, FrameTraces, KeyFrames, LADDER_RUNGS, LateRequests, RateSteps,
 };
 use weir_units::{DataRate, DataSize, TimeDelta};
 
@@ -15,20 +15,20 @@ pub const TALKING_HEAD: &str = "talking-head";
 /// A video encoder: a preset, or a preset with changes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
-pub enum Encoder {
+pub enum EncoderChoice {
     /// A preset as it is.
     Preset(EncoderPreset),
     /// A preset with changes.
     Changed(Box<ChangedEncoder>),
 }
 
-impl Default for Encoder {
+impl Default for EncoderChoice {
     fn default() -> Self {
         Self::Preset(EncoderPreset::default())
     }
 }
 
-impl Encoder {
+impl EncoderChoice {
     /// The encoder's configuration; with the built-in frame sizes where a file's are wanted.
     pub fn config(&self) -> EncoderConfig {
         match self {
@@ -50,13 +50,13 @@ impl Encoder {
         let (mut bursts, mut noisy, mut traced, mut keys) = (false, true, false, false);
         let (mut packets, mut ladder, mut frames) = (false, false, true);
         match model {
-            Model::Nominal => keys = true,
-            Model::Statistical(_) => bursts = true,
-            Model::Traces(_) => (traced, noisy) = (true, false),
-            Model::Hybrid(..) => (bursts, traced, noisy) = (true, true, false),
-            Model::ContentSharing(_) => noisy = false,
-            Model::Packets(_) => (packets, frames, noisy) = (true, false, false),
-            Model::Ladder(_) => (ladder, keys) = (true, true),
+            EncoderModel::Nominal => keys = true,
+            EncoderModel::Statistical(_) => bursts = true,
+            EncoderModel::Traces(_) => (traced, noisy) = (true, false),
+            EncoderModel::Hybrid(..) => (bursts, traced, noisy) = (true, true, false),
+            EncoderModel::ContentSharing(_) => noisy = false,
+            EncoderModel::Packets(_) => (packets, frames, noisy) = (true, false, false),
+            EncoderModel::Ladder(_) => (ladder, keys) = (true, true),
         }
         let reacts = keys && !ladder || bursts;
         [
@@ -225,10 +225,10 @@ impl ChangedEncoder {
     }
 
     /// The preset's model with the changes, and the highest rate where the model has one of its own.
-    fn model(&self, mut model: Model) -> (Model, Option<DataRate>) {
+    fn model(&self, mut model: EncoderModel) -> (EncoderModel, Option<DataRate>) {
         let mut top = None;
         match &mut model {
-            Model::Statistical(statistical) | Model::Hybrid(statistical, _) => {
+            EncoderModel::Statistical(statistical) | EncoderModel::Hybrid(statistical, _) => {
                 statistical.interval_scale = self.interval_noise.unwrap_or(statistical.interval_scale);
                 statistical.size_scale = self.size_noise.unwrap_or(statistical.size_scale);
                 statistical.late_requests =
@@ -241,8 +241,8 @@ impl ChangedEncoder {
                     }
                 };
             }
-            Model::Packets(packets) => packets.size = self.packet_size.unwrap_or(packets.size),
-            Model::Ladder(ladder) => {
+            EncoderModel::Packets(packets) => packets.size = self.packet_size.unwrap_or(packets.size),
+            EncoderModel::Ladder(ladder) => {
                 ladder.hysteresis = self.hysteresis.unwrap_or(ladder.hysteresis);
                 if let Some(rates) = &self.ladder {
                     ladder.rates = [DataRate::ZERO; LADDER_RUNGS];
@@ -253,9 +253,9 @@ impl ChangedEncoder {
                     top = Some(all.scale(1.0 + ladder.hysteresis));
                 }
             }
-            Model::Nominal | Model::Traces(_) | Model::ContentSharing(_) => {}
+            EncoderModel::Nominal | EncoderModel::Traces(_) | EncoderModel::ContentSharing(_) => {}
         }
-        if let Model::Traces(traced) | Model::Hybrid(_, traced) = &mut model {
+        if let EncoderModel::Traces(traced) | EncoderModel::Hybrid(_, traced) = &mut model {
             traced.skip_frames = self.skip_frames.unwrap_or(traced.skip_frames);
         }
         (model, top)

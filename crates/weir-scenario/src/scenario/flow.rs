@@ -73,17 +73,17 @@ pub struct Flow {
     pub pauses: Option<Vec<Pause>>,
     /// The receiver's clock, where it differs from the scenario's `clocks`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub receiver_clock: Option<Clock>,
+    pub receiver_clock: Option<HostClock>,
     /// The traffic of the flow.
     #[serde(flatten)]
-    pub carried: Carried,
+    pub carried: FlowTraffic,
 }
 
 impl Flow {
     /// Its media, if it has some and is no competitor of the judged flows.
     pub(crate) fn judged_media_mut(&mut self) -> Option<&mut Media> {
         match &mut self.carried {
-            Carried::Media(media) if !media.competitor => Some(media),
+            FlowTraffic::Media(media) if !media.competitor => Some(media),
             _ => None,
         }
     }
@@ -91,17 +91,17 @@ impl Flow {
     /// The highest rate that it can use on the wire, or `None` for no limit.
     pub(crate) fn max_rate(&self) -> Option<DataRate> {
         match &self.carried {
-            Carried::Media(media) => Some(most_on_wire(media, media.encoder.config().max_rate)),
-            Carried::Constant(constant) => Some(constant.max_rate()),
-            Carried::Audio(audio) => audio.source().steps.first().map(|&(_, rate)| rate),
-            Carried::Tcp(_) => None,
-            Carried::Web(web) => Some(web.load),
+            FlowTraffic::Media(media) => Some(most_on_wire(media, media.encoder.config().max_rate)),
+            FlowTraffic::Constant(constant) => Some(constant.max_rate()),
+            FlowTraffic::Audio(audio) => audio.source().steps.first().map(|&(_, rate)| rate),
+            FlowTraffic::Tcp(_) => None,
+            FlowTraffic::Web(web) => Some(web.load),
         }
     }
 
     /// Other such rates from certain times of the run on, those of the first copy.
     pub(crate) fn max_rates(&self) -> Vec<(TimeDelta, DataRate)> {
-        let Carried::Media(media) = &self.carried else { return Vec::new() };
+        let FlowTraffic::Media(media) = &self.carried else { return Vec::new() };
         let steps = media.encoder.config().max_rates;
         steps.iter().map(|(at, rate)| (at, most_on_wire(media, rate))).collect()
     }
@@ -109,23 +109,23 @@ impl Flow {
     /// The rates of a flow that does not adapt, each with its start; empty for a flow that adapts.
     pub(crate) fn sends(&self) -> Vec<(Time, DataRate)> {
         match &self.carried {
-            Carried::Constant(constant) => constant.source().steps,
-            Carried::Audio(audio) => audio.source().steps,
-            Carried::Media(_) | Carried::Tcp(_) | Carried::Web(_) => Vec::new(),
+            FlowTraffic::Constant(constant) => constant.source().steps,
+            FlowTraffic::Audio(audio) => audio.source().steps,
+            FlowTraffic::Media(_) | FlowTraffic::Tcp(_) | FlowTraffic::Web(_) => Vec::new(),
         }
     }
 
     /// The call it belongs to.
     pub(crate) fn call(&self) -> Option<&str> {
-        if let Carried::Media(media) = &self.carried { media.call.as_deref() } else { None }
+        if let FlowTraffic::Media(media) = &self.carried { media.call.as_deref() } else { None }
     }
 
     /// Its weight where flows share a bottleneck.
     pub(crate) fn weight(&self) -> f64 {
         match &self.carried {
-            Carried::Media(media) => media.priority,
-            Carried::Tcp(tcp) => tcp.priority,
-            Carried::Constant(_) | Carried::Audio(_) | Carried::Web(_) => usual_priority(),
+            FlowTraffic::Media(media) => media.priority,
+            FlowTraffic::Tcp(tcp) => tcp.priority,
+            FlowTraffic::Constant(_) | FlowTraffic::Audio(_) | FlowTraffic::Web(_) => usual_priority(),
         }
     }
 
@@ -133,11 +133,11 @@ impl Flow {
     pub(crate) fn full_packet(&self) -> Option<u32> {
         let tcp = |config: TcpConfig| u64::from(config.mss) + u64::from(config.header);
         let bytes = match &self.carried {
-            Carried::Media(media) => media.payload_limit.bytes() + MEDIA_HEADERS,
-            Carried::Constant(constant) => constant.packet_size.bytes(),
-            Carried::Audio(_) => return None,
-            Carried::Tcp(own) => tcp(own.config()),
-            Carried::Web(web) => tcp(web.config()),
+            FlowTraffic::Media(media) => media.payload_limit.bytes() + MEDIA_HEADERS,
+            FlowTraffic::Constant(constant) => constant.packet_size.bytes(),
+            FlowTraffic::Audio(_) => return None,
+            FlowTraffic::Tcp(own) => tcp(own.config()),
+            FlowTraffic::Web(web) => tcp(web.config()),
         };
         u32::try_from(bytes).ok()
     }
@@ -159,7 +159,7 @@ fn most_on_wire(media: &Media, source: DataRate) -> DataRate {
 /// The traffic of a flow.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
-pub enum Carried {
+pub enum FlowTraffic {
     /// Video under a congestion controller.
     Media(Media),
     /// Packets of one size at a constant or a changing rate, without feedback.
@@ -175,7 +175,7 @@ pub enum Carried {
 /// A host's clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Clock {
+pub struct HostClock {
     /// Offset of the clock at the start of the run; as the scenario's `clocks` say unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub offset: Option<TimeDelta>,

@@ -6,7 +6,7 @@ use weir_net::{ConfigError, LinkConfig, Service};
 use weir_units::{DataRate, DataSize, TimeDelta};
 
 use super::change::Change;
-use super::loss::Loss;
+use super::loss::LinkLoss;
 use super::queue::Queue;
 
 /// A directed link between two nodes.
@@ -69,13 +69,13 @@ pub struct LinkModel {
     pub queue: Queue,
     /// Random delay after the queue; none unless given.
     #[serde(default)]
-    pub jitter: Jitter,
+    pub jitter: LinkJitter,
     /// Packets that jitter must not reorder; all on the link unless given.
     #[serde(default)]
-    pub order: Order,
+    pub order: OutputOrder,
     /// Random loss after the queue.
     #[serde(default)]
-    pub loss: Loss,
+    pub loss: LinkLoss,
     /// Changes of delay, random loss and queue limits, in order of time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<Change>,
@@ -112,7 +112,7 @@ pub enum RandomOffset {
 /// Random delay of each packet after the queue.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
-pub enum Jitter {
+pub enum LinkJitter {
     /// No jitter.
     #[default]
     None,
@@ -147,7 +147,7 @@ pub enum Jitter {
 /// Packets that leave the link in the order in which they left the queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Order {
+pub enum OutputOrder {
     /// All packets on the link.
     #[default]
     Link,
@@ -197,9 +197,9 @@ impl LinkModel {
             delay: self.delay,
             jitter: self.jitter.config(),
             order: match self.order {
-                Order::Link => weir_net::Order::Link,
-                Order::Flow => weir_net::Order::Flow,
-                Order::None => weir_net::Order::None,
+                OutputOrder::Link => weir_net::Order::Link,
+                OutputOrder::Flow => weir_net::Order::Flow,
+                OutputOrder::None => weir_net::Order::None,
             },
             loss: self.loss.config()?,
             changes: self.changes.iter().map(Change::config).collect::<Result<_, _>>()?,
@@ -208,7 +208,7 @@ impl LinkModel {
     }
 }
 
-impl Jitter {
+impl LinkJitter {
     pub(crate) fn config(&self) -> weir_net::Jitter {
         match *self {
             Self::None => weir_net::Jitter::None,

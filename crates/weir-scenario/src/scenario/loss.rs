@@ -7,14 +7,14 @@ use weir_net::ConfigError;
 /// Random loss after the queue: a share of all packets, or a table.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
-pub enum Loss {
+pub enum LinkLoss {
     /// Each packet is lost with this probability, independently.
     Share(#[schemars(range(min = 0.0, max = 1.0))] f64),
     /// Losses that depend on earlier ones.
     Model(LossModel),
 }
 
-impl Default for Loss {
+impl Default for LinkLoss {
     fn default() -> Self {
         Self::Share(0.0)
     }
@@ -56,7 +56,7 @@ const fn certain() -> f64 {
     1.0
 }
 
-impl Loss {
+impl LinkLoss {
     /// # Errors
     /// Bursts of losses that are impossible.
     pub(crate) fn config(&self) -> Result<weir_net::LossModel, ConfigError> {

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use weir_cc::{LimitsOutOfOrder, RateLimits};
 use weir_units::{DataRate, DataSize, TimeDelta};
 
-use super::encoder::Encoder;
+use super::encoder::EncoderChoice;
 use super::unresponsive::AudioStream;
 
 /// Video under a congestion controller.
@@ -18,14 +18,14 @@ pub struct Media {
     pub competitor: bool,
     /// Options of that controller, by the names of its configuration; its defaults unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub options: Option<Options>,
+    pub options: Option<ControllerOptions>,
     /// Its share of a bottleneck relative to others, 1 being the usual one; for controllers that know priorities.
     #[serde(default = "usual_priority")]
     #[schemars(range(min = 0.01, max = 100.0))]
     pub priority: f64,
     /// The video encoder.
     #[serde(default)]
-    pub encoder: Encoder,
+    pub encoder: EncoderChoice,
     /// Audio in a separate stream under the same controller; none unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub audio: Option<AudioStream>,
@@ -80,7 +80,7 @@ fn default_rtcp_interval() -> TimeDelta {
 /// Options of a controller: a table of keys that the controller has.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
-pub struct Options(pub serde_json::Map<String, serde_json::Value>);
+pub struct ControllerOptions(pub serde_json::Map<String, serde_json::Value>);
 
 /// The ECN field of a flow's packets (RFC 3168).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -36,16 +36,16 @@ pub use cell::Cell;
 pub use change::{Change, QueueLimits};
 pub use coupling::{Coupling, Desired, Detection, NO_COUPLER, PriorityStep, TakenAt};
 pub use encoder::{
-    BurstChoice, BurstShape, ChangedEncoder, Encoder, EncoderPreset, KeyFrameChoice, KeyFrameSpacing,
+    BurstChoice, BurstShape, ChangedEncoder, EncoderChoice, EncoderPreset, KeyFrameChoice, KeyFrameSpacing,
     NoBurst, NoKeyFrames, NoSkip, SkipChoice, TALKING_HEAD,
 };
-pub use flow::{Carried, Clock, ClockStep, Flow};
-pub use link::{Bucket, Dumbbell, Jitter, Link, LinkModel, Order, RandomOffset, Step, TraceOffset};
-pub use loss::{Loss, LossModel};
-pub use media::{EcnField, Media, Options, Rates};
+pub use flow::{ClockStep, Flow, FlowTraffic, HostClock};
+pub use link::{Bucket, Dumbbell, Link, LinkJitter, LinkModel, OutputOrder, RandomOffset, Step, TraceOffset};
+pub use loss::{LinkLoss, LossModel};
+pub use media::{ControllerOptions, EcnField, Media, Rates};
 pub use multipath::Multipath;
 pub use named::Named;
-pub use queue::{Discipline, DisciplineTable, DisciplineWord, InService, Queue};
+pub use queue::{DisciplineTable, DisciplineWord, InService, Queue, QueueDiscipline};
 pub use tcp::{Downloads, OnOrOff, SizeRange, Tcp};
 pub use tcp_options::NEEDS_COUNTS;
 pub use tcp_options::{TcpEcn, TcpOptions};
@@ -126,7 +126,7 @@ impl Scenario {
     pub fn controllers_in_use(&self) -> String {
         let mut names: Vec<&str> = Vec::new();
         for (_, flow) in self.flows.iter() {
-            if let Carried::Media(media) = &flow.carried
+            if let FlowTraffic::Media(media) = &flow.carried
                 && !names.contains(&media.controller.as_str())
             {
                 names.push(&media.controller);
@@ -188,12 +188,12 @@ impl Scenario {
     /// if it has any.
     pub fn with_tcp_for_media(mut self) -> Self {
         let tcp = self.flows.iter().find_map(|(_, flow)| match &flow.carried {
-            Carried::Tcp(tcp) => Some(tcp.clone()),
+            FlowTraffic::Tcp(tcp) => Some(tcp.clone()),
             _ => None,
         });
         for flow in self.flows.values_mut() {
             if let (Some(_), Some(tcp)) = (flow.judged_media_mut(), &tcp) {
-                flow.carried = Carried::Tcp(tcp.clone());
+                flow.carried = FlowTraffic::Tcp(tcp.clone());
                 flow.pauses = None;
             }
         }
@@ -230,7 +230,7 @@ impl Scenario {
 pub fn skip_rule<'a>(scenarios: impl IntoIterator<Item = &'a Scenario>) -> String {
     let mut limits: Vec<String> = Vec::new();
     for (_, flow) in scenarios.into_iter().flat_map(|scenario| scenario.flows.iter()) {
-        let Carried::Media(media) = &flow.carried else { continue };
+        let FlowTraffic::Media(media) = &flow.carried else { continue };
         let limit = media.encoder.config().skip_above.map_or("never".to_owned(), |limit| limit.to_string());
         if !limits.contains(&limit) {
             limits.push(limit);

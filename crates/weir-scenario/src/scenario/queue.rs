@@ -32,7 +32,7 @@ pub struct Queue {
     pub mark_above: Option<TimeDelta>,
     /// The discipline that drops, marks and orders within the limits; drop-tail unless given.
     #[serde(default)]
-    pub discipline: Discipline,
+    pub discipline: QueueDiscipline,
 }
 
 impl Queue {
@@ -45,7 +45,7 @@ impl Queue {
         packets: None,
         in_service: InService::Counted,
         mark_above: None,
-        discipline: Discipline::Word(DisciplineWord::DropTail),
+        discipline: QueueDiscipline::Word(DisciplineWord::DropTail),
     };
 
     /// The queue before a server whose highest rate is `peak`.
@@ -106,14 +106,14 @@ pub enum InService {
 /// The discipline that drops, marks and orders the packets of a queue: a word, or a table with its parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
-pub enum Discipline {
+pub enum QueueDiscipline {
     /// With the parameters of its RFC or paper.
     Word(DisciplineWord),
     /// With some parameters changed.
     Table(DisciplineTable),
 }
 
-impl Default for Discipline {
+impl Default for QueueDiscipline {
     fn default() -> Self {
         Self::Word(DisciplineWord::DropTail)
     }
@@ -256,7 +256,7 @@ macro_rules! set {
     };
 }
 
-impl Discipline {
+impl QueueDiscipline {
     pub(crate) fn config(&self) -> weir_net::Discipline {
         use weir_net::{CoDel, DualPi2, FqCoDel, Pie, Red};
         match self {

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
-use super::media::Options;
+use super::media::ControllerOptions;
 
 /// A controller with options, which has a name among other controllers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -14,7 +14,7 @@ pub struct Variant {
     pub controller: String,
     /// Its options; their keys replace those of a flow that already has this controller.
     #[serde(default)]
-    pub options: Options,
+    pub options: ControllerOptions,
 }
 
 /// A controller for the media flows as on the command line: `gcc`, or `gcc{trendline.window=40}`.

@@ -99,9 +99,9 @@ impl Web {
     }
 
     /// The traffic for the simulator.
-    pub(crate) fn traffic(&self) -> weir_world::Web {
+    pub(crate) fn traffic(&self) -> weir_world::WebTraffic {
         let extra = self.extra_delay.unwrap_or_default();
-        weir_world::Web {
+        weir_world::WebTraffic {
             load: self.load,
             requests: self.requests,
             think: self.think,

@@ -35,7 +35,7 @@ impl SendingEnd {
         if let Some(rtt) = result.rtt {
             network.monitor.rtt(now, self.flow, rtt);
         }
-        for message in [&result.loss, &result.news].into_iter().flatten() {
+        for message in [&result.loss, &result.message].into_iter().flatten() {
             self.send_message(now, local, message, network);
         }
         if let Some(statistics) = self.sender.poll_statistics() {

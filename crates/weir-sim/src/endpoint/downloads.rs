@@ -5,7 +5,7 @@ use weir_cc::SendTime;
 use weir_net::Time;
 use weir_units::{DataSize, TimeDelta};
 use weir_world::tcp::TcpConfig;
-use weir_world::{ConnectionKey, Downloads, Monitor, TransferMeta, WindowAlgorithms};
+use weir_world::{ConnectionKey, DownloadTraffic, Monitor, TransferMeta, WindowAlgorithms};
 
 use super::connection::SendingEnd;
 use crate::network::Network;
@@ -19,7 +19,7 @@ use weir_world::host::{Clock, Life};
 pub(crate) struct DownloadSource {
     life: Life,
     clock: Clock,
-    downloads: Downloads,
+    downloads: DownloadTraffic,
     rng: Pcg64Mcg,
     /// The connection of the present download, or of the last; numbered from 1, 0 before the first.
     connection: SendingEnd,
@@ -42,7 +42,7 @@ impl DownloadSource {
         clock: Clock,
         laws: &WindowAlgorithms,
         config: TcpConfig,
-        downloads: Downloads,
+        downloads: DownloadTraffic,
         mut rng: Pcg64Mcg,
     ) -> Self {
         let idle =

@@ -12,13 +12,13 @@ use weir_cc::{ArrivalTime, SendTime};
 use weir_net::Time;
 use weir_units::{DataSize, TimeDelta};
 use weir_world::tcp::{Segment, TcpConfig};
-use weir_world::{ConnectionKey, Monitor, Side, TransferMeta, Web, WindowAlgorithms};
+use weir_world::{ConnectionKey, Monitor, Side, TransferMeta, WebTraffic, WindowAlgorithms};
 
 use super::connection::SendingEnd;
 use crate::network::Network;
 use crate::packet::{Body, SimPacket};
 use crate::random::{exponential, response_size, session_requests, unit};
-use crate::schedule::Schedule;
+use crate::schedule::WakeUpSchedule;
 use crate::tcp::{TcpReceiver, TcpSender};
 use weir_world::host::{Clock, Life, packet_meta};
 
@@ -39,7 +39,7 @@ pub(crate) struct WebServer {
     /// Connections by client number; the client's next request uses the same one again.
     connections: Vec<Connection>,
     /// Time of each connection's next timer.
-    timers: Schedule,
+    timers: WakeUpSchedule,
 }
 
 #[derive(Debug)]
@@ -51,7 +51,7 @@ struct Connection {
 
 impl WebServer {
     pub(crate) fn new(life: Life, clock: Clock, laws: WindowAlgorithms, config: TcpConfig) -> Self {
-        Self { life, clock, laws, config, connections: Vec::new(), timers: Schedule::new(1) }
+        Self { life, clock, laws, config, connections: Vec::new(), timers: WakeUpSchedule::new(1) }
     }
 
     pub(crate) fn wake<M: Monitor>(&mut self, now: Time, network: &mut Network<M>) -> Time {
@@ -126,14 +126,14 @@ pub(crate) struct WebClients {
     life: Life,
     clock: Clock,
     config: TcpConfig,
-    web: Web,
+    web: WebTraffic,
     rng: Pcg64Mcg,
     /// Mean time between sessions.
     between: TimeDelta,
     next_session: Time,
     clients: Vec<Client>,
     /// Time at which each client is next served.
-    due: Schedule,
+    due: WakeUpSchedule,
     free: Vec<u32>,
     /// Packets that wait for their client's extra delay, earliest first; the number keeps equal times in order.
     leaving: BinaryHeap<Reverse<Leaving>>,
@@ -196,7 +196,13 @@ impl Ord for Leaving {
 }
 
 impl WebClients {
-    pub(crate) fn new(life: Life, clock: Clock, config: TcpConfig, web: Web, mut rng: Pcg64Mcg) -> Self {
+    pub(crate) fn new(
+        life: Life,
+        clock: Clock,
+        config: TcpConfig,
+        web: WebTraffic,
+        mut rng: Pcg64Mcg,
+    ) -> Self {
         let between = TimeDelta::from_secs_f64((1.0 / web.sessions_per_second(&config)).min(1e6));
         let next_session = life.start + exponential(&mut rng, between);
         Self {
@@ -208,7 +214,7 @@ impl WebClients {
             between,
             next_session,
             clients: Vec::new(),
-            due: Schedule::new(1),
+            due: WakeUpSchedule::new(1),
             free: Vec::new(),
             leaving: BinaryHeap::new(),
             left: 0,

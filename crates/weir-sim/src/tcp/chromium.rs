@@ -15,7 +15,7 @@ use weir_cc::{ArrivalTime, Ecn, SendTime};
 use weir_units::{DataSize, TimeDelta};
 use weir_world::tcp::{Acknowledgement, SackBlock, Segment, TcpConfig, Timestamps};
 
-use crate::tcp::transfer::Transfer;
+use crate::tcp::transfer::SegmentStream;
 
 /// Time after which a packet without acknowledgement is taken for lost.
 const GIVEN_UP_AFTER: TimeDelta = TimeDelta::from_secs(1);
@@ -30,7 +30,7 @@ const INITIAL_WINDOW: f64 = 10.0;
 #[derive(Debug)]
 pub struct ChromiumSender {
     window: Window,
-    transfer: Transfer,
+    transfer: SegmentStream,
     /// Packets neither acknowledged nor given up, in order: number and time of sending.
     in_flight: VecDeque<(u32, SendTime)>,
     next: u32,
@@ -49,7 +49,7 @@ impl ChromiumSender {
     pub fn new(config: TcpConfig, size: Option<DataSize>) -> Self {
         Self {
             window: Window { cwnd: INITIAL_WINDOW, ssthresh: f64::INFINITY },
-            transfer: Transfer::new(size, config.in_range().mss),
+            transfer: SegmentStream::new(size, config.in_range().mss),
             in_flight: VecDeque::new(),
             next: 0,
             allowed: 0,

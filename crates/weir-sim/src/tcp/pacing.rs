@@ -13,14 +13,14 @@ const AVOIDANCE_FACTOR: f64 = 1.2;
 
 /// Pacer of segments.
 #[derive(Clone, Debug)]
-pub(super) struct Pacing {
+pub(super) struct SegmentPacer {
     enabled: bool,
     next: SendTime,
     /// Whether a segment waits for `next`.
     holding: bool,
 }
 
-impl Pacing {
+impl SegmentPacer {
     pub(super) fn new(enabled: bool) -> Self {
         Self { enabled, next: SendTime::ZERO, holding: false }
     }
@@ -67,7 +67,7 @@ mod tests {
         for (cwnd, ssthresh, flight, micros) in
             [(10.0, f64::INFINITY, 1, 5000), (10.0, 15.0, 10, 8333), (2.0, 4.0, 40, 2083)]
         {
-            let mut pacing = Pacing::new(true);
+            let mut pacing = SegmentPacer::new(true);
             assert!(!pacing.holds(SendTime::ZERO));
             pacing.on_sent(SendTime::ZERO, &Window { cwnd, ssthresh }, flight, srtt);
             let at = |micros| SendTime::from_nanos(1000 * micros);
@@ -80,7 +80,7 @@ mod tests {
 
     #[test]
     fn without_pacing_nothing_waits() {
-        let mut pacing = Pacing::new(false);
+        let mut pacing = SegmentPacer::new(false);
         let window = Window { cwnd: 1.0, ssthresh: 2.0 };
         pacing.on_sent(SendTime::ZERO, &window, 1, Some(TimeDelta::from_secs(1)));
         assert!(!pacing.holds(SendTime::ZERO));

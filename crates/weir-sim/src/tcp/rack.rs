@@ -75,9 +75,9 @@ impl AckContext {
 
 /// Round-trip times of the first and of the last segment of several.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Span(Option<(TimeDelta, TimeDelta)>);
+pub(super) struct RttSpan(Option<(TimeDelta, TimeDelta)>);
 
-impl Span {
+impl RttSpan {
     fn extend(&mut self, rtt: TimeDelta) {
         self.0 = Some((self.first().unwrap_or(rtt), rtt));
     }
@@ -96,9 +96,9 @@ impl Span {
 pub(super) struct RackUpdate {
     /// Round-trip times of original transmissions that it acknowledges, unless it also acknowledges retransmitted
     /// segments.
-    pub(super) acked: Span,
+    pub(super) acked: RttSpan,
     /// The same for segments in SACK blocks.
-    pub(super) sacked_in: Span,
+    pub(super) sacked_in: RttSpan,
     /// The lowest segment that was sent once and has arrived.
     pub(super) original: Option<u32>,
     /// Whether SACK blocks have new information.
@@ -107,7 +107,7 @@ pub(super) struct RackUpdate {
 
 /// Newly arrived segments in a run.
 #[derive(Clone, Copy, Debug, Default)]
-struct Run {
+struct ArrivedRun {
     /// Whether there are any.
     any: bool,
     /// Whether some of them were retransmitted.
@@ -128,7 +128,7 @@ fn in_order(ack: &Acknowledgement) -> [SackBlock; 3] {
 
 /// Results of a search for losses.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Found {
+pub(super) struct FoundLosses {
     /// Number of segments newly found lost.
     pub(super) lost: u32,
     /// Number of retransmissions among them.
@@ -214,7 +214,7 @@ impl Rack {
             let echo = Some(ack.stamps.sent(now));
             let context = AckContext { now, min_rtt, echo, arrived_end: Some(before) };
             if self.take_run(board, first, ack.cumulative, context, &mut update).again {
-                update.acked = Span::default();
+                update.acked = RttSpan::default();
             }
         }
         update
@@ -227,8 +227,8 @@ impl Rack {
         end: u32,
         context: AckContext,
         update: &mut RackUpdate,
-    ) -> Run {
-        let mut run = Run::default();
+    ) -> ArrivedRun {
+        let mut run = ArrivedRun::default();
         let mut from = start;
         while let Some(number) = board.next_not_sacked(from, end) {
             from = number + 1;
@@ -272,8 +272,13 @@ impl Rack {
     }
 
     /// Finds the segments that are lost at `now`.
-    pub(super) fn find_lost(&mut self, now: SendTime, board: &mut Scoreboard, tolerance: TimeDelta) -> Found {
-        let Some(newest) = self.newest else { return Found::default() };
+    pub(super) fn find_lost(
+        &mut self,
+        now: SendTime,
+        board: &mut Scoreboard,
+        tolerance: TimeDelta,
+    ) -> FoundLosses {
+        let Some(newest) = self.newest else { return FoundLosses::default() };
         // RFC 8985 §6.2 step 5: lost segments left longer ago than `RACK.rtt` and the reordering window.
         let due = self.rtt + tolerance;
         let before = board.lost();
@@ -281,7 +286,7 @@ impl Rack {
         let originals_wait = self.lose_originals(now, board, newest, due);
         let lost = board.lost() - before + again;
         let recheck = copies_wait.max(originals_wait).map(|left| left + due);
-        Found { lost, again, recheck }
+        FoundLosses { lost, again, recheck }
     }
 
     /// Finds lost retransmissions. Returns their number, and the departure of the last of those that may only be late.

@@ -8,7 +8,7 @@ use weir_world::tcp::TcpConfig;
 pub(super) struct RttEstimator {
     smoothed: Option<Smoothed>,
     /// Linux's deviation term, used instead of four times the deviation.
-    held: Option<Held>,
+    held: Option<LinuxDeviation>,
     latest: TimeDelta,
     min: TimeDelta,
     rto: TimeDelta,
@@ -26,7 +26,7 @@ struct Smoothed {
 
 /// Linux's deviation term (`tcp_rtt_estimator`).
 #[derive(Clone, Copy, Debug)]
-struct Held {
+struct LinuxDeviation {
     /// Four times the mean deviation (`mdev`).
     deviation: TimeDelta,
     /// The highest `deviation` of this round trip, not below the least term (`mdev_max`).
@@ -37,7 +37,7 @@ struct Held {
     round_end: u32,
 }
 
-impl Held {
+impl LinuxDeviation {
     const NONE: Self =
         Self { deviation: TimeDelta::ZERO, highest: TimeDelta::ZERO, term: TimeDelta::ZERO, round_end: 0 };
 
@@ -80,7 +80,7 @@ impl RttEstimator {
         let max_rto = config.max_rto.max(min_rto);
         Self {
             smoothed: None,
-            held: config.linux_deviation.then_some(Held::NONE),
+            held: config.linux_deviation.then_some(LinuxDeviation::NONE),
             latest: TimeDelta::ZERO,
             min: TimeDelta::MAX,
             rto: config.initial_rto.clamp(min_rto, max_rto),

@@ -14,21 +14,21 @@ use weir_units::{DataSize, TimeDelta};
 use weir_world::tcp::{Acknowledgement, TcpConfig};
 
 use crate::tcp::ecn::EcnSender;
-use crate::tcp::pacing::Pacing;
+use crate::tcp::pacing::SegmentPacer;
 use crate::tcp::prr::Prr;
 use crate::tcp::rack::Rack;
 use crate::tcp::receive_window::ReceiveWindow;
 use crate::tcp::rtt::RttEstimator;
 use crate::tcp::scoreboard::Scoreboard;
-use crate::tcp::stats::{Counts, TcpStats};
+use crate::tcp::stats::{SegmentCounts, TcpStats};
 use crate::tcp::ticks::runs_out;
-use crate::tcp::transfer::Transfer;
+use crate::tcp::transfer::SegmentStream;
 
 pub use coupled::AckResult;
 
-use alarms::{Alarm, Tail};
-use coupled::Coupled;
-use offload::Burst;
+use alarms::{SenderDeadline, Tail};
+use coupled::SenderCoupling;
+use offload::OffloadBurst;
 use undo::{SuspectedTimeout, Undo};
 
 /// Sends a stream of segments under a window algorithm.
@@ -42,8 +42,8 @@ pub struct TcpSender {
     rtt: RttEstimator,
     /// Time of the retransmission timer, or of another purpose of the alarm.
     deadline: Option<SendTime>,
-    alarm: Alarm,
-    transfer: Transfer,
+    alarm: SenderDeadline,
+    transfer: SegmentStream,
     /// Recovery lasts until all segments below are acknowledged; unset before the first congestion.
     recover: Option<u32>,
     /// Whether the first outstanding segment is retransmitted regardless of the window.
@@ -66,8 +66,8 @@ pub struct TcpSender {
     use_end: u32,
     ecn: EcnSender,
     prr: Prr,
-    pacing: Pacing,
-    burst: Burst,
+    pacing: SegmentPacer,
+    burst: OffloadBurst,
     /// Transmission times, where losses are found by time.
     rack: Option<Rack>,
     undo: Undo,
@@ -80,9 +80,9 @@ pub struct TcpSender {
     sent_at: Option<SendTime>,
     /// Arrival of the last acknowledgement.
     acked_at: Option<SendTime>,
-    counts: Counts,
+    counts: SegmentCounts,
     finished_at: Option<SendTime>,
-    coupled: Coupled,
+    coupled: SenderCoupling,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -134,8 +134,8 @@ impl TcpSender {
             board,
             rtt: RttEstimator::new(&config),
             deadline: None,
-            alarm: Alarm::default(),
-            transfer: Transfer::new(size, config.mss),
+            alarm: SenderDeadline::default(),
+            transfer: SegmentStream::new(size, config.mss),
             recover: None,
             fast_retransmit: false,
             duplicates: 0,
@@ -148,8 +148,8 @@ impl TcpSender {
             use_end: 0,
             ecn: EcnSender::new(config.ecn),
             prr: Prr::default(),
-            pacing: Pacing::new(config.pacing),
-            burst: Burst::default(),
+            pacing: SegmentPacer::new(config.pacing),
+            burst: OffloadBurst::default(),
             rack: rack.or_else(|| by_time.then(Rack::new)),
             undo: Undo::default(),
             doubt: SuspectedTimeout::default(),
@@ -158,9 +158,9 @@ impl TcpSender {
             reported_early: 0,
             sent_at: None,
             acked_at: None,
-            counts: Counts::default(),
+            counts: SegmentCounts::default(),
             finished_at: None,
-            coupled: Coupled::default(),
+            coupled: SenderCoupling::default(),
             config,
         }
     }
@@ -355,9 +355,9 @@ impl TcpSender {
             return;
         }
         match self.alarm {
-            Alarm::Retransmission => self.on_retransmission_timeout(now),
-            Alarm::Probe => self.on_tail_late(now),
-            Alarm::Reordering => self.on_late(now),
+            SenderDeadline::Retransmission => self.on_retransmission_timeout(now),
+            SenderDeadline::Probe => self.on_tail_late(now),
+            SenderDeadline::Reordering => self.on_late(now),
         }
     }
 

@@ -3,7 +3,7 @@
 use weir_units::TimeDelta;
 
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Counts {
+pub(super) struct SegmentCounts {
     pub(super) segments: u64,
     pub(super) retransmissions: u64,
     pub(super) timeouts: u64,

@@ -4,7 +4,7 @@ use weir_units::DataSize;
 
 /// A stream of segments, all of them full except the last.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Transfer {
+pub(super) struct SegmentStream {
     segments: u32,
     full_payload: u16,
     last_payload: u16,
@@ -12,7 +12,7 @@ pub(super) struct Transfer {
     end: u32,
 }
 
-impl Transfer {
+impl SegmentStream {
     /// A transfer of `size` bytes, or without end, in segments of `mss` bytes.
     pub(super) fn new(size: Option<DataSize>, mss: u16) -> Self {
         let endless = Self { segments: u32::MAX, full_payload: mss, last_payload: mss, end: u32::MAX };
@@ -60,17 +60,17 @@ mod tests {
     #[test]
     fn last_segment_carries_the_rest() {
         // 100 000 = 69 · 1448 + 88.
-        let transfer = Transfer::new(Some(DataSize::from_bytes(100_000)), 1448);
+        let transfer = SegmentStream::new(Some(DataSize::from_bytes(100_000)), 1448);
         assert_eq!(transfer.end(), 70);
         assert_eq!((transfer.payload(68), transfer.payload(69)), (1448, 88));
         assert_eq!([69, 70].map(|number| transfer.size_before(number).bytes()), [99_912, 100_000]);
-        let transfer = Transfer::new(Some(DataSize::from_bytes(2896)), 1448);
+        let transfer = SegmentStream::new(Some(DataSize::from_bytes(2896)), 1448);
         assert_eq!((transfer.end(), transfer.payload(1)), (2, 1448));
     }
 
     #[test]
     fn stopping_shortens_the_transfer_but_no_segment() {
-        let mut transfer = Transfer::new(Some(DataSize::from_bytes(100_000)), 1448);
+        let mut transfer = SegmentStream::new(Some(DataSize::from_bytes(100_000)), 1448);
         transfer.stop_at(10);
         transfer.stop_at(20);
         assert_eq!((transfer.end(), transfer.payload(9)), (10, 1448));

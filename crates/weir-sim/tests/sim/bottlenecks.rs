@@ -18,7 +18,7 @@ use weir_cc::window::{Cubic, NewReno, WindowAlgorithm};
 use weir_cc::{
     ArrivalTime, AtReceiver, Controller, DataRate, DataSize, RateLimits, Receiver, SendTime, TimeDelta,
 };
-use weir_media::{Detection, DetectionSide, EncoderConfig, MediaConfig};
+use weir_media::{BottleneckDetection, DetectionSide, EncoderConfig, MediaConfig};
 use weir_net::{LinkConfig, QueueConfig, Service, Time};
 use weir_sim::Simulation;
 use weir_world::{
@@ -128,7 +128,7 @@ fn call(law: Law, place: DetectionSide) -> Traffic {
         (Box::new(GoogCc::new(own, limits).unwrap()), Box::new(receiver))
     };
     let config = MediaConfig {
-        detection: Some(Detection::new(place, &Config::DEFAULT).unwrap()),
+        detection: Some(BottleneckDetection::new(place, &Config::DEFAULT).unwrap()),
         witness: (place == DetectionSide::Sender).then_some(TimeDelta::from_millis(100)),
         ..MediaConfig::new(limits, EncoderConfig::rfc8867())
     };

@@ -3,7 +3,7 @@
 use weir_cc::coupled::FlowId;
 use weir_cc::coupled::sbd::{Config, Detected};
 use weir_cc::{DataRate, DataSize, TimeDelta};
-use weir_media::{Detection, DetectionSide, MediaConfig};
+use weir_media::{BottleneckDetection, DetectionSide, MediaConfig};
 use weir_net::Time;
 use weir_sim::Simulation;
 use weir_world::{
@@ -24,7 +24,7 @@ fn bursts(name: &str, link: usize, every_ms: u64) -> FlowSpec {
 
 /// The groups of two calls. The second goes over link `second`, and its receiver has another clock.
 fn groups(second: usize, place: DetectionSide) -> [Vec<(f64, u32)>; 2] {
-    let detection = Some(Detection::new(place, &Config::DEFAULT).unwrap());
+    let detection = Some(BottleneckDetection::new(place, &Config::DEFAULT).unwrap());
     let video = |name: &str| {
         let Traffic::Media(media) = gcc_2016() else { unreachable!() };
         let config = MediaConfig { detection, witness: Some(TimeDelta::from_millis(50)), ..media.config };

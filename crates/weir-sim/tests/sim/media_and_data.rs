@@ -14,7 +14,8 @@ use weir_media::{EncoderConfig, MediaConfig, PacketFormat};
 use weir_net::{LinkConfig, QueueConfig, Service, Time};
 use weir_sim::Simulation;
 use weir_world::{
-    CoupledSpec, CouplingSpec, Desired, FlowSpec, LinkSpec, MediaSpec, Monitor, PacketMeta, RunSpec, Traffic,
+    CoupledSpec, CouplingSpec, DesiredRate, FlowSpec, LinkSpec, MediaSpec, Monitor, PacketMeta, RunSpec,
+    Traffic,
 };
 
 /// Rates in kbit/s and queues in packets; 50 ms in either direction.
@@ -160,7 +161,7 @@ impl Case {
             let delay = TimeDelta::ZERO;
             spec = spec.coupling(CouplingSpec { name: "call".to_owned(), coupler, delay });
             let couple = |(flow, priority): (FlowSpec, f64)| {
-                let desired = Desired::Limits;
+                let desired = DesiredRate::Limits;
                 flow.coupled(CoupledSpec { desired, ..CoupledSpec::new(0).weighing(priority) })
             };
             flows = flows.into_iter().zip([of_media, of_data]).map(couple).collect();

@@ -6,7 +6,8 @@ use weir_net::{LossModel, Time};
 use weir_sim::Simulation;
 use weir_world::tcp::TcpConfig;
 use weir_world::{
-    Downloads, FlowSpec, Monitor, PacketMeta, RunSpec, Traffic, TransferMeta, Web, WebSizes, WindowAlgorithms,
+    DownloadTraffic, FlowSpec, Monitor, PacketMeta, RunSpec, Traffic, TransferMeta, WebSizes, WebTraffic,
+    WindowAlgorithms,
 };
 
 use crate::common::{flow, spec};
@@ -53,13 +54,14 @@ fn laws() -> WindowAlgorithms {
 /// Downloads of 100 kB with a second between them on average.
 fn downloads(begins_idle: bool) -> FlowSpec {
     let size = DataSize::from_bytes(100_000);
-    let downloads = Downloads { smallest: size, largest: size, idle: TimeDelta::from_secs(1), begins_idle };
+    let downloads =
+        DownloadTraffic { smallest: size, largest: size, idle: TimeDelta::from_secs(1), begins_idle };
     flow("short", Traffic::Downloads { algorithms: laws(), config: TcpConfig::default(), downloads })
 }
 
 /// Clients without an additional delay of their own, whose responses have 11 579 bytes.
 fn web(kbps: u64, requests: f64) -> FlowSpec {
-    let web = Web {
+    let web = WebTraffic {
         load: DataRate::from_kbps(kbps),
         requests,
         think: TimeDelta::from_secs(1),

@@ -13,7 +13,7 @@ use weir_wire::rtcp::{ReceiverReport, Remb, ReportBlock};
 use super::attacks::{Attack, Role, What};
 use super::own_forms::{self, Path};
 use super::seen::{ObservedCall, number_before};
-use super::setting::{ONE_WAY, RECEIVER, SENDER, Span, clock};
+use super::setting::{AttackSpan, ONE_WAY, RECEIVER, SENDER, clock};
 
 /// Time for which feedback is held, once in each `HELD_EACH`.
 const HELD: TimeDelta = TimeDelta::from_secs(1);
@@ -23,7 +23,7 @@ const HELD_EACH: TimeDelta = TimeDelta::from_secs(3);
 #[derive(Debug)]
 pub(super) struct Forger {
     attack: Attack,
-    span: Span,
+    span: AttackSpan,
     due: SendTime,
     rng: Pcg64Mcg,
     rounds: u64,
@@ -35,7 +35,7 @@ pub(super) struct Forger {
 }
 
 impl Forger {
-    pub(super) fn new(attack: Attack, span: Span) -> Self {
+    pub(super) fn new(attack: Attack, span: AttackSpan) -> Self {
         let rng = Pcg64Mcg::seed_from_u64(7);
         Self {
             attack,

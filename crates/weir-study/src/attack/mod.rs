@@ -14,4 +14,4 @@ mod setting;
 mod table;
 
 pub use attacks::{ATTACKS, Attack, Role};
-pub use table::{Aim, AttackError, AttackRequest, Outcome};
+pub use table::{Aim, AttackError, AttackOutcome, AttackRequest};

@@ -1,7 +1,7 @@
 //! Forged reports in the controllers' own forms.
 
 use weir_cc::SendTime;
-use weir_wire::rtcp::{Dccc, Nada, NadaDelay, Remb, Tfrc};
+use weir_wire::rtcp::{DcccFeedback, NadaDelay, NadaFeedback, Remb, TfrcFeedback};
 
 use super::setting::{CLOCK, ONE_WAY, clock};
 
@@ -15,10 +15,10 @@ pub(super) enum Path {
 }
 
 /// Writer of a report that echoes packet `number`; `ssrcs` has the source identifiers of the reporter and of the flow.
-type Form = fn(Path, now: SendTime, number: u16, ssrcs: [u32; 2], out: &mut [u8]) -> Option<usize>;
+type EchoWriter = fn(Path, now: SendTime, number: u16, ssrcs: [u32; 2], out: &mut [u8]) -> Option<usize>;
 
 /// All forms.
-pub(super) const ALL: [Form; 5] = [nada, nada_delay, tfrc, dccc, remb];
+pub(super) const ALL: [EchoWriter; 5] = [nada, nada_delay, tfrc, dccc, remb];
 
 /// Delay of three seconds.
 const DELAY_NANOS: i64 = 3_000_000_000;
@@ -29,7 +29,7 @@ fn nada(path: Path, _: SendTime, number: u16, [ssrc, source]: [u32; 2], out: &mu
         Path::Congested => (false, (1 << 15) - 1, 0),
     };
     let report =
-        Nada { ssrc, source, ramp_up, congestion, transport_sequence: number, receive_rate, held: 0 };
+        NadaFeedback { ssrc, source, ramp_up, congestion, transport_sequence: number, receive_rate, held: 0 };
     report.write(out).ok()
 }
 
@@ -48,19 +48,19 @@ fn nada_delay(
 fn tfrc(path: Path, _: SendTime, number: u16, [ssrc, source]: [u32; 2], out: &mut [u8]) -> Option<usize> {
     let (loss_event_rate, receive_rate) = if path == Path::Empty { (0, u32::MAX) } else { (u32::MAX, 0) };
     let (transport_sequence, held) = (number, 0);
-    Tfrc { ssrc, source, loss_event_rate, receive_rate, held, transport_sequence }.write(out).ok()
+    TfrcFeedback { ssrc, source, loss_event_rate, receive_rate, held, transport_sequence }.write(out).ok()
 }
 
 fn dccc(path: Path, now: SendTime, number: u16, [ssrc, source]: [u32; 2], out: &mut [u8]) -> Option<usize> {
     // Arrival interval of packets of 1200 bytes at the receiver: a millisecond, or a second.
     let (waiting, apart) = if path == Path::Empty { (0, 1_000_000) } else { (DELAY_NANOS, 1_000_000_000) };
-    let report = Dccc {
+    let report = DcccFeedback {
         ssrc,
         source,
         delay_nanos: ONE_WAY.nanos() + CLOCK.nanos() + waiting,
         made_nanos: clock(now).nanos(),
-        interarrival: Dccc::interarrival_from_nanos(apart),
-        sending_rate: Dccc::sending_rate_from_bps(5_000_000),
+        interarrival: DcccFeedback::interarrival_from_nanos(apart),
+        sending_rate: DcccFeedback::sending_rate_from_bps(5_000_000),
         packet_size: 1200,
         transport_sequence: number,
         held: 0,

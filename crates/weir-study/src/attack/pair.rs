@@ -1,17 +1,17 @@
 //! Two flows of one session on one path, coupled or not, and forged reports on one of them.
 
-use weir_cc::coupled::fse::{Config, Fse, Grouping};
+use weir_cc::coupled::fse::{Config, Fse, InitialGrouping};
 use weir_cc::{DataRate, Ecn, SendTime, TimeDelta};
 use weir_media::{
-    CoupledFlow, CoupledFlows, Desired, EncoderConfig, MediaConfig, MediaPacket, MediaReceiver, MediaSender,
-    Output, PacketFormat, SenderSeeds, Session,
+    CoupledFlow, CoupledFlows, DesiredRate, EncoderConfig, MediaConfig, MediaPacket, MediaReceiver,
+    MediaSender, Output, PacketFormat, SenderSeeds, Session,
 };
 use weir_net::Service;
-use weir_wire::rtcp::Nada;
+use weir_wire::rtcp::NadaFeedback;
 
-use super::path::{CallPath, Forward, ROOM, limits, wire_bytes};
+use super::path::{CallPath, ForwardPacket, ROOM, limits, wire_bytes};
 use super::seen::{ObservedCall, number_before};
-use super::setting::{ONE_WAY, RECEIVER, SENDER, Span, clock};
+use super::setting::{AttackSpan, ONE_WAY, RECEIVER, SENDER, clock};
 use weir_scenario::registry::{Registry, RegistryError};
 
 /// Capacity of the pair, twice that of one flow.
@@ -24,24 +24,25 @@ const NAMED: TimeDelta = TimeDelta::from_millis(40);
 const SETTLING: TimeDelta = TimeDelta::from_secs(5);
 
 /// Two flows on one path; forged reports claim congestion of the second.
-pub(super) struct Pair<'a> {
+pub(super) struct FlowPair<'a> {
     pub(super) registry: &'a Registry,
     pub(super) law: &'a str,
     /// Whether the flows are coupled by RFC 8699's conservative algorithm.
     pub(super) coupled: bool,
     /// Interval between forged reports.
     pub(super) every: TimeDelta,
-    pub(super) span: Span,
+    pub(super) span: AttackSpan,
 }
 
-impl Pair<'_> {
+impl FlowPair<'_> {
     /// Rate of both flows in kbit/s during the attack. Circuit breakers are off, and no sequence number is left out.
     ///
     /// # Errors
     /// An unknown controller.
     pub(super) fn run(&self) -> Result<f64, RegistryError> {
         let (mut session, mut now) = (Session::new(), SendTime::ZERO);
-        let fse = Fse::new(Config::rfc8699_conservative(), Grouping::Together).expect("it is a preset");
+        let fse =
+            Fse::new(Config::rfc8699_conservative(), InitialGrouping::Together).expect("it is a preset");
         let mut coupled = CoupledFlows::new(fse);
         let mut receivers = Vec::new();
         for (place, law) in (0..).zip([self.law, SLANDERED]) {
@@ -60,7 +61,7 @@ impl Pair<'_> {
             let id = session.add(sender).expect("the source identifiers differ");
             session.start(now, id);
             if self.coupled {
-                let flow = CoupledFlow::new(id, 1.0, Desired::Limits, &config);
+                let flow = CoupledFlow::new(id, 1.0, DesiredRate::Limits, &config);
                 coupled.add(now, flow, &mut session).expect("its priority is 1");
             }
         }
@@ -70,11 +71,11 @@ impl Pair<'_> {
         while now < self.span.to {
             while let Some(arrived) = path.arrival(now) {
                 match arrived {
-                    Forward::Media((place, packet)) => {
+                    ForwardPacket::Media((place, packet)) => {
                         let receiver = &mut receivers[place];
                         receiver.on_packet(clock(now), &packet.header, packet.payload, Ecn::NotEct);
                     }
-                    Forward::Rtcp(report) => {
+                    ForwardPacket::Rtcp(report) => {
                         for receiver in &mut receivers {
                             receiver.on_rtcp(clock(now), &report);
                         }
@@ -133,7 +134,7 @@ const fn sources(place: u32) -> [u32; 2] {
 /// Report that gives the second flow the greatest congestion.
 fn slander(number: u16) -> Vec<u8> {
     let [source, ssrc] = sources(1);
-    let report = Nada {
+    let report = NadaFeedback {
         ssrc,
         source,
         ramp_up: false,

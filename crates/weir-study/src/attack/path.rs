@@ -7,7 +7,7 @@ use weir_net::{LinkConfig, Path, QueueConfig, Sent, Service, Time};
 use super::attacks::Role;
 use super::forge::Forger;
 use super::seen::ObservedCall;
-use super::setting::{CAPACITY, ONE_WAY, RECEIVER, SENDER, Span, clock};
+use super::setting::{AttackSpan, CAPACITY, ONE_WAY, RECEIVER, SENDER, clock};
 use weir_scenario::registry::{Registry, RegistryError};
 
 const QUEUE: TimeDelta = TimeDelta::from_millis(300);
@@ -51,13 +51,13 @@ impl CallSeries {
 
 /// Configuration of a call.
 #[derive(Clone, Copy)]
-pub(super) struct Call<'a> {
+pub(super) struct CallConfig<'a> {
     pub(super) registry: &'a Registry,
     pub(super) law: &'a str,
     /// Time after the attack until the call ends.
     pub(super) afterwards: TimeDelta,
     /// Time of the attack.
-    pub(super) span: Span,
+    pub(super) span: AttackSpan,
     /// Whether circuit breakers are on.
     pub(super) breakers: bool,
     /// Capacity during the time of the attack, if it differs from that at other times.
@@ -69,7 +69,7 @@ pub(super) fn limits() -> RateLimits {
     RateLimits::new(kbps(50), kbps(300), kbps(5000)).expect("they are in order")
 }
 
-impl Call<'_> {
+impl CallConfig<'_> {
     /// Runs the call, under the attack of `forger` if there is one.
     ///
     /// # Errors
@@ -107,12 +107,12 @@ impl Call<'_> {
             // Forward path: arrivals at the receiver.
             while let Some(arrived) = path.arrival(now) {
                 match arrived {
-                    Forward::Media(packet) => {
+                    ForwardPacket::Media(packet) => {
                         *course.arrived.last_mut().expect("a step is open") += u64::from(packet.payload);
                         let ecn = forger.as_ref().map_or(Ecn::NotEct, |forger| forger.ecn(now));
                         receiver.on_packet(clock(now), &packet.header, packet.payload, ecn);
                     }
-                    Forward::Rtcp(bytes) => receiver.on_rtcp(clock(now), &bytes),
+                    ForwardPacket::Rtcp(bytes) => receiver.on_rtcp(clock(now), &bytes),
                 }
             }
             if let Some(packet) = forger.as_ref().and_then(|forger| forger.media(now, &seen)) {
@@ -180,7 +180,7 @@ impl Call<'_> {
 
     fn service(&self) -> Service {
         let Some(narrowed) = self.narrowed else { return Service::Constant(CAPACITY) };
-        let Span { from, to } = self.span;
+        let AttackSpan { from, to } = self.span;
         Service::Steps(vec![(Time::ZERO, CAPACITY), (true_time(from), narrowed), (true_time(to), CAPACITY)])
     }
 }
@@ -201,14 +201,14 @@ pub(super) fn wire_bytes(packet: &MediaPacket) -> u64 {
 
 /// A packet on its way to the receivers.
 #[derive(Clone, Debug)]
-pub(super) enum Forward<P> {
+pub(super) enum ForwardPacket<P> {
     Media(P),
     /// A sender report.
     Rtcp(Vec<u8>),
 }
 
 /// The path of a call, with the receiver's reports on the way back.
-pub(super) struct CallPath<P>(Path<Forward<P>, Vec<u8>>);
+pub(super) struct CallPath<P>(Path<ForwardPacket<P>, Vec<u8>>);
 
 impl<P> CallPath<P> {
     pub(super) fn new(service: Service) -> Self {
@@ -219,17 +219,18 @@ impl<P> CallPath<P> {
 
     /// Sends a media packet of `bytes`; a full queue drops it.
     pub(super) fn send(&mut self, now: SendTime, bytes: u64, packet: P) {
-        let _ = self.0.send(true_time(now), Sent::new(Forward::Media(packet), DataSize::from_bytes(bytes)));
+        let _ =
+            self.0.send(true_time(now), Sent::new(ForwardPacket::Media(packet), DataSize::from_bytes(bytes)));
     }
 
     /// Sends a sender report.
     pub(super) fn send_report(&mut self, now: SendTime, report: &[u8]) {
         let size = DataSize::from_bytes(report.len() as u64 + BELOW);
-        let _ = self.0.send(true_time(now), Sent::new(Forward::Rtcp(report.to_vec()), size));
+        let _ = self.0.send(true_time(now), Sent::new(ForwardPacket::Rtcp(report.to_vec()), size));
     }
 
     /// The next packet that has arrived by `now`.
-    pub(super) fn arrival(&mut self, now: SendTime) -> Option<Forward<P>> {
+    pub(super) fn arrival(&mut self, now: SendTime) -> Option<ForwardPacket<P>> {
         self.0.arrival(true_time(now)).map(|arrived| arrived.packet)
     }
 

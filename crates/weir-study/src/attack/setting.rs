@@ -14,12 +14,12 @@ const LENGTH: TimeDelta = TimeDelta::from_secs(40);
 
 /// Beginning and end of an attack.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Span {
+pub(super) struct AttackSpan {
     pub(super) from: SendTime,
     pub(super) to: SendTime,
 }
 
-impl Span {
+impl AttackSpan {
     /// Attack that begins `after` the start of the call.
     pub(super) fn beginning(after: TimeDelta) -> Self {
         let from = SendTime::ZERO + after;

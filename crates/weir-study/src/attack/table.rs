@@ -7,9 +7,9 @@ use weir_media::Alarm;
 
 use super::attacks::{Attack, Role, What};
 use super::forge::Forger;
-use super::pair::Pair;
-use super::path::{Call, CallSeries, STEP};
-use super::setting::Span;
+use super::pair::FlowPair;
+use super::path::{CallConfig, CallSeries, STEP};
+use super::setting::AttackSpan;
 use weir_scenario::registry::{Registry, RegistryError};
 
 /// Time for which a call continues after the attack.
@@ -47,7 +47,7 @@ pub enum Aim {
 
 /// Effect of an attack on a controller.
 #[derive(Clone, Debug, Serialize)]
-pub struct Outcome {
+pub struct AttackOutcome {
     /// Name of the controller.
     pub law: String,
     /// Name of the attack.
@@ -125,19 +125,20 @@ impl AttackRequest<'_> {
     ///
     /// # Errors
     /// [`AttackError`].
-    pub fn run(&self, done: &(dyn Fn() + Sync)) -> Result<Vec<Outcome>, AttackError> {
+    pub fn run(&self, done: &(dyn Fn() + Sync)) -> Result<Vec<AttackOutcome>, AttackError> {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(self.jobs).build()?;
-        let (registry, span) = (self.registry, Span::beginning(self.from));
-        let call = |law| Call { registry, law, afterwards: AFTERWARDS, span, breakers: true, narrowed: None };
+        let (registry, span) = (self.registry, AttackSpan::beginning(self.from));
+        let call =
+            |law| CallConfig { registry, law, afterwards: AFTERWARDS, span, breakers: true, narrowed: None };
         // A controller that trips a circuit breaker without an attack is judged without circuit breakers.
-        let alone = |law| -> Result<(Call<'_>, CallSeries), RegistryError> {
+        let alone = |law| -> Result<(CallConfig<'_>, CallSeries), RegistryError> {
             let course = call(law).run(None)?;
             let trips = course.alarms.iter().any(|(_, alarm)| matches!(alarm, Alarm::Stopped(_)));
-            let call = Call { breakers: !trips, ..call(law) };
+            let call = CallConfig { breakers: !trips, ..call(law) };
             Ok((call, if trips { call.run(None)? } else { course }))
         };
         pool.install(|| {
-            let honest: Vec<(Call<'_>, CallSeries)> =
+            let honest: Vec<(CallConfig<'_>, CallSeries)> =
                 self.laws.par_iter().map(|law| alone(law)).collect::<Result<_, _>>()?;
             let tasks = self.laws.iter().zip(&honest);
             let tasks: Vec<_> =
@@ -153,11 +154,11 @@ impl AttackRequest<'_> {
 }
 
 fn outcome(
-    call: &Call<'_>,
+    call: &CallConfig<'_>,
     law: &str,
     attack: &Attack,
     honest: &CallSeries,
-) -> Result<Outcome, RegistryError> {
+) -> Result<AttackOutcome, RegistryError> {
     if matches!(attack.what, What::Slander) {
         return of_pair(call, law, attack);
     }
@@ -171,7 +172,7 @@ fn outcome(
     // The last forged reports still have an effect after the attack has ended.
     let left = (-2..=3).map(|s| CallSeries::rate(&course.arrived, to + f64::from(s), to + f64::from(s + 2)));
     let left = left.fold(f64::INFINITY, f64::min);
-    let single = (attack.every_ms == 0).then(|| Fall::after(from, &course, honest));
+    let single = (attack.every_ms == 0).then(|| ForgedDecrease::after(from, &course, honest));
     let recovery_s = single.as_ref().map_or(recovery_s, |fall| fall.recovery_s);
     let left = single.as_ref().map_or(left, |fall| fall.left_kbps);
     let own_recovery_s = if left >= level || recovery_s == Some(0.0) {
@@ -183,7 +184,7 @@ fn outcome(
         // then.
         let level =
             if single.is_some() { BACK * CallSeries::rate(&honest.arrived, to - SETTLED, to) } else { level };
-        recovery(&Call { narrowed, ..*call }.run(None)?, to, level).unwrap_or(f64::INFINITY)
+        recovery(&CallConfig { narrowed, ..*call }.run(None)?, to, level).unwrap_or(f64::INFINITY)
     };
     let mut missed = Vec::new();
     if course.outside {
@@ -229,7 +230,7 @@ fn outcome(
             _ => format!("{seconds:.1} s: reports agree"),
         }
     };
-    Ok(Outcome {
+    Ok(AttackOutcome {
         law: law.to_owned(),
         attack: attack.name,
         role: attack.role.name(),
@@ -249,9 +250,9 @@ fn outcome(
 }
 
 /// Effect of an attack on one flow of a coupled pair, compared with an uncoupled one.
-fn of_pair(call: &Call<'_>, law: &str, attack: &Attack) -> Result<Outcome, RegistryError> {
+fn of_pair(call: &CallConfig<'_>, law: &str, attack: &Attack) -> Result<AttackOutcome, RegistryError> {
     let every = TimeDelta::from_millis(attack.every_ms);
-    let pair = |coupled| Pair { registry: call.registry, law, coupled, every, span: call.span }.run();
+    let pair = |coupled| FlowPair { registry: call.registry, law, coupled, every, span: call.span }.run();
     let (rate_kbps, honest_kbps) = (pair(true)?, pair(false)?);
     let share = rate_kbps / honest_kbps;
     let missed = if share < COUPLED {
@@ -259,7 +260,7 @@ fn of_pair(call: &Call<'_>, law: &str, attack: &Attack) -> Result<Outcome, Regis
     } else {
         vec![]
     };
-    Ok(Outcome {
+    Ok(AttackOutcome {
         law: law.to_owned(),
         attack: attack.name,
         role: attack.role.name(),
@@ -279,14 +280,14 @@ fn of_pair(call: &Call<'_>, law: &str, attack: &Attack) -> Result<Outcome, Regis
 }
 
 /// Greatest rate over five seconds of the attack.
-fn peak(bytes: &[u64], span: Span) -> f64 {
+fn peak(bytes: &[u64], span: AttackSpan) -> f64 {
     let (from, to) = span.seconds();
     let starts = (from as u32)..(to as u32 - 4);
     starts.map(|s| CallSeries::rate(bytes, f64::from(s), f64::from(s + 5))).fold(0.0, f64::max)
 }
 
 /// Decrease of the rate after one forged packet.
-struct Fall {
+struct ForgedDecrease {
     /// Least ratio of the rate to that without the packet.
     least_ratio: f64,
     /// Rate at that time, in kbit/s.
@@ -295,7 +296,7 @@ struct Fall {
     recovery_s: Option<f64>,
 }
 
-impl Fall {
+impl ForgedDecrease {
     /// Decrease after a packet at `from` seconds.
     fn after(from: f64, course: &CallSeries, honest: &CallSeries) -> Self {
         let rate = |course: &CallSeries, after: f64| {

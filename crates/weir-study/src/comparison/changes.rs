@@ -11,7 +11,7 @@ use weir_scenario::registry;
 
 /// The change of a controller from the first run to the second.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Change {
+pub struct ControllerChange {
     /// The controller.
     pub name: String,
     /// Values of each compared criterion in both runs.
@@ -50,16 +50,16 @@ impl Gap {
 
 /// The changes of all controllers of the first run.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Changes {
+pub(super) struct ControllerChanges {
     /// A change for each controller that both runs have.
-    pub(super) of_each: Vec<Change>,
+    pub(super) of_each: Vec<ControllerChange>,
     /// Missing controllers and missing values.
     pub(super) gaps: Vec<Gap>,
     /// A sentence for each criterion that the runs measure by different quantities.
     pub(super) different: Vec<String>,
 }
 
-impl Change {
+impl ControllerChange {
     /// Mean of the first and of the second run, over the seeds that have a value in both, or `None` where no seed has.
     pub fn means(&self, criterion: Criterion) -> Option<[f64; 2]> {
         let Paired { before, after, .. } = self.values(criterion)?;
@@ -114,14 +114,19 @@ impl Change {
 
 /// The changes from the controllers of `a` to those of `b`, over these pairs of runs; empty where there is no pair. The runs are
 /// called `names`.
-pub(super) fn changes(a: &RunTable, b: &RunTable, pairs: &[(usize, usize)], names: &[String; 2]) -> Changes {
-    let mut all = Changes::default();
+pub(super) fn changes(
+    a: &RunTable,
+    b: &RunTable,
+    pairs: &[(usize, usize)],
+    names: &[String; 2],
+) -> ControllerChanges {
+    let mut all = ControllerChanges::default();
     let mut compared = Vec::new();
     for criterion in Criterion::DOMINATING {
-        match Columns::of(a, b, criterion) {
-            Columns::None => {}
-            Columns::Alike(columns) => compared.push((criterion, columns)),
-            Columns::Different([first, second]) => all.different.push(format!(
+        match CriterionColumns::of(a, b, criterion) {
+            CriterionColumns::None => {}
+            CriterionColumns::Alike(columns) => compared.push((criterion, columns)),
+            CriterionColumns::Different([first, second]) => all.different.push(format!(
                 "Not compared: {first} of {} and {second} of {} are different quantities.",
                 names[0], names[1]
             )),
@@ -145,14 +150,14 @@ pub(super) fn changes(a: &RunTable, b: &RunTable, pairs: &[(usize, usize)], name
             all.gaps.extend(problem.map(|problem| Gap { controller: row.name.clone(), problem }));
             values.push((criterion, own));
         }
-        all.of_each.push(Change { name: row.name.clone(), values });
+        all.of_each.push(ControllerChange { name: row.name.clone(), values });
     }
     all
 }
 
 /// The columns of a criterion in two tables.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Columns {
+enum CriterionColumns {
     /// Neither table has it.
     None,
     /// Both tables have the same quantity, or one table lacks it.
@@ -161,7 +166,7 @@ enum Columns {
     Different([String; 2]),
 }
 
-impl Columns {
+impl CriterionColumns {
     fn of(a: &RunTable, b: &RunTable, criterion: Criterion) -> Self {
         let place =
             |table: &RunTable| table.columns.iter().position(|column| measures(&column.label, criterion));
@@ -242,13 +247,13 @@ impl Paired {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use weir_report::page::{Best, Column};
+    use weir_report::page::{Best, SummaryColumn};
 
     const NAMES: [&str; 2] = ["main", "branch"];
 
     /// A table with these columns and rows; each row's values are those of ten runs, in each column.
     fn table(labels: &[&str], rows: &[(&str, [f64; 3])]) -> RunTable {
-        let column = |label: &&str| Column {
+        let column = |label: &&str| SummaryColumn {
             label: (*label).to_owned(),
             unit: String::new(),
             definition: String::new(),
@@ -269,12 +274,12 @@ mod tests {
 
     const ALL: [&str; 3] = [USEFUL_RATE, FRAME_DELAY_P95, FREEZES];
 
-    fn of(a: &RunTable, b: &RunTable) -> Changes {
+    fn of(a: &RunTable, b: &RunTable) -> ControllerChanges {
         let pairs: Vec<(usize, usize)> = (0..10).map(|run| (run, run)).collect();
         changes(a, b, &pairs, &NAMES.map(str::to_owned))
     }
 
-    fn problems(changes: &Changes) -> Vec<String> {
+    fn problems(changes: &ControllerChanges) -> Vec<String> {
         changes.gaps.iter().map(Gap::in_words).collect()
     }
 

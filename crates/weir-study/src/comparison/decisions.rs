@@ -45,19 +45,19 @@ impl FlowSignals {
 /// # Errors
 /// A part of a long run cannot be read.
 pub(super) fn ticks(decisions: &Decisions, known: &FlowSignals) -> io::Result<Vec<Vec<DecisionTick>>> {
-    let mut largest: Vec<BinaryHeap<Reverse<Ranked>>> = vec![BinaryHeap::new(); known.flows.len()];
+    let mut largest: Vec<BinaryHeap<Reverse<RankedDecision>>> = vec![BinaryHeap::new(); known.flows.len()];
     decisions.each(|decision| {
         if let Some(own) = largest.get_mut(decision.flow) {
-            own.push(Reverse(Ranked(*decision)));
+            own.push(Reverse(RankedDecision(*decision)));
             if own.len() > MOST_TICKS {
                 own.pop();
             }
         }
         io::Result::Ok(())
     })?;
-    let of_flow = |own: BinaryHeap<Reverse<Ranked>>| {
+    let of_flow = |own: BinaryHeap<Reverse<RankedDecision>>| {
         let mut own: Vec<RecordedDecision> =
-            own.into_iter().map(|Reverse(Ranked(decision))| decision).collect();
+            own.into_iter().map(|Reverse(RankedDecision(decision))| decision).collect();
         own.sort_by_key(|decision| decision.time);
         own.iter().map(|decision| tick(decisions, known, decision)).collect()
     };
@@ -125,9 +125,9 @@ pub(super) fn quantity(value: f64, unit: &str) -> String {
 
 /// A decision, ordered by the size of its rate change; of equal changes, the later one ranks lower.
 #[derive(Clone, Copy, Debug)]
-struct Ranked(RecordedDecision);
+struct RankedDecision(RecordedDecision);
 
-impl Ranked {
+impl RankedDecision {
     fn key(&self) -> (f64, Reverse<weir_net::Time>) {
         (distance(&self.0), Reverse(self.0.time))
     }
@@ -139,23 +139,23 @@ pub(super) fn distance(decision: &RecordedDecision) -> f64 {
     (to / from).max(from / to)
 }
 
-impl Ord for Ranked {
+impl Ord for RankedDecision {
     fn cmp(&self, other: &Self) -> core::cmp::Ordering {
         let ((own, time), (others, others_time)) = (self.key(), other.key());
         own.total_cmp(&others).then(time.cmp(&others_time))
     }
 }
 
-impl PartialOrd for Ranked {
+impl PartialOrd for RankedDecision {
     fn partial_cmp(&self, other: &Self) -> Option<core::cmp::Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl PartialEq for Ranked {
+impl PartialEq for RankedDecision {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other).is_eq()
     }
 }
 
-impl Eq for Ranked {}
+impl Eq for RankedDecision {}

@@ -5,7 +5,7 @@ use weir_cc::LimitingFactor;
 use super::Comparison;
 use super::scatter::yardsticks_in_words;
 use super::tables::{
-    Metric, call_metrics, factor_metric, freeze_metrics, loss_metric, media_sum, share_beside_tcp,
+    ColumnMetric, call_metrics, factor_metric, freeze_metrics, loss_metric, media_sum, share_beside_tcp,
 };
 use super::verdict::in_words;
 use crate::paired::{RunRow, RunTable};
@@ -55,7 +55,7 @@ pub fn table(alone: &Comparison, beside: &Comparison) -> RunTable {
     let columns = columns();
     let floor = floor(alone);
     let rows = alone.controllers.iter().zip(&beside.controllers).map(|(own, with_tcp)| {
-        let cell = |(from, metric): &(From, Metric<'_>)| match from {
+        let cell = |(from, metric): &(From, ColumnMetric<'_>)| match from {
             From::Alone => metric.values(&own.runs),
             From::BesideCubic => metric.values(&with_tcp.runs),
             From::BeyondFloor => metric.values_beyond(&own.runs, floor),
@@ -67,11 +67,11 @@ pub fn table(alone: &Comparison, beside: &Comparison) -> RunTable {
 }
 
 /// Columns of the table, and the source of each.
-pub(super) fn columns() -> Vec<(From, Metric<'static>)> {
-    let mut columns: Vec<(From, Metric<'static>)> =
+pub(super) fn columns() -> Vec<(From, ColumnMetric<'static>)> {
+    let mut columns: Vec<(From, ColumnMetric<'static>)> =
         call_metrics().into_iter().map(|metric| (From::Alone, metric)).collect();
     columns.extend(freeze_metrics().map(|metric| (From::BeyondFloor, beyond_floor(metric))));
-    let share = Metric::new(
+    let share = ColumnMetric::new(
         "share beside CUBIC",
         "%",
         0,
@@ -86,7 +86,7 @@ pub(super) fn columns() -> Vec<(From, Metric<'static>)> {
 }
 
 /// The same metric, labelled with the reference that is subtracted from it.
-fn beyond_floor(mut metric: Metric<'_>) -> Metric<'_> {
+fn beyond_floor(mut metric: ColumnMetric<'_>) -> ColumnMetric<'_> {
     metric.column.label = format!("{} beyond {FLOOR}", metric.column.label);
     metric.column.definition =
         format!("{}; less those of `{FLOOR}` over the same stretch", metric.column.definition);

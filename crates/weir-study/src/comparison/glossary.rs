@@ -1,24 +1,24 @@
 //! Definitions of the columns of the tables.
 
-use super::tables::{Metric, breaker_metrics, flow_metrics, media_metrics, network_metrics};
+use super::tables::{ColumnMetric, breaker_metrics, flow_metrics, media_metrics, network_metrics};
 use super::{demo, portrait};
-use weir_report::page::Column;
+use weir_report::page::SummaryColumn;
 
 /// Every column of the tables of `weir run` and `weir compare`, with a description of where it stands. A column of several tables
 /// is listed once for each of its definitions.
-pub fn columns() -> Vec<(Column, String)> {
+pub fn columns() -> Vec<(SummaryColumn, String)> {
     let run = media_metrics().into_iter().chain(network_metrics()).chain(breaker_metrics());
     let demo = demo::columns().into_iter().map(|(_, metric)| metric);
-    let tables: [(&str, Vec<Metric<'static>>); 4] = [
+    let tables: [(&str, Vec<ColumnMetric<'static>>); 4] = [
         ("`weir run SCENARIO`", run.collect()),
         ("`weir run SCENARIO`, for each flow", flow_metrics("")),
         ("`weir run`, the demo", demo.collect()),
         ("`weir compare`", portrait::metrics()),
     ];
-    let mut columns: Vec<(Column, String)> = Vec::new();
+    let mut columns: Vec<(SummaryColumn, String)> = Vec::new();
     for (table, metrics) in tables {
-        for Metric { column, .. } in metrics {
-            let same = |(known, _): &&mut (Column, String)| {
+        for ColumnMetric { column, .. } in metrics {
+            let same = |(known, _): &&mut (SummaryColumn, String)| {
                 (&known.label, &known.definition) == (&column.label, &column.definition)
             };
             match columns.iter_mut().find(same) {

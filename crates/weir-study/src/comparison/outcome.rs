@@ -25,12 +25,12 @@ pub struct ControllerRuns {
     /// Metrics of each run, in the order of the seeds.
     pub runs: Vec<RunMetrics>,
     /// The run of the first seed in detail.
-    pub sample: Sample,
+    pub sample: RunSample,
 }
 
 /// The details of one run.
 #[derive(Debug)]
-pub struct Sample {
+pub struct RunSample {
     /// The flows, links and queues that were measured.
     pub plan: MeasurePlan,
     /// Distributions of delays per flow.
@@ -68,7 +68,7 @@ impl Comparison {
     }
 }
 
-impl Sample {
+impl RunSample {
     /// The queuing delay (one-way delay less propagation) of each flow, with its name.
     pub fn queuing_delays(&self) -> impl Iterator<Item = (&str, &Histogram)> {
         self.plan

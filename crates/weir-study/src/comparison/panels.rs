@@ -10,7 +10,7 @@ use weir_world::Side;
 
 use super::decisions::{FlowSignals, ticks};
 use super::scatter::scatter;
-use super::{Comparison, Sample};
+use super::{Comparison, RunSample};
 use crate::paired::RunTable;
 use weir_measure::metrics::{
     BIN, CouplingSeries, FlowSeries, Histogram, MeasurePlan, PER_SECOND, Series, Share, SignalSeries,
@@ -70,7 +70,7 @@ pub fn report_input(
         if bins > 1 && panels.is_empty() {
             notes.push(joined(bins));
         }
-        let Sample { plan, delays, .. } = &controller.sample;
+        let RunSample { plan, delays, .. } = &controller.sample;
         let queuing_delay =
             delays.get(subject(plan)).map_or_else(Vec::new, |own| distribution(&own.owd_excess));
         let courses = Courses { series, decisions, queuing_delay };

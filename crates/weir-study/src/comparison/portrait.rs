@@ -2,7 +2,7 @@
 
 use super::Comparison;
 use super::demo;
-use super::tables::{Metric, call_metrics, loss_metric, share_beside_tcp};
+use super::tables::{ColumnMetric, call_metrics, loss_metric, share_beside_tcp};
 use crate::paired::{RunRow, RunTable};
 use weir_measure::results::ranking::Ranking;
 use weir_report::page::Best;
@@ -14,7 +14,7 @@ pub const SCENARIOS: [&str; 5] =
 /// A row per controller. The comparisons are those of [`SCENARIOS`], all of the same controllers.
 pub fn table(comparisons: &[Comparison; SCENARIOS.len()]) -> RunTable {
     let [call, alone, steady, three, beside] = comparisons;
-    let mut columns: Vec<(&Comparison, Metric<'_>)> =
+    let mut columns: Vec<(&Comparison, ColumnMetric<'_>)> =
         call_metrics().into_iter().map(|metric| (call, metric)).collect();
     columns.push((call, loss_metric()));
     columns.push((alone, used()));
@@ -22,7 +22,7 @@ pub fn table(comparisons: &[Comparison; SCENARIOS.len()]) -> RunTable {
     columns.push((three, fairness()));
     columns.push((beside, share()));
     let rows = call.controllers.iter().enumerate().map(|(index, controller)| {
-        let cell = |(comparison, metric): &(&Comparison, Metric<'_>)| {
+        let cell = |(comparison, metric): &(&Comparison, ColumnMetric<'_>)| {
             comparison.controllers.get(index).map_or_else(Vec::new, |own| metric.values(&own.runs))
         };
         RunRow {
@@ -47,34 +47,34 @@ pub fn verdict([call, ..]: &[Comparison; SCENARIOS.len()], ranking: Option<&Rank
 }
 
 /// Columns of the table, in order.
-pub(super) fn metrics() -> Vec<Metric<'static>> {
+pub(super) fn metrics() -> Vec<ColumnMetric<'static>> {
     let mut metrics = call_metrics();
     metrics.extend([loss_metric(), used(), start_up(), fairness(), share()]);
     metrics
 }
 
-fn used<'a>() -> Metric<'a> {
+fn used<'a>() -> ColumnMetric<'a> {
     let definition = "rate over capacity, alone on 1 Mbit/s, in the last third of 90 s";
-    Metric::new("alone", "%", 0, Best::Highest, definition, |run| {
+    ColumnMetric::new("alone", "%", 0, Best::Highest, definition, |run| {
         let bottleneck = run.links.iter().find(|link| link.bottleneck)?;
         bottleneck.utilisation.time_mean.map(|share| 100.0 * share)
     })
 }
 
-fn start_up<'a>() -> Metric<'a> {
+fn start_up<'a>() -> ColumnMetric<'a> {
     let definition = "from a start at 300 kbit/s until 90 % of 3 Mbit/s were received for 3 s; 30 if never";
-    Metric::new("start-up", "s", 1, Best::Lowest, definition, |run| {
+    ColumnMetric::new("start-up", "s", 1, Best::Lowest, definition, |run| {
         run.flows.first()?.convergence.first()?.seconds
     })
 }
 
-fn fairness<'a>() -> Metric<'a> {
+fn fairness<'a>() -> ColumnMetric<'a> {
     let definition = "Jain's index of the mean rates of three flows under the same controller";
-    Metric::new("Jain of three", "", 2, Best::Highest, definition, |run| run.jain.of_means)
+    ColumnMetric::new("Jain of three", "", 2, Best::Highest, definition, |run| run.jain.of_means)
 }
 
-fn share<'a>() -> Metric<'a> {
+fn share<'a>() -> ColumnMetric<'a> {
     let definition =
         "the call's part of what it and one CUBIC flow got together on 3 Mbit/s; 50 would be fair";
-    Metric::new("share beside CUBIC", "%", 0, Best::Neither, definition, share_beside_tcp)
+    ColumnMetric::new("share beside CUBIC", "%", 0, Best::Neither, definition, share_beside_tcp)
 }

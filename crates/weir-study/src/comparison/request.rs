@@ -1,6 +1,6 @@
 //! A scenario run under several controllers and seeds.
 
-use super::outcome::{Comparison, ControllerRuns, Sample};
+use super::outcome::{Comparison, ControllerRuns, RunSample};
 use crate::runs::{Capture, CaptureFile, NoStore, Ran, RunError, RunWorld, Runner, Task, check_links};
 use weir_form::ScenarioError;
 use weir_import::traces::TraceStore;
@@ -111,35 +111,35 @@ impl ComparisonRequest<'_> {
                     .map(move |(run, &seed)| self.task(trial, (seed, run), capture, world))
             })
             .collect();
-        let fold = |index, ran| Outcome::of(ran, self.is_first(index));
+        let fold = |index, ran| TrialOutcome::of(ran, self.is_first(index));
         let outcomes = Runner { jobs: self.jobs, done }.run(&tasks, store, &NoStore, fold)?;
         self.collect(&trials, outcomes)
     }
 
     /// The scenario under each controller.
-    fn trials(&self) -> Result<Vec<Trial>, ScenarioError> {
+    fn trials(&self) -> Result<Vec<ScenarioTrial>, ScenarioError> {
         let scenario = self.scenario;
         if scenario.controllers.is_empty() {
             let (name, scenario) = (scenario.controllers_in_use(), scenario.clone());
-            return Ok(vec![Trial { law: name.clone(), name, scenario }]);
+            return Ok(vec![ScenarioTrial { law: name.clone(), name, scenario }]);
         }
         let under = |name: &String| {
             let mut scenario = scenario.clone();
             scenario.use_controller(name)?;
             let law = scenario.controller_of(name).to_owned();
-            Ok(Trial { name: name.clone(), law, scenario })
+            Ok(ScenarioTrial { name: name.clone(), law, scenario })
         };
         scenario.controllers.iter().map(under).collect()
     }
 
     fn task<'a>(
         &self,
-        trial: &'a Trial,
+        trial: &'a ScenarioTrial,
         (seed, run): (u64, usize),
         capture: Option<Capture<'a>>,
         world: Option<&'a dyn RunWorld>,
     ) -> Task<'a> {
-        let Trial { name, scenario, .. } = trial;
+        let ScenarioTrial { name, scenario, .. } = trial;
         let options = RunOptions { seed, controller: None, series: self.series && run == 0 };
         let task = Task::new(format!("{}/{name}/{seed}", scenario.name), scenario, options);
         let folding = if run == 0 { KEPT_WHOLE } else { "" }.to_owned();
@@ -151,14 +151,18 @@ impl ComparisonRequest<'_> {
         index.is_multiple_of(self.seeds.len())
     }
 
-    fn collect(&self, trials: &[Trial], outcomes: Vec<Outcome>) -> Result<Comparison, ComparisonError> {
+    fn collect(
+        &self,
+        trials: &[ScenarioTrial],
+        outcomes: Vec<TrialOutcome>,
+    ) -> Result<Comparison, ComparisonError> {
         let traces = outcomes.first().map(|first| first.traces.clone()).unwrap_or_default();
         let mut outcomes = outcomes.into_iter();
         let mut controllers = Vec::with_capacity(trials.len());
-        for Trial { name, law, .. } in trials {
+        for ScenarioTrial { name, law, .. } in trials {
             let (name, law) = (name.clone(), law.clone());
             let mut own = outcomes.by_ref().take(self.seeds.len());
-            let Some(Outcome { metrics, sample: Some(sample), .. }) = own.next() else {
+            let Some(TrialOutcome { metrics, sample: Some(sample), .. }) = own.next() else {
                 return Err(UnevenRuns { controller: name, runs: 0, seeds: self.seeds.len() }.into());
             };
             let runs = std::iter::once(metrics).chain(own.map(|outcome| outcome.metrics)).collect();
@@ -181,23 +185,23 @@ impl<'a> Captures<'a> {
 const KEPT_WHOLE: &str = "with sample";
 
 /// A scenario under one controller.
-struct Trial {
+struct ScenarioTrial {
     name: String,
     /// The controller that the name stands for.
     law: String,
     scenario: Scenario,
 }
 
-struct Outcome {
+struct TrialOutcome {
     metrics: RunMetrics,
-    sample: Option<Sample>,
+    sample: Option<RunSample>,
     traces: Vec<TraceUse>,
 }
 
-impl Outcome {
+impl TrialOutcome {
     /// The results that are kept of a run; of a controller's first run everything is kept.
     fn of(ran: Ran, first: bool) -> Self {
         let Ran { plan, measured: Measured { metrics, delays, series, .. }, traces } = ran;
-        Self { metrics, sample: first.then_some(Sample { plan, delays, series }), traces }
+        Self { metrics, sample: first.then_some(RunSample { plan, delays, series }), traces }
     }
 }

@@ -3,7 +3,7 @@
 use super::tables::{FRAME_DELAY_P95, USEFUL_RATE};
 use crate::paired::{RunRow, RunTable, estimate};
 use weir_measure::results::ranking::Ranking;
-use weir_report::page::{Cell, Scatter, ScatterPoint, Standing};
+use weir_report::page::{ControllerRank, Scatter, ScatterPoint, SummaryCell};
 use weir_scenario::registry;
 
 /// The scatter plot of `table`, whose controllers are ranked by `ranking`, or `None` where the ranking, the rate or the delay is
@@ -30,8 +30,8 @@ fn points(table: &RunTable, ranking: Option<&Ranking>, is_second: bool) -> Optio
     let (rate, delay) = (place(table, USEFUL_RATE)?, place(table, FRAME_DELAY_P95)?);
     let random = !table.runs_are_alike();
     let cell = |row: &RunRow, at: usize| {
-        let cell = Cell::from(estimate(&row.values[at])?);
-        Some(Cell { ci95: cell.ci95.filter(|_| random), ..cell })
+        let cell = SummaryCell::from(estimate(&row.values[at])?);
+        Some(SummaryCell { ci95: cell.ci95.filter(|_| random), ..cell })
     };
     let point = |row: &RunRow| {
         Some(ScatterPoint {
@@ -45,16 +45,16 @@ fn points(table: &RunTable, ranking: Option<&Ranking>, is_second: bool) -> Optio
     Some(table.rows.iter().filter_map(point).collect())
 }
 
-fn standing(row: &RunRow, ranking: Option<&Ranking>) -> Standing {
+fn standing(row: &RunRow, ranking: Option<&Ranking>) -> ControllerRank {
     let within = |names: fn(&Ranking) -> &[String]| ranking.is_some_and(|own| names(own).contains(&row.name));
     if registry::is_reference(&row.law) {
-        Standing::Yardstick
+        ControllerRank::Yardstick
     } else if within(|ranking| &ranking.recommended) {
-        Standing::Recommended
+        ControllerRank::Recommended
     } else if within(|ranking| &ranking.leading) {
-        Standing::Leading
+        ControllerRank::Leading
     } else {
-        Standing::Behind
+        ControllerRank::Behind
     }
 }
 

@@ -6,7 +6,7 @@ use super::Comparison;
 use crate::paired::{RunRow, RunTable, estimate, known, less};
 use weir_measure::results::stats::Estimate;
 use weir_measure::results::{FlowKind, FlowMeasures, RunMetrics, Value};
-use weir_report::page::{Best, Column, Differences, Row, SummaryTable};
+use weir_report::page::{Best, Differences, Row, SummaryColumn, SummaryTable};
 
 /// The labels of the columns that controllers are ranked by.
 pub(super) const USEFUL_RATE: &str = "useful rate";
@@ -19,12 +19,12 @@ const QUEUING_OF_A_FLOW: &str = "one-way delay of the flow's packets less propag
 type FromRun<'a> = Box<dyn Fn(&RunMetrics) -> Value + 'a>;
 
 /// A column and its value from one run.
-pub(crate) struct Metric<'a> {
-    pub(crate) column: Column,
+pub(crate) struct ColumnMetric<'a> {
+    pub(crate) column: SummaryColumn,
     value: FromRun<'a>,
 }
 
-impl<'a> Metric<'a> {
+impl<'a> ColumnMetric<'a> {
     pub(crate) fn new(
         label: &str,
         unit: &str,
@@ -33,7 +33,7 @@ impl<'a> Metric<'a> {
         definition: &str,
         value: impl Fn(&RunMetrics) -> Option<f64> + 'a,
     ) -> Self {
-        let column = Column {
+        let column = SummaryColumn {
             label: label.to_owned(),
             unit: unit.to_owned(),
             definition: definition.to_owned(),
@@ -115,7 +115,7 @@ fn table_of_all<'a>(controllers: impl Iterator<Item = ([&'a String; 2], &'a [Run
 /// (`name-1`, `name-2`, …) share a row with the mean of their values.
 pub fn flow_table(runs: &[RunMetrics]) -> SummaryTable {
     let names = runs.first().map(|run| groups(&run.flows)).unwrap_or_default();
-    let columns: Vec<Metric<'_>> = flow_metrics("");
+    let columns: Vec<ColumnMetric<'_>> = flow_metrics("");
     let rows = names
         .into_iter()
         .map(|(group, count)| {
@@ -139,9 +139,9 @@ fn media(run: &RunMetrics) -> impl Iterator<Item = &FlowMeasures<Value>> {
 }
 
 /// The metrics that a call is judged by.
-pub(crate) fn call_metrics<'a>() -> Vec<Metric<'a>> {
+pub(crate) fn call_metrics<'a>() -> Vec<ColumnMetric<'a>> {
     vec![
-        Metric::new(
+        ColumnMetric::new(
             USEFUL_RATE,
             "kbit/s",
             0,
@@ -149,36 +149,40 @@ pub(crate) fn call_metrics<'a>() -> Vec<Metric<'a>> {
             "payload of the frames that were whole within 150 ms of their capture",
             |run| media_sum(run, |flow| flow.useful_rate_bps).map(|bps| bps / 1e3),
         ),
-        Metric::new(FRAME_DELAY_P95, "ms", 0, Best::Lowest, FRAME_DELAY, |run| run.media.frame_delay_ms.p95),
+        ColumnMetric::new(FRAME_DELAY_P95, "ms", 0, Best::Lowest, FRAME_DELAY, |run| {
+            run.media.frame_delay_ms.p95
+        }),
     ]
 }
 
 /// Number and duration of freezes.
-pub(crate) fn freeze_metrics<'a>() -> [Metric<'a>; 2] {
+pub(crate) fn freeze_metrics<'a>() -> [ColumnMetric<'a>; 2] {
     let definition = "intervals between frames of at least three times the mean, or 150 ms more than it";
     [
-        Metric::new(FREEZES, "", 1, Best::Lowest, definition, |run| media_sum(run, |flow| flow.freezes)),
-        Metric::new("frozen", "s", 1, Best::Lowest, "duration of all freezes", |run| {
+        ColumnMetric::new(FREEZES, "", 1, Best::Lowest, definition, |run| {
+            media_sum(run, |flow| flow.freezes)
+        }),
+        ColumnMetric::new("frozen", "s", 1, Best::Lowest, "duration of all freezes", |run| {
             media_sum(run, |flow| flow.freeze_seconds)
         }),
     ]
 }
 
 /// Loss of media packets.
-pub(crate) fn loss_metric<'a>() -> Metric<'a> {
-    Metric::new("loss", "%", 2, Best::Lowest, "bytes of media lost over bytes sent", |run| {
+pub(crate) fn loss_metric<'a>() -> ColumnMetric<'a> {
+    ColumnMetric::new("loss", "%", 2, Best::Lowest, "bytes of media lost over bytes sent", |run| {
         run.media.loss_ratio.map(|ratio| 100.0 * ratio)
     })
 }
 
 /// Share of the time in which `factor` limited the media flows' target rate, in per cent. The limiting factor alone costs no
 /// rate.
-pub(crate) fn factor_metric<'a>(factor: LimitingFactor) -> Metric<'a> {
+pub(crate) fn factor_metric<'a>(factor: LimitingFactor) -> ColumnMetric<'a> {
     let definition = format!("share of the time in which this limited the target rate: {}", factor.meaning());
     let word =
         if matches!(factor, LimitingFactor::Minimum | LimitingFactor::Maximum) { "at" } else { "held by" };
     let label = format!("time {word} {}", factor.name());
-    Metric::new(&label, "%", 0, Best::Neither, &definition, move |run| {
+    ColumnMetric::new(&label, "%", 0, Best::Neither, &definition, move |run| {
         let seconds = |factor| {
             media(run).filter_map(move |flow| *flow.time_per_limiting_factor.get(factor)).sum::<f64>()
         };
@@ -197,8 +201,8 @@ pub(crate) fn share_beside_tcp(run: &RunMetrics) -> Option<f64> {
     (media + tcp > 0.0).then(|| 100.0 * media / (media + tcp))
 }
 
-pub(super) fn media_metrics<'a>() -> Vec<Metric<'a>> {
-    let mut metrics = vec![Metric::new(
+pub(super) fn media_metrics<'a>() -> Vec<ColumnMetric<'a>> {
+    let mut metrics = vec![ColumnMetric::new(
         "rate",
         "kbit/s",
         0,
@@ -211,7 +215,7 @@ pub(super) fn media_metrics<'a>() -> Vec<Metric<'a>> {
     metrics.push(loss_metric());
     for (label, quantile, which) in [("queuing p50", 0, "median"), ("queuing p95", 1, "95th percentile")] {
         let definition = &format!("one-way delay of media packets less propagation, {which} over packets");
-        metrics.push(Metric::new(label, "ms", 0, Best::Lowest, definition, move |run| {
+        metrics.push(ColumnMetric::new(label, "ms", 0, Best::Lowest, definition, move |run| {
             let delays = &run.media.owd_excess_ms;
             if quantile == 0 { delays.p50 } else { delays.p95 }
         }));
@@ -220,7 +224,7 @@ pub(super) fn media_metrics<'a>() -> Vec<Metric<'a>> {
 }
 
 /// The flow that a circuit breaker stopped first in each run; no columns where circuit breakers are off.
-pub(super) fn breaker_metrics<'a>() -> impl Iterator<Item = Metric<'a>> {
+pub(super) fn breaker_metrics<'a>() -> impl Iterator<Item = ColumnMetric<'a>> {
     type Pick = fn(&FlowMeasures<Value>) -> Value;
     let breakers: [(&str, &str, Pick); 3] = [
         ("RTCP timeout", "nothing was heard of it", |flow| flow.stopped.rtcp_timeout),
@@ -229,15 +233,15 @@ pub(super) fn breaker_metrics<'a>() -> impl Iterator<Item = Metric<'a>> {
     ];
     breakers.into_iter().map(|(name, why, pick)| {
         let definition = format!("when media was first stopped because {why} (RFC 8083)");
-        Metric::new(&format!("stopped by {name}"), "s", 1, Best::Neither, &definition, move |run| {
+        ColumnMetric::new(&format!("stopped by {name}"), "s", 1, Best::Neither, &definition, move |run| {
             media(run).filter_map(pick).reduce(f64::min)
         })
     })
 }
 
-pub(super) fn network_metrics<'a>() -> Vec<Metric<'a>> {
+pub(super) fn network_metrics<'a>() -> Vec<ColumnMetric<'a>> {
     vec![
-        Metric::new(
+        ColumnMetric::new(
             "utilisation",
             "%",
             1,
@@ -248,7 +252,7 @@ pub(super) fn network_metrics<'a>() -> Vec<Metric<'a>> {
                 bottleneck.utilisation.time_mean.map(|share| 100.0 * share)
             },
         ),
-        Metric::new(
+        ColumnMetric::new(
             "Jain",
             "",
             3,
@@ -259,7 +263,7 @@ pub(super) fn network_metrics<'a>() -> Vec<Metric<'a>> {
     ]
 }
 
-pub(super) fn flow_metrics(group: &str) -> Vec<Metric<'_>> {
+pub(super) fn flow_metrics(group: &str) -> Vec<ColumnMetric<'_>> {
     type Pick = fn(&FlowMeasures<Value>) -> Value;
     let columns: [(&str, &str, &str, usize, Pick, f64); 6] = [
         ("rate", "kbit/s", "bytes received on the wire per second of activity", 0, |f| f.rate_bps, 1e-3),
@@ -277,7 +281,7 @@ pub(super) fn flow_metrics(group: &str) -> Vec<Metric<'_>> {
         (FRAME_DELAY_P95, "ms", FRAME_DELAY, 0, |f| f.frame_delay_ms.p95, 1.0),
     ];
     let metric = |(label, unit, definition, decimals, pick, scale): (&str, &str, &str, usize, Pick, f64)| {
-        Metric::new(label, unit, decimals, Best::Neither, definition, move |run| {
+        ColumnMetric::new(label, unit, decimals, Best::Neither, definition, move |run| {
             let own = run.flows.iter().filter(|flow| group_of(&flow.name, &run.flows) == group);
             let values: Vec<f64> = own.filter_map(pick).collect();
             (!values.is_empty()).then(|| scale * values.iter().sum::<f64>() / values.len() as f64)

@@ -3,7 +3,7 @@
 use weir_measure::results::Value;
 use weir_measure::results::ranking::LEAST_SEEDS;
 
-use super::changes::{Change, Changes, Gap, changes};
+use super::changes::{ControllerChange, ControllerChanges, Gap, changes};
 use super::saved::Saved;
 use super::scatter::of_two;
 use crate::paired::{RunRow, RunTable, known, less};
@@ -36,7 +36,7 @@ pub struct Versus {
     /// Why runs are not paired, or `None` where they are.
     pub unpaired: Option<String>,
     /// The change of each controller that both runs have.
-    pub changes: Vec<Change>,
+    pub changes: Vec<ControllerChange>,
     /// Controllers of the first run that cannot be compared with themselves in the second, or not in every criterion.
     pub gaps: Vec<Gap>,
 }
@@ -47,7 +47,7 @@ pub fn versus(first: Loaded, second: Loaded) -> Versus {
     let pairs = if unpaired.is_none() { common_seeds(&first.saved, &second.saved) } else { Vec::new() };
     let differences = differences(&first.saved.table, &second.saved.table, &pairs);
     let names = [first.name.clone(), second.name.clone()];
-    let Changes { of_each: changes, gaps, different } =
+    let ControllerChanges { of_each: changes, gaps, different } =
         changes(&first.saved.table, &second.saved.table, &pairs, &names);
     let mut note = match &unpaired {
         Some(why) => format!("Nothing is said of differences: {why}."),
@@ -100,7 +100,7 @@ pub fn versus(first: Loaded, second: Loaded) -> Versus {
 fn verdict(
     title: &str,
     [first, second]: &[String; 2],
-    (changes, gaps): (&[Change], &[Gap]),
+    (changes, gaps): (&[ControllerChange], &[Gap]),
     seeds: usize,
 ) -> String {
     let what = format!("{title}: {first} → {second}");
@@ -112,7 +112,7 @@ fn verdict(
             "{what}. {seeds} common seeds cannot tell whether anything changed: that takes {LEAST_SEEDS}."
         );
     }
-    let changes = changes.iter().map(Change::in_words).collect::<Vec<_>>().join("; ");
+    let changes = changes.iter().map(ControllerChange::in_words).collect::<Vec<_>>().join("; ");
     let gaps = gaps.iter().map(Gap::in_words);
     let sentences = [what, changes].into_iter().filter(|sentence| !sentence.is_empty()).chain(gaps);
     sentences.map(|sentence| format!("{sentence}.")).collect::<Vec<_>>().join(" ")
@@ -177,7 +177,8 @@ fn together(
     columns.extend(b.columns.iter().filter(|column| !known(&column.label)).cloned());
     let placed = |table: &SummaryTable, row: &Row, kind: RowKind| {
         let place = |label: &str| table.columns.iter().position(|column| column.label == label);
-        let cell = |column: &weir_report::page::Column| place(&column.label).and_then(|at| row.cells[at]);
+        let cell =
+            |column: &weir_report::page::SummaryColumn| place(&column.label).and_then(|at| row.cells[at]);
         Row { cells: columns.iter().map(cell).collect(), kind, ..row.clone() }
     };
     let own = |table: &SummaryTable, name: &str, kind: RowKind| {
@@ -215,10 +216,10 @@ fn overlaid(
 mod tests {
     use super::super::tables::USEFUL_RATE;
     use super::*;
-    use weir_report::page::{Best, Column};
+    use weir_report::page::{Best, SummaryColumn};
 
     fn loaded(name: &str, seeds: &[u64], rows: &[(&str, &[f64])]) -> Loaded {
-        let column = |label: &str, best| Column {
+        let column = |label: &str, best| SummaryColumn {
             label: label.to_owned(),
             unit: "kbit/s".to_owned(),
             definition: String::new(),

@@ -7,7 +7,7 @@ use weir_world::Side;
 use super::decisions::{FlowSignals, change, distance, signals};
 use super::panels;
 use super::saved::RecordedRun;
-use weir_measure::metrics::{DecidingSignal, PER_SECOND, Reason, RecordedDecision};
+use weir_measure::metrics::{DecidingSignal, DecisionReason, PER_SECOND, RecordedDecision};
 use weir_measure::results::FlowKind;
 use weir_scenario::registry::Registry;
 
@@ -16,7 +16,7 @@ const LEAST_MOVE: f64 = 0.02;
 
 /// A flow of a recorded run.
 #[derive(Clone, Debug)]
-pub struct Subject<'a> {
+pub struct RecordedFlow<'a> {
     run: &'a RecordedRun,
     signals: FlowSignals,
     flow: usize,
@@ -40,7 +40,7 @@ pub enum NoSubject {
 
 /// A moment of a flow.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Moment {
+pub struct FlowMoment {
     /// Time of the moment, in seconds of the run.
     pub time_s: f64,
     /// The target rate then, in bit/s; NaN without a target.
@@ -78,7 +78,7 @@ pub struct Fall {
     pub whole: RecordedDecision,
 }
 
-impl<'a> Subject<'a> {
+impl<'a> RecordedFlow<'a> {
     /// The flow of this name, or the first media flow; `registry` has the controllers of the run.
     ///
     /// # Errors
@@ -114,7 +114,7 @@ impl<'a> Subject<'a> {
     ///
     /// # Errors
     /// A part of a long run cannot be read.
-    pub fn at(&self, time: Time) -> std::io::Result<Moment> {
+    pub fn at(&self, time: Time) -> std::io::Result<FlowMoment> {
         let (mut moved, mut last, mut next): (Option<RecordedDecision>, Option<RecordedDecision>, _) =
             (None, None, None);
         let mut limited_since = None;
@@ -141,7 +141,7 @@ impl<'a> Subject<'a> {
         };
         let link = self.run.plan.flows[self.flow].bottleneck.and_then(|link| series.links.get(link));
         let target = after.checked_sub(1).and_then(|bin| flow.target_rate_bps.get(bin));
-        Ok(Moment {
+        Ok(FlowMoment {
             time_s: time.secs_f64(),
             target_bps: target.copied().unwrap_or(f64::NAN),
             sent_bps: mean(&flow.send_rate_bps),
@@ -246,9 +246,9 @@ impl Fall {
     }
 }
 
-impl Moment {
+impl FlowMoment {
     /// The moment in five lines, of `subject`.
-    pub fn lines(&self, subject: &Subject<'_>, under: &str) -> [String; 5] {
+    pub fn lines(&self, subject: &RecordedFlow<'_>, under: &str) -> [String; 5] {
         let known = |value: f64, words: &dyn Fn(f64) -> String| value.is_finite().then(|| words(value));
         let kbps = |rate: f64| format!("{:.0} kbit/s", rate / 1e3);
         let second = [
@@ -278,7 +278,7 @@ impl Moment {
         let signals = self.moved.map_or_else(Vec::new, |moved| subject.signals(&moved));
         let signals = match (signals.is_empty(), self.moved.map(|moved| moved.reason)) {
             (false, _) => format!("By its signals: {}.", signals.join("; ")),
-            (true, Some(Reason::Coupling)) => "By the share that coupling gave it.".to_owned(),
+            (true, Some(DecisionReason::Coupling)) => "By the share that coupling gave it.".to_owned(),
             (true, _) => "By no signal of its own.".to_owned(),
         };
         let path = [
@@ -300,7 +300,7 @@ impl Moment {
 
 impl Fall {
     /// The decrease in one line.
-    pub fn line(&self, subject: &Subject<'_>) -> String {
+    pub fn line(&self, subject: &RecordedFlow<'_>) -> String {
         let length = self.ends - self.begins;
         let within = if length > TimeDelta::ZERO {
             format!(" within {:.2} s", length.secs_f64())
@@ -365,7 +365,7 @@ mod tests {
             ],
             "0,,,,,,,,",
         );
-        let subject = Subject::of(&run, &Registry::default(), None).unwrap();
+        let subject = RecordedFlow::of(&run, &Registry::default(), None).unwrap();
         let falls = subject.falls(9).unwrap();
         let begins: Vec<u64> = falls.iter().map(|fall| fall.begins.nanos() / 1_000_000).collect();
         assert_eq!(begins, [5000, 3000], "{falls:?}");
@@ -374,7 +374,7 @@ mod tests {
     #[test]
     fn what_is_not_known_is_left_out() {
         let lines = |run: &RecordedRun| {
-            let subject = Subject::of(run, &Registry::default(), None).unwrap();
+            let subject = RecordedFlow::of(run, &Registry::default(), None).unwrap();
             subject.at(Time::from_millis(500)).unwrap().lines(&subject, "video")
         };
         let [rates, limit, change, signals, around] = lines(&run(&["4,1000,500"], "0,,,,,,,,"));

@@ -42,7 +42,7 @@ fn cells<'l>(laws: &'l [&'l str]) -> impl Iterator<Item = (Management, &'l str, 
 
 /// Counts of intervals in which a pair was in one group.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Judged {
+pub struct IntervalCounts {
     /// Number of intervals that count.
     pub intervals: u32,
     /// Packets of both flows that arrived in these intervals.
@@ -58,7 +58,7 @@ pub struct Judged {
     pub neither: u32,
 }
 
-impl Judged {
+impl IntervalCounts {
     /// Sum of both counts.
     #[must_use]
     pub fn with(self, other: Self) -> Self {
@@ -103,16 +103,16 @@ impl Judged {
 }
 
 /// Counts for the pair of a run.
-fn judge(config: &Config, course: &CaseSeries<'_>) -> Judged {
+fn judge(config: &Config, course: &CaseSeries<'_>) -> IntervalCounts {
     judge_pair(config, [&course.told[0], &course.told[1]])
 }
 
 /// Counts for the first flow of one run and the second of another, as a measure of chance.
-fn chance(config: &Config, a: &CaseSeries<'_>, b: &CaseSeries<'_>) -> Judged {
+fn chance(config: &Config, a: &CaseSeries<'_>, b: &CaseSeries<'_>) -> IntervalCounts {
     judge_pair(config, [&a.told[0], &b.told[1]])
 }
 
-fn judge_pair(config: &Config, told: [&[IntervalStatistics]; 2]) -> Judged {
+fn judge_pair(config: &Config, told: [&[IntervalStatistics]; 2]) -> IntervalCounts {
     let begins = BEGIN.nanos().div_euclid(config.interval.nanos()) as u64;
     let interval_seconds = config.interval.secs_f64();
     // These limits are never exceeded, so that the guard has no effect.
@@ -127,7 +127,7 @@ fn judge_pair(config: &Config, told: [&[IntervalStatistics]; 2]) -> Judged {
         }
         detector
     });
-    let mut judged = Judged::default();
+    let mut judged = IntervalCounts::default();
     let (mut rest, mut told_last) = (told, [None::<u64>; 2]);
     let last = told.iter().filter_map(|told| told.last()).map(|told| told.statistics.interval).max();
     for interval in 0..=last.unwrap_or(0) {
@@ -171,11 +171,11 @@ pub struct Row {
     /// Queue management.
     pub queue: Management,
     /// Counts for pairs that share a bottleneck.
-    pub shared: Judged,
+    pub shared: IntervalCounts,
     /// Counts for pairs that do not share a bottleneck.
-    pub separate: Judged,
+    pub separate: IntervalCounts,
     /// Counts for flows of different runs, as a measure of chance.
-    pub chance: Judged,
+    pub chance: IntervalCounts,
 }
 
 /// Request for the grid, with its seeds.
@@ -227,7 +227,7 @@ impl DetectionRequest<'_> {
             let sum = |kind: Kind| {
                 let of = |course: &&CaseSeries<'_>| course.case.kind == kind && of_row(&course.case);
                 let judged = courses.iter().filter(of).map(|course| judge(config, course));
-                judged.fold(Judged::default(), Judged::with)
+                judged.fold(IntervalCounts::default(), IntervalCounts::with)
             };
             let (shared, separate) = (sum(Kind::Shared), sum(Kind::Separate));
             let chance = shuffled(config, courses, &of_row);
@@ -249,12 +249,12 @@ pub enum DetectionError {
 }
 
 /// Counts for the first flow of each case that shares a bottleneck, with the second flow of the next case.
-fn shuffled(config: &Config, courses: &[CaseSeries<'_>], of: &dyn Fn(&Case<'_>) -> bool) -> Judged {
+fn shuffled(config: &Config, courses: &[CaseSeries<'_>], of: &dyn Fn(&Case<'_>) -> bool) -> IntervalCounts {
     let shared: Vec<&CaseSeries<'_>> =
         courses.iter().filter(|course| course.case.kind == Kind::Shared && of(&course.case)).collect();
     let others = shared.iter().cycle().skip(1);
     let pairs = shared.iter().zip(others).filter(|(a, b)| a.case != b.case && a.case.seed != b.case.seed);
-    pairs.map(|(a, b)| chance(config, a, b)).fold(Judged::default(), Judged::with)
+    pairs.map(|(a, b)| chance(config, a, b)).fold(IntervalCounts::default(), IntervalCounts::with)
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use weir_scenario::scenario::Scenario;
 
 /// Scenario over values of its own keys, with the quantities that are measured and not judged.
 #[derive(Clone, Debug)]
-pub(super) struct Asked {
+pub(super) struct MeasuredScenario {
     /// Shipped scenario or path of a file.
     pub(super) scenario: String,
     /// Settings applied to the scenario, as after `--set`.
@@ -19,7 +19,7 @@ pub(super) struct Asked {
     pub(super) measured: Vec<Formula>,
 }
 
-impl Asked {
+impl MeasuredScenario {
     /// Scenario at a place.
     pub(super) fn scenario_at(
         &self,

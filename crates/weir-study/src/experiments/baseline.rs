@@ -12,18 +12,18 @@ use weir_form::{MOST_PRINTED, text_of};
 
 /// Verdicts of an earlier run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct VerdictBaseline(Vec<Earlier>);
+pub struct VerdictBaseline(Vec<EarlierClaim>);
 
 /// Claim of the earlier run; only these keys of the file are read.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-struct Earlier {
+struct EarlierClaim {
     id: String,
     verdict: Verdict,
 }
 
 /// Claim that was met and is no longer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Lost {
+pub struct LostClaim {
     /// `PAPER/ROW/CLAIM`.
     pub id: String,
     /// Earlier verdict.
@@ -51,15 +51,15 @@ impl VerdictBaseline {
 
     /// Claims that were met and are not met in `results`. Rows (`PAPER/ROW`) count if they are `asked` for, whether
     /// they still exist or not.
-    pub fn lost(&self, asked: impl Fn(&str) -> bool, results: &[ClaimResult]) -> Vec<Lost> {
-        let lost = |Earlier { id, verdict }: &Earlier| {
+    pub fn lost(&self, asked: impl Fn(&str) -> bool, results: &[ClaimResult]) -> Vec<LostClaim> {
+        let lost = |EarlierClaim { id, verdict }: &EarlierClaim| {
             let now = results.iter().find(|result| result.id == *id).map(|result| result.verdict);
             let of = |verdict: Verdict| Entry::of_verdict(verdict.is_met());
             // A claim that no row has any more is not met.
             let now_is = now.map_or(Entry::of_verdict(false), of);
             let is_asked = id.rsplit_once('/').is_some_and(|(row, _)| asked(row));
             let is_worse = changed(&of(*verdict), &now_is).0 == Some(Direction::Worse);
-            (is_asked && is_worse).then(|| Lost { id: id.clone(), was: *verdict, is: now })
+            (is_asked && is_worse).then(|| LostClaim { id: id.clone(), was: *verdict, is: now })
         };
         self.0.iter().filter_map(lost).collect()
     }
@@ -94,7 +94,7 @@ mod tests {
             result("paper/row/open", Verdict::Missed),
         ];
         let lost = VerdictBaseline::read(&path).unwrap().lost(|row| row == "paper/row", &now);
-        let of = |id: &str, was, is| Lost { id: format!("paper/row/{id}"), was, is };
+        let of = |id: &str, was, is| LostClaim { id: format!("paper/row/{id}"), was, is };
         let expected =
             [of("other", Verdict::Passed, Some(Verdict::TwoKinds)), of("gone", Verdict::Tested, None)];
         assert_eq!(lost, expected);

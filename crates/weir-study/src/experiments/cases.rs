@@ -5,9 +5,9 @@ use std::path::Path;
 
 use super::catalogue::TEMPLATES;
 use super::read::{Experiment, Setting};
-use super::row::Source;
+use super::row::ScenarioSource;
 use super::values::GridPoint;
-use crate::judge::formula::{Formula, Harvested, Known, Leaf, evaluate, fill};
+use crate::judge::formula::{Formula, Harvested, KnownValues, Leaf, evaluate, fill};
 use weir_form::{KeyPath, Problem, ScenarioError, advice};
 use weir_measure::metrics::MeasurePlan;
 use weir_scenario::scenario::{Named, Scenario};
@@ -77,7 +77,7 @@ fn settings(
 fn filled(experiment: &Experiment, setting: Setting, place: &GridPoint) -> Result<Setting, ScenarioError> {
     let nothing = |_: &Leaf| None;
     let axes = |name: &str| place.get(name).copied().map(Harvested::Number);
-    let value = |formula: &Formula| evaluate(formula, &Known { axes: &axes, measured: &nothing });
+    let value = |formula: &Formula| evaluate(formula, &KnownValues { axes: &axes, measured: &nothing });
     match fill(&setting.text, value) {
         Ok(text) => Ok(Setting { text, ..setting }),
         Err(mistake) => Err(experiment.refuse(&setting, &mistake.message, &mistake.help)),
@@ -150,8 +150,8 @@ fn source(experiment: &Experiment, variant: &str, overrides: &[String]) -> Resul
     let row = &experiment.row;
     let own = row.own_scenario(variant);
     let of_the_row = row.scenario.as_ref().and_then(|source| match source {
-        Source::Name(name) => Some(name.as_str()),
-        Source::Inline(_) => None,
+        ScenarioSource::Name(name) => Some(name.as_str()),
+        ScenarioSource::Inline(_) => None,
     });
     match (own.or(of_the_row), &experiment.inline) {
         (Some(name), _) => named(experiment, name, overrides),

@@ -39,7 +39,7 @@ pub struct Claim {
     pub accept: Option<Range>,
     /// Side of zero on which the value lies; for a difference of two variants their order.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub order: Option<Order>,
+    pub order: Option<SignOrder>,
     /// Distance beyond zero that a value may have with `not-below` or `not-above`, in `unit`, from 0 on; 0 unless
     /// given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -52,7 +52,7 @@ pub struct Claim {
     pub over_seeds: OverSeeds,
     /// Conditions under which a value outside the range is better than the paper's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub better: Option<Better>,
+    pub better: Option<BetterConditions>,
     /// Tests that show the claim, each as `crate::path`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tests: Vec<String>,
@@ -162,7 +162,7 @@ impl Range {
 /// Side of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Side {
+pub enum NumberSide {
     /// Above the number.
     Above,
     /// Below the number.
@@ -172,7 +172,7 @@ pub enum Side {
 /// Position of a value with respect to zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Order {
+pub enum SignOrder {
     /// Above zero.
     Above,
     /// Below zero.
@@ -183,12 +183,12 @@ pub enum Order {
     NotAbove,
 }
 
-impl Order {
+impl SignOrder {
     /// Side of zero that is claimed, or towards which the value may lie freely.
-    pub(super) const fn side(self) -> Side {
+    pub(super) const fn side(self) -> NumberSide {
         match self {
-            Self::Above | Self::NotBelow => Side::Above,
-            Self::Below | Self::NotAbove => Side::Below,
+            Self::Above | Self::NotBelow => NumberSide::Above,
+            Self::Below | Self::NotAbove => NumberSide::Below,
         }
     }
 
@@ -205,13 +205,13 @@ pub struct Trend {
     /// Name of the sweep.
     pub along: String,
     /// Whether the value rises or falls.
-    pub goes: Direction,
+    pub goes: TrendDirection,
 }
 
 /// Direction of a trend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Direction {
+pub enum TrendDirection {
     /// Rising values.
     Up,
     /// Falling values.
@@ -245,9 +245,9 @@ pub enum OverPlaces {
 /// Conditions under which a value outside the range is better than the paper's: no more delay and no more loss.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Better {
+pub struct BetterConditions {
     /// Side of the range on which the value is better.
-    pub side: Side,
+    pub side: NumberSide,
     /// Quantities that must not exceed those of the paper.
     pub at: Vec<NoMore>,
 }

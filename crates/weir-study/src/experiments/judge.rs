@@ -5,7 +5,7 @@ mod tests;
 
 use serde::{Deserialize, Serialize};
 
-use super::claim::{Direction, Order, Range, Side};
+use super::claim::{NumberSide, Range, SignOrder, TrendDirection};
 use crate::judge::Verdict;
 use weir_measure::results::Value;
 use weir_measure::results::stats::{Estimate, Kind, mean, sample_sd};
@@ -17,7 +17,7 @@ const RUNS_ON_THE_SIDE: f64 = 0.8;
 
 /// Measured value at a place.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Measured {
+pub struct MeasuredPlace {
     /// Mean over the runs that have a value; `runs` counts these.
     pub mean: Value,
     /// Half the width of its 95 % interval.
@@ -29,7 +29,7 @@ pub struct Measured {
     pub kinds: Option<[Kind; 2]>,
 }
 
-impl Measured {
+impl MeasuredPlace {
     pub(super) fn of(runs: &[Value]) -> Self {
         let estimate = Estimate::of(&known(runs));
         Self {
@@ -43,9 +43,9 @@ impl Measured {
 
 /// Verdict on one place, with its basis.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Judged {
+pub(super) struct PlaceVerdict {
     pub(super) verdict: Verdict,
-    pub(super) measured: Measured,
+    pub(super) measured: MeasuredPlace,
     /// Share of the runs in the range, or on the claimed side.
     pub(super) inside: f64,
     /// Distance of the mean from the limit; negative outside.
@@ -61,10 +61,10 @@ fn share(runs: &[Value], holds: impl Fn(f64) -> bool) -> f64 {
     inside as f64 / runs.len().max(1) as f64
 }
 
-impl Judged {
+impl PlaceVerdict {
     /// Judges whether the runs lie in `range`. A run without a value counts as outside.
     pub(super) fn in_range(runs: &[Value], range: Range) -> Self {
-        let measured = Measured::of(runs);
+        let measured = MeasuredPlace::of(runs);
         let inside = share(runs, |value| range.has(value));
         let verdict = match measured.mean {
             Some(mean) if range.has(mean) && inside >= RUNS_INSIDE => Verdict::Passed,
@@ -86,15 +86,15 @@ impl Judged {
         // The variation counts only if every run has a value.
         let variation = variation.filter(|_| values.len() == runs.len());
         let one = Self::in_range(&[variation], range);
-        Self { measured: Measured { runs: values.len(), ..one.measured }, ..one }
+        Self { measured: MeasuredPlace { runs: values.len(), ..one.measured }, ..one }
     }
 
     /// Judges whether the runs' values, differences run by run, lie on a side of zero beyond chance. For an order that
     /// equal values meet, the limit is its `margin`, in the unit of the values, in place of zero. The whole interval
     /// and most runs must not exceed it.
-    pub(super) fn in_order(runs: &[Value], order: Order, margin: f64) -> Self {
-        let measured = Measured::of(runs);
-        let sign = if order.side() == Side::Above { 1.0 } else { -1.0 };
+    pub(super) fn in_order(runs: &[Value], order: SignOrder, margin: f64) -> Self {
+        let measured = MeasuredPlace::of(runs);
+        let sign = if order.side() == NumberSide::Above { 1.0 } else { -1.0 };
         let strict = order.is_strict();
         // Distance of a value beyond the limit, on the claimed side.
         let above = |value: f64| if strict { sign * value } else { sign * value + margin };
@@ -120,17 +120,17 @@ impl Judged {
         self,
         runs: &[Value],
         range: Range,
-        side: Side,
+        side: NumberSide,
         no_more: &[(Vec<Value>, f64)],
     ) -> Self {
         let is_beyond = |value: f64| match side {
-            Side::Above => range.max.is_some_and(|max| value > max),
-            Side::Below => range.min.is_some_and(|min| value < min),
+            NumberSide::Above => range.max.is_some_and(|max| value > max),
+            NumberSide::Below => range.min.is_some_and(|min| value < min),
         };
         let so_good = share(runs, |value| range.has(value) || is_beyond(value)) >= RUNS_INSIDE;
         let beyond = so_good && self.measured.mean.is_some_and(is_beyond);
         let within = |(runs, paper): &(Vec<Value>, f64)| {
-            let measured = Measured::of(runs);
+            let measured = MeasuredPlace::of(runs);
             // A run without a value cannot show that the quantity is within the paper's.
             measured.runs == runs.len() && measured.mean.is_some_and(|mean| mean <= *paper)
         };
@@ -141,12 +141,12 @@ impl Judged {
     }
 }
 
-impl Direction {
+impl TrendDirection {
     /// Side of zero for each step.
-    pub(super) const fn order(self) -> Order {
+    pub(super) const fn order(self) -> SignOrder {
         match self {
-            Self::Up => Order::Above,
-            Self::Down => Order::Below,
+            Self::Up => SignOrder::Above,
+            Self::Down => SignOrder::Below,
         }
     }
 }

@@ -31,13 +31,13 @@ mod trials;
 mod values;
 
 pub use crate::judge::Harvest;
-pub use baseline::{Lost, VerdictBaseline};
+pub use baseline::{LostClaim, VerdictBaseline};
 pub use catalogue::{ROWS, ShippedRow};
 pub use claim::{
-    Better, Claim, Class, Direction, NoMore, Order, OverPlaces, OverSeeds, Range, Reported, Selection, Side,
-    Trend,
+    BetterConditions, Claim, Class, NoMore, NumberSide, OverPlaces, OverSeeds, Range, Reported, Selection,
+    SignOrder, Trend, TrendDirection,
 };
-pub use judge::Measured;
+pub use judge::MeasuredPlace;
 pub use markdown::markdown;
 pub use named::open;
 pub use overview::{PaperSummary, WordTable, classes_in_words, numbers_in_words, summary};
@@ -49,7 +49,10 @@ pub(crate) use report::figure;
 pub use report::{figures, report};
 pub use reproduce::{Reproduced, Reproduction};
 pub use results::{Accepted, Basis, ClaimResult, Count, PlaceResult, counts};
-pub use row::{Grid, Row, RowForm, Seeds, Source, Sweep, Tried, Values, Variant, row_schema};
+pub use row::{
+    ComparedVariant, GeometricGrid, Row, RowForm, ScenarioSource, Seeds, Sweep, SweepValues, Tried,
+    row_schema,
+};
 pub use sweep::{SweepRequest, Swept};
 pub use table::Table;
 pub use trials::{TrialResult, Trials};

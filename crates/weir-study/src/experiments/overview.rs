@@ -164,11 +164,11 @@ fn with_sum(
 
 #[cfg(test)]
 mod tests {
-    use super::super::judge::Measured;
+    use super::super::judge::MeasuredPlace;
     use super::*;
 
     fn number(id: &str, verdict: Verdict, paper: f64, ours: Option<f64>) -> ClaimResult {
-        let measured = Measured { mean: ours, ci95: None, runs: 1, kinds: None };
+        let measured = MeasuredPlace { mean: ours, ci95: None, runs: 1, kinds: None };
         let reported = Some(Reported::Value(paper));
         ClaimResult { reported, measured: Some(measured), ..ClaimResult::unmeasured(id, Class::Num, verdict) }
     }

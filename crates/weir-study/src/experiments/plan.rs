@@ -43,12 +43,12 @@ pub struct Extent {
 
 /// Plan of all runs.
 #[derive(Debug)]
-pub(super) struct Plan<'e> {
+pub(super) struct RunPlan<'e> {
     pub(super) rows: Vec<PlannedRow<'e>>,
     pub(super) cases: Vec<Case<'e>>,
 }
 
-impl<'e> Plan<'e> {
+impl<'e> RunPlan<'e> {
     pub(super) fn of(
         experiments: &'e [Experiment],
         extent: Extent,

@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 
 use toml::Table;
 
-use super::asked::Asked;
+use super::asked::MeasuredScenario;
 use super::catalogue::ShippedRow;
 use super::claim::{Claim, Class, OverPlaces, Trend};
 use super::plots::{self, PlotFormulas};
-use super::row::{Row, Source, Sweep, Tried, Values, row_shape};
-use crate::judge::formula::{Formula, Kind, Leaf, Reading, Scope, fill, parse_any, parse_as};
+use super::row::{Row, ScenarioSource, Sweep, SweepValues, Tried, row_shape};
+use crate::judge::formula::{Formula, FormulaContext, Kind, Leaf, Scope, fill, parse_any, parse_as};
 use crate::judge::paths;
 use weir_form::{KeyPath, MOST_WRITTEN, Origin, Problem, SET, ScenarioError, advice, list, text_of};
 use weir_scenario::registry::Registry;
@@ -29,7 +29,7 @@ pub struct Experiment {
     /// Formulas of its figures with settings changed, in their order.
     pub(super) tried: Vec<Formulas>,
     /// Sweep of a command line, in place of the row's scenario and settings.
-    pub(super) asked: Option<Asked>,
+    pub(super) asked: Option<MeasuredScenario>,
     /// Settings applied to the scenarios of all variants, after all others.
     pub(super) laid: Vec<Setting>,
     /// Text of the inline scenario, with each line at its line number in the file.
@@ -79,7 +79,7 @@ impl Experiment {
             toml::from_str(text).map_err(|error| origin.plain_error(error.span(), error.message()))?;
         origin.check(weir_form::check(&table, row_shape(), &|_, _| None))?;
         let row: Row = weir_form::read(table).map_err(|message| origin.plain_error(None, &message))?;
-        let inline = matches!(row.scenario, Some(Source::Inline(_))).then(|| scenario_lines(text));
+        let inline = matches!(row.scenario, Some(ScenarioSource::Inline(_))).then(|| scenario_lines(text));
         Ok(Self { inline, ..Self::of(name, row, origin)? })
     }
 
@@ -174,7 +174,7 @@ impl Experiment {
 
     /// Whether one of its sweeps is the axis of a grid.
     pub fn has_a_grid(&self) -> bool {
-        let is_grid = |sweep: &Sweep| matches!(sweep.quick, Values::Grid(_));
+        let is_grid = |sweep: &Sweep| matches!(sweep.quick, SweepValues::Grid(_));
         self.row.sweeps.iter().any(|(_, sweep)| is_grid(sweep))
     }
 
@@ -240,7 +240,7 @@ pub(super) fn read_formula(
     path: &KeyPath,
 ) -> Result<Formula, Problem> {
     let scope = if over_places { Scope::AllPlaces } else { Scope::Place };
-    let formula = parse_as(text, Reading { scope, named: &row.formulas });
+    let formula = parse_as(text, FormulaContext { scope, named: &row.formulas });
     let formula = formula.map_err(|mistake| Problem::value(path, mistake.message).help(mistake.help))?;
     look_up(row, &formula, path)?;
     Ok(formula)
@@ -248,7 +248,7 @@ pub(super) fn read_formula(
 
 /// Reads a formula of any kind, and returns the kind as well.
 fn read_any(row: &Row, text: &str, scope: Scope, path: &KeyPath) -> Result<(Formula, Kind), Problem> {
-    let part = parse_any(text, Reading { scope, named: &row.formulas });
+    let part = parse_any(text, FormulaContext { scope, named: &row.formulas });
     let part = part.map_err(|mistake| Problem::value(path, mistake.message).help(mistake.help))?;
     look_up(row, &part.0, path)?;
     Ok(part)
@@ -322,7 +322,7 @@ fn places(row: &Row, claim: &Claim, path: &KeyPath) -> Vec<Problem> {
     if let Some(Trend { along, .. }) = &claim.trend {
         problems.extend(known(along, &path.with("trend")));
         let meant = |value: &f64| claim.selection.get(along).is_none_or(|own| own.has(*value));
-        let steps = |values: &Values| values.list(None).iter().filter(|value| meant(value)).count();
+        let steps = |values: &SweepValues| values.list(None).iter().filter(|value| meant(value)).count();
         let lists = row.sweeps.get(along).into_iter().flat_map(|own| [Some(&own.quick), own.full.as_ref()]);
         if lists.flatten().any(|values| steps(values) == 1) {
             let problem =

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use super::cases::Case;
 use super::catalogue::is_known_test;
-use super::claim::{Claim, Order, OverPlaces, OverSeeds, Range};
+use super::claim::{Claim, OverPlaces, OverSeeds, Range, SignOrder};
 use super::harvest::Harvests;
-use super::judge::{Judged, needed, together};
-use super::plan::{Extent, Plan, PlannedRow, is_claimed};
+use super::judge::{PlaceVerdict, needed, together};
+use super::plan::{Extent, PlannedRow, RunPlan, is_claimed};
 use super::plots::{self, PlotResult};
 use super::read::{Experiment, Formulas};
 use super::results::{Accepted, ClaimResult, PlaceResult};
@@ -25,7 +25,7 @@ use weir_measure::results::stats::mean;
 /// Planned reproduction of rows: all runs are planned, and every scenario has been read.
 #[derive(Debug)]
 pub struct Reproduction<'e> {
-    plan: Plan<'e>,
+    plan: RunPlan<'e>,
     /// Whether to evaluate plots.
     plots: bool,
 }
@@ -53,7 +53,7 @@ impl<'e> Reproduction<'e> {
         extent: Extent,
         traces: &TraceStore,
     ) -> Result<Self, ScenarioError> {
-        Ok(Self { plan: Plan::of(experiments, extent, traces)?, plots: extent.plots })
+        Ok(Self { plan: RunPlan::of(experiments, extent, traces)?, plots: extent.plots })
     }
 
     /// Number of seeds of each row, by `PAPER/ROW`.
@@ -142,7 +142,7 @@ struct OneRun {
 struct JudgedPlace {
     at: GridPoint,
     values: Vec<Value>,
-    judged: Judged,
+    judged: PlaceVerdict,
 }
 
 /// Row with the values of its runs.
@@ -200,7 +200,7 @@ impl RanRow<'_> {
             // Unknown tests may be missing or not run, so that the claim stays undecided.
             _ => Verdict::Open,
         };
-        let mut worst_last: Vec<&Judged> = judged.iter().map(|own| &own.judged).collect();
+        let mut worst_last: Vec<&PlaceVerdict> = judged.iter().map(|own| &own.judged).collect();
         worst_last.sort_by(|a, b| a.verdict.cmp(&b.verdict).then_with(|| b.margin.total_cmp(&a.margin)));
         // The worst of the best `needed` places decides.
         let deciding = needed(judged.len(), claim.share).checked_sub(1).map(|last| worst_last[last]);
@@ -261,12 +261,12 @@ impl RanRow<'_> {
 
     fn unless_better(
         &self,
-        judged: Judged,
+        judged: PlaceVerdict,
         values: &[Value],
         claim: &Claim,
         no_more: &[Formula],
         place: usize,
-    ) -> Judged {
+    ) -> PlaceVerdict {
         let (Some(better), Some(range)) = (&claim.better, claim.accept) else { return judged };
         let no_more = no_more.iter().zip(&better.at);
         let no_more: Vec<_> = no_more.map(|(of, own)| (self.runs.numbers(of, place), own.than)).collect();
@@ -274,7 +274,7 @@ impl RanRow<'_> {
     }
 
     /// Judges each step from a place to the next one along an axis, with the other axes equal.
-    fn judge_steps(&self, values: &[(usize, Vec<Value>)], along: &str, order: Order) -> Vec<JudgedPlace> {
+    fn judge_steps(&self, values: &[(usize, Vec<Value>)], along: &str, order: SignOrder) -> Vec<JudgedPlace> {
         let places = self.runs.places;
         let elsewhere = |place: &GridPoint| {
             let mut rest = place.clone();
@@ -290,7 +290,7 @@ impl RanRow<'_> {
             let Some((_, earlier)) = before else { continue };
             let differences: Vec<Value> =
                 runs.iter().zip(earlier).map(|(now, then)| Some((*now)? - (*then)?)).collect();
-            let judged = Judged::in_order(&differences, order, 0.0);
+            let judged = PlaceVerdict::in_order(&differences, order, 0.0);
             steps.push(JudgedPlace { at: place.clone(), values: differences, judged });
         }
         steps
@@ -304,14 +304,14 @@ fn plots_of(experiment: &Experiment, runs: &Runs<'_>) -> Vec<PlotResult> {
     both.map(|(plot, formulas)| plots::evaluate(name, plot, formulas, runs)).collect()
 }
 
-fn judge_runs(claim: &Claim, runs: &[Value]) -> Judged {
+fn judge_runs(claim: &Claim, runs: &[Value]) -> PlaceVerdict {
     if let Some(order) = claim.order {
-        return Judged::in_order(runs, order, claim.margin.unwrap_or(0.0));
+        return PlaceVerdict::in_order(runs, order, claim.margin.unwrap_or(0.0));
     }
     let range = claim.accept.unwrap_or_default();
     match claim.over_seeds {
-        OverSeeds::Mean => Judged::in_range(runs, range),
-        OverSeeds::Variation => Judged::variation_in_range(runs, range),
+        OverSeeds::Mean => PlaceVerdict::in_range(runs, range),
+        OverSeeds::Variation => PlaceVerdict::variation_in_range(runs, range),
     }
 }
 
@@ -329,12 +329,12 @@ fn accepted(claim: &Claim) -> Accepted {
     let order = claim.order.or_else(|| claim.trend.as_ref().map(|trend| trend.goes.order()));
     let margin = claim.margin.unwrap_or(0.0);
     let Range { min, max } = match order {
-        Some(Order::Above) => Range { min: Some(0.0), max: None },
-        Some(Order::Below) => Range { min: None, max: Some(0.0) },
+        Some(SignOrder::Above) => Range { min: Some(0.0), max: None },
+        Some(SignOrder::Below) => Range { min: None, max: Some(0.0) },
         // A negated margin of zero would be printed as −0.
-        Some(Order::NotBelow) => Range { min: Some(0.0 - margin), max: None },
-        Some(Order::NotAbove) => Range { min: None, max: Some(margin) },
+        Some(SignOrder::NotBelow) => Range { min: Some(0.0 - margin), max: None },
+        Some(SignOrder::NotAbove) => Range { min: None, max: Some(margin) },
         None => claim.accept.unwrap_or_default(),
     };
-    Accepted { low: min, high: max, strict: order.is_some_and(Order::is_strict) }
+    Accepted { low: min, high: max, strict: order.is_some_and(SignOrder::is_strict) }
 }

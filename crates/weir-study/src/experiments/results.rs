@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::claim::{Class, Range, Reported};
-use super::judge::Measured;
+use super::judge::MeasuredPlace;
 use crate::judge::Verdict;
 use weir_measure::results::Value;
 use weir_measure::results::stats::kinds_in_words;
@@ -26,7 +26,7 @@ pub struct ClaimResult {
     /// Unit of the reported, measured and accepted values.
     pub unit: String,
     /// Measured value; on a sweep that of the deciding place.
-    pub measured: Option<Measured>,
+    pub measured: Option<MeasuredPlace>,
     /// Accepted range; for an order or a trend a side of zero.
     pub accepted: Accepted,
     /// Verdict on the claim.
@@ -67,7 +67,7 @@ pub struct PlaceResult {
     /// Value on each axis; for a trend the end of a step.
     pub at: BTreeMap<String, f64>,
     /// Measured value.
-    pub measured: Measured,
+    pub measured: MeasuredPlace,
     /// Value of each seed, from 1 on; null for a seed without a value.
     #[serde(default)]
     pub values: Vec<Value>,
@@ -168,7 +168,7 @@ impl Accepted {
 }
 
 /// Measured value in words, with its interval and unit, and with both kinds of runs if there are two.
-pub(super) fn measured_in_words(measured: Option<&Measured>, unit: &str) -> String {
+pub(super) fn measured_in_words(measured: Option<&MeasuredPlace>, unit: &str) -> String {
     let Some(measured) = measured else { return "–".to_owned() };
     let Some(mean) = measured.mean else { return "no value".to_owned() };
     let digits = digits(mean, measured.ci95);

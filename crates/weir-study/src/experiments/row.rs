@@ -37,7 +37,7 @@ pub struct Row {
     pub seeds: Seeds,
     /// Scenario of the row: the name of a template or of a shipped scenario, or a table with a scenario.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub scenario: Option<Source>,
+    pub scenario: Option<ScenarioSource>,
     /// Settings applied to the scenario: each a `path=value`, in which `<FORMULA>` is a number that follows from the
     /// axes.
     #[serde(default)]
@@ -47,7 +47,7 @@ pub struct Row {
     pub windows: Named<FurtherWindow>,
     /// Variants that are compared, each with settings applied to the scenario after the sweeps.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
-    pub variants: Named<Variant>,
+    pub variants: Named<ComparedVariant>,
     /// Sweeps, in all combinations.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub sweeps: Named<Sweep>,
@@ -67,7 +67,7 @@ pub struct Row {
 /// Source of a scenario.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
-pub enum Source {
+pub enum ScenarioSource {
     /// Name of a template or of a shipped scenario.
     Name(String),
     /// Table with the scenario itself.
@@ -105,7 +105,7 @@ const fn ten() -> u32 {
 /// Variant that is compared with others.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Variant {
+pub struct ComparedVariant {
     /// Other variant on which this one is based: its source and settings come first. That variant must not have such a
     /// base itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -127,7 +127,10 @@ pub struct Variant {
 
 impl Row {
     /// Variant of this name, after the one on which it is based, if any; both with their names.
-    pub(super) fn layers(&self, name: &str) -> impl DoubleEndedIterator<Item = (&str, &Variant)> + Clone {
+    pub(super) fn layers(
+        &self,
+        name: &str,
+    ) -> impl DoubleEndedIterator<Item = (&str, &ComparedVariant)> + Clone {
         let named = |name: &str| self.variants.iter().find(|(own, _)| *own == name);
         let own = named(name);
         let below = own.and_then(|(_, own)| own.on.as_deref()).and_then(named);
@@ -168,26 +171,26 @@ pub struct Sweep {
     #[serde(default)]
     pub set: Vec<String>,
     /// Values in the quick form.
-    pub quick: Values,
+    pub quick: SweepValues,
     /// Values in the full form; those of the quick form unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub full: Option<Values>,
+    pub full: Option<SweepValues>,
 }
 
 /// Values of a sweep.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
-pub enum Values {
+pub enum SweepValues {
     /// List of values.
     These(Vec<f64>),
     /// Axis of a grid: points from one value to another, each the same factor above the one before.
-    Grid(Grid),
+    Grid(GeometricGrid),
 }
 
 /// Points from one value to another, each the same factor above the one before.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Grid {
+pub struct GeometricGrid {
     /// First value, above zero.
     pub from: f64,
     /// Last value.
@@ -197,7 +200,7 @@ pub struct Grid {
     pub points: u32,
 }
 
-impl Values {
+impl SweepValues {
     /// List of the values; of a grid with `points` points, if given.
     pub fn list(&self, points: Option<u32>) -> Vec<f64> {
         match self {

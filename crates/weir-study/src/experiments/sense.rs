@@ -1,7 +1,7 @@
 //! Mistakes in a row that parses: ranges without numbers, shares of zero, unused keys.
 
-use super::claim::{Better, Claim, Order, OverPlaces, OverSeeds, Range, Selection, Side};
-use super::row::{Grid, Row, Tried, Values};
+use super::claim::{BetterConditions, Claim, NumberSide, OverPlaces, OverSeeds, Range, Selection, SignOrder};
+use super::row::{GeometricGrid, Row, SweepValues, Tried};
 use weir_form::{KeyPath, Problem, advice};
 
 /// Mistakes in a row as a whole.
@@ -24,21 +24,21 @@ pub(super) fn of_row(row: &Row) -> Vec<Problem> {
     problems
 }
 
-fn of_values(values: &Values, path: &KeyPath) -> Option<Problem> {
+fn of_values(values: &SweepValues, path: &KeyPath) -> Option<Problem> {
     match values {
-        Values::These(values) if values.is_empty() => {
+        SweepValues::These(values) if values.is_empty() => {
             Some(Problem::value(path, "there are no values").help("write one at least"))
         }
-        Values::These(values) => values.iter().enumerate().find_map(|(index, value)| {
+        SweepValues::These(values) => values.iter().enumerate().find_map(|(index, value)| {
             let twice = values[..index].contains(value);
             let problem = || Problem::value(&path.item(index), format!("{value} is there twice"));
             twice.then(|| problem().help("write each value once"))
         }),
-        Values::Grid(Grid { from, to, .. }) if *from <= 0.0 || to <= from => {
+        SweepValues::Grid(GeometricGrid { from, to, .. }) if *from <= 0.0 || to <= from => {
             let problem = Problem::value(path, "no factor leads from the first value to the last");
             Some(problem.help("`from` is above zero and `to` above `from`"))
         }
-        Values::Grid(_) => None,
+        SweepValues::Grid(_) => None,
     }
 }
 
@@ -110,7 +110,7 @@ pub(super) fn of_tried(row: &Row, tried: &Tried, path: &KeyPath) -> Vec<Problem>
 
 fn of_margin(claim: &Claim, path: &KeyPath) -> Option<Problem> {
     let margin = claim.margin?;
-    if claim.order.is_none_or(Order::is_strict) {
+    if claim.order.is_none_or(SignOrder::is_strict) {
         let problem = Problem::key(path, "`margin` belongs to an order that equal values meet");
         return Some(problem.help("write `order = \"not-below\"` or `\"not-above\"`, or leave it out"));
     }
@@ -119,7 +119,7 @@ fn of_margin(claim: &Claim, path: &KeyPath) -> Option<Problem> {
 }
 
 /// Mistakes by which a value can never be better, or is better without a condition.
-fn of_better(better: &Better, range: Range, over: OverPlaces, path: &KeyPath) -> Vec<Problem> {
+fn of_better(better: &BetterConditions, range: Range, over: OverPlaces, path: &KeyPath) -> Vec<Problem> {
     let mut problems = Vec::new();
     if better.at.len() < 2 {
         let told = if better.at.is_empty() { "neither delay nor loss" } else { "one of delay and loss only" };
@@ -127,8 +127,8 @@ fn of_better(better: &Better, range: Range, over: OverPlaces, path: &KeyPath) ->
         problems.push(problem.help("a value is better at no more delay and no more loss: name both"));
     }
     let (end, key) = match better.side {
-        Side::Above => (range.max, "max"),
-        Side::Below => (range.min, "min"),
+        NumberSide::Above => (range.max, "max"),
+        NumberSide::Below => (range.min, "min"),
     };
     if end.is_none() {
         let problem = Problem::value(&path.with("side"), "nothing lies beyond that side of the range");

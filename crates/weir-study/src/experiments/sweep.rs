@@ -3,16 +3,16 @@
 
 use std::collections::BTreeMap;
 
-use super::asked::Asked;
+use super::asked::MeasuredScenario;
 use super::plots::{Axis, LineOf, Plot, PlotKind};
 use super::read::{Experiment, read_formula};
 use super::reproduce::Reproduced;
-use super::row::{Row, Seeds, Source, Sweep, Values, Variant};
+use super::row::{ComparedVariant, Row, ScenarioSource, Seeds, Sweep, SweepValues};
 use super::values::GridPoint;
 use crate::paired::{RunRow, RunTable};
 use weir_form::{KeyPath, Origin, ScenarioError, Varied};
 use weir_measure::results::Value;
-use weir_report::page::{Best, Column, PlacedTable, SummaryTable};
+use weir_report::page::{Best, PlacedTable, SummaryColumn, SummaryTable};
 use weir_scenario::registry::Registry;
 use weir_scenario::scenario::{Candidate, Named};
 
@@ -106,7 +106,7 @@ impl SweepRequest<'_> {
         let read = |text: String| read_formula(&row, &text, false, &KeyPath::default());
         let measured = shown.map(read).collect::<Result<_, _>>().map_err(|problem| origin.error(problem))?;
         let definitions = self.contestants.iter().filter_map(|contestant| contestant.definition.clone());
-        let asked = Asked {
+        let asked = MeasuredScenario {
             scenario: self.scenario.to_owned(),
             set: definitions.chain(self.set.iter().cloned()).collect(),
             varied: self.varied.to_vec(),
@@ -118,11 +118,12 @@ impl SweepRequest<'_> {
 
     fn row(&self) -> Row {
         let variant = |(index, contestant): (usize, &Candidate)| {
-            let variant = Variant { controller: Some(contestant.name.clone()), ..Variant::default() };
+            let variant =
+                ComparedVariant { controller: Some(contestant.name.clone()), ..ComparedVariant::default() };
             (variant_name(index), variant)
         };
         let sweep = |(index, varied): (usize, &Varied)| {
-            let quick = Values::These(varied.values.clone());
+            let quick = SweepValues::These(varied.values.clone());
             (axis_name(index), Sweep { set: Vec::new(), quick, full: None })
         };
         Row {
@@ -133,7 +134,7 @@ impl SweepRequest<'_> {
             calibration: false,
             cause: None,
             seeds: Seeds { quick: self.runs, full: self.runs },
-            scenario: Some(Source::Name(self.scenario.to_owned())),
+            scenario: Some(ScenarioSource::Name(self.scenario.to_owned())),
             set: Vec::new(),
             windows: Named::default(),
             variants: self.contestants.iter().enumerate().map(variant).collect(),
@@ -223,8 +224,8 @@ impl SweepRequest<'_> {
 }
 
 impl Shown {
-    fn column(&self) -> Column {
-        Column {
+    fn column(&self) -> SummaryColumn {
+        SummaryColumn {
             label: self.label.to_owned(),
             unit: self.unit.to_owned(),
             definition: "of all media flows together".to_owned(),

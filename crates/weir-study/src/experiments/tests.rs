@@ -34,7 +34,7 @@ fn every_file_ships_and_every_row_is_a_file() {
 
 #[test]
 fn the_axis_of_a_grid_goes_from_end_to_end() {
-    let grid = Values::Grid(Grid { from: 1e-5, to: 0.1, points: 20 });
+    let grid = SweepValues::Grid(GeometricGrid { from: 1e-5, to: 0.1, points: 20 });
     let values = grid.list(None);
     assert_eq!((values.len(), values[0], values[19]), (20, 1e-5, 0.1));
     let factors: Vec<f64> = values.windows(2).map(|pair| pair[1] / pair[0]).collect();
@@ -53,7 +53,7 @@ fn every_row_that_ships_can_be_planned() {
     for experiment in &experiments {
         // If the quick sweeps are parts of the full ones, their places are planned with those.
         let sweeps = || experiment.row.sweeps.iter().map(|(_, sweep)| sweep);
-        let is_part = |full: &Values, quick: &Values| {
+        let is_part = |full: &SweepValues, quick: &SweepValues| {
             let full = full.list(None);
             quick.list(None).iter().all(|value| full.contains(value))
         };

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::claim::Selection;
-use super::judge::{Measured, needed};
+use super::judge::{MeasuredPlace, needed};
 use super::plan::Extent;
 use super::read::{Experiment, Setting, tried_path};
 use super::reproduce::Reproduction;
@@ -42,7 +42,7 @@ pub struct TrialResult {
     /// Number of seeds, from 1 on.
     pub seeds: u32,
     /// Measured value; on a sweep that of the deciding place.
-    pub measured: Option<Measured>,
+    pub measured: Option<MeasuredPlace>,
     /// Whether the mean over the seeds lies outside of the range, on a sweep at more places than the claim allows.
     pub moved: bool,
     /// Places of the sweeps at which the figure was measured.

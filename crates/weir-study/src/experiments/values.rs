@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::judge::formula::{Formula, Harvested, Known, Leaf, value};
+use crate::judge::formula::{Formula, Harvested, KnownValues, Leaf, value};
 use weir_measure::results::Value;
 
 /// Place on the sweeps of a row: a value for each axis.
@@ -25,7 +25,7 @@ impl Runs<'_> {
     pub(super) fn one(&self, formula: &Formula, place: usize, seed: usize) -> Option<Harvested> {
         let measured = |leaf: &Leaf| (self.measured)(place, seed, leaf);
         let axes = |name: &str| self.places[place].get(name).copied().map(Harvested::Number);
-        value(formula, &Known { axes: &axes, measured: &measured })
+        value(formula, &KnownValues { axes: &axes, measured: &measured })
     }
 
     /// Value of `formula` at a place in the run of each seed; values that are the same for all seeds are given once.
@@ -59,7 +59,7 @@ impl Runs<'_> {
         let measured = |leaf: &Leaf| several(places.iter().map(|&place| at(leaf, place)).collect());
         let axes =
             |name: &str| several(places.iter().map(|&place| self.places[place].get(name).copied()).collect());
-        value(formula, &Known { axes: &axes, measured: &measured })
+        value(formula, &KnownValues { axes: &axes, measured: &measured })
     }
 
     /// Number of seeds with values of their own.

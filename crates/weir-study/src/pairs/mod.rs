@@ -54,14 +54,14 @@ pub struct Pair {
     /// Names of the algorithms.
     pub laws: [String; 2],
     /// Result without coupling.
-    pub uncoupled: Outcome,
+    pub uncoupled: PairOutcome,
     /// Result with coupling.
-    pub coupled: Outcome,
+    pub coupled: PairOutcome,
 }
 
 /// Results of two flows on their link, over runs.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Outcome {
+pub struct PairOutcome {
     /// Jain's index of their mean payload rates.
     pub jain: Option<Statistic>,
     /// Mean queuing delay at the bottleneck, in ms.
@@ -104,8 +104,8 @@ impl PairsRequest<'_> {
             .collect();
         let runner = Runner { jobs: self.jobs, done };
         let metrics = runner.run(&tasks, store, &NoStore, |_, ran| ran.measured.metrics)?;
-        let mut outcomes = metrics.chunks(self.seeds.len().max(1)).map(Outcome::of);
-        let mut next = || outcomes.next().unwrap_or_else(|| Outcome::of(&[]));
+        let mut outcomes = metrics.chunks(self.seeds.len().max(1)).map(PairOutcome::of);
+        let mut next = || outcomes.next().unwrap_or_else(|| PairOutcome::of(&[]));
         let pair =
             |laws: [&str; 2]| Pair { laws: laws.map(str::to_owned), uncoupled: next(), coupled: next() };
         Ok(pairs.into_iter().map(pair).collect())
@@ -126,7 +126,7 @@ fn scenario(registry: &Registry, laws: [&str; 2], algorithm: &str) -> Result<Sce
     Scenario::open_in(registry, SCENARIO, &sets)
 }
 
-impl Outcome {
+impl PairOutcome {
     fn of(runs: &[RunMetrics]) -> Self {
         let Some((first, others)) = runs.split_first() else {
             return Self { jain: None, queue_ms: None, utilisation: None };
@@ -143,7 +143,7 @@ impl Pair {
     /// Whether coupling causes neither a longer queue nor an emptier link. The queuing delay is at most 1.25 times that
     /// without coupling or 5 ms longer, and the utilisation at least 90 % of it.
     pub fn is_unharmed(&self) -> bool {
-        let means = |pick: fn(&Outcome) -> Option<Statistic>| {
+        let means = |pick: fn(&PairOutcome) -> Option<Statistic>| {
             Some((pick(&self.uncoupled)?.mean, pick(&self.coupled)?.mean))
         };
         let queue = means(|outcome| outcome.queue_ms)

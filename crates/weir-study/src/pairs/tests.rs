@@ -1,8 +1,8 @@
 use super::*;
 
-fn outcome(queue_ms: f64, utilisation: f64) -> Outcome {
+fn outcome(queue_ms: f64, utilisation: f64) -> PairOutcome {
     let statistic = |mean| Some(Statistic { mean, ci95: None, missing: 0 });
-    Outcome { jain: statistic(1.0), queue_ms: statistic(queue_ms), utilisation: statistic(utilisation) }
+    PairOutcome { jain: statistic(1.0), queue_ms: statistic(queue_ms), utilisation: statistic(utilisation) }
 }
 
 #[test]
@@ -17,7 +17,7 @@ fn a_pair_is_harmed_by_a_longer_queue_or_an_emptier_link() {
     assert!(unharmed(outcome(10.0, 0.9), outcome(15.0, 0.9)));
     assert!(!unharmed(outcome(10.0, 0.9), outcome(15.1, 0.9)));
     assert!(!unharmed(outcome(100.0, 0.9), outcome(100.0, 0.80)));
-    let unknown = Outcome { queue_ms: None, ..outcome(1.0, 1.0) };
+    let unknown = PairOutcome { queue_ms: None, ..outcome(1.0, 1.0) };
     assert!(!unharmed(outcome(100.0, 0.9), unknown));
 }
 

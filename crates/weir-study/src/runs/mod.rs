@@ -22,6 +22,6 @@ pub use error::RunError;
 pub(crate) use fingerprint::fingerprint;
 pub use runner::Runner;
 pub use shard::Shard;
-pub use store::{Both, Log, NoStore, Store, StoreError};
+pub use store::{Both, NoStore, ResultLog, Store, StoreError};
 pub use task::{BUILT_FROM, Ran, Task, Watched, kept_or_made, key};
 pub use world::{Plan, RunWorld};

@@ -90,7 +90,7 @@ impl<T, A: Store<T>, B: Store<T>> Store<T> for Both<'_, A, B> {
 /// writing. Results of several kinds stand beside each other; one of another kind than requested counts as absent, and stays.
 /// Only one process at a time may write to it.
 #[derive(Debug)]
-pub struct Log {
+pub struct ResultLog {
     path: PathBuf,
     /// The text of each line, by its key.
     kept: Mutex<BTreeMap<String, String>>,
@@ -100,7 +100,7 @@ pub struct Log {
     taken: AtomicUsize,
 }
 
-impl Log {
+impl ResultLog {
     /// The log at `path`, which is created if necessary, together with the results in the logs `besides`.
     ///
     /// # Errors
@@ -175,7 +175,7 @@ impl Log {
     }
 }
 
-impl<T: Serialize + DeserializeOwned> Store<T> for Log {
+impl<T: Serialize + DeserializeOwned> Store<T> for ResultLog {
     fn get(&self, key: &str) -> Option<T> {
         let text = self.kept.lock().unwrap_or_else(PoisonError::into_inner).get(key).cloned();
         let found =

@@ -20,7 +20,7 @@ use weir_import::traces::TraceStore;
 use weir_measure::metrics::{BlockStorage, MeasurePlan, Measured, Recorder};
 use weir_scenario::compile::{Run, RunOptions, TraceUse};
 use weir_scenario::registry::{Registry, with_references};
-use weir_scenario::scenario::{Carried, Scenario};
+use weir_scenario::scenario::{FlowTraffic, Scenario};
 
 /// A run to be made.
 #[derive(Clone, Debug)]
@@ -109,7 +109,7 @@ impl<'a> Task<'a> {
     fn has_own_law(&self) -> bool {
         let Self { scenario, options, .. } = self;
         let media = scenario.flows.iter().filter_map(|(_, flow)| match &flow.carried {
-            Carried::Media(media) => {
+            FlowTraffic::Media(media) => {
                 let other = options.controller.filter(|_| !media.competitor);
                 Some(scenario.controller_of(other.unwrap_or(&media.controller)))
             }

@@ -22,7 +22,7 @@ const THIS_RUN: &str = "this run";
 
 /// A check that changed.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Change {
+pub struct CheckChange {
     /// Name of the case.
     pub case: String,
     /// Name of the controller.
@@ -45,9 +45,9 @@ pub struct Change {
 
 /// All changes.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Changes {
+pub struct CheckChanges {
     /// Changed checks, in the order of the suite.
-    pub changes: Vec<Change>,
+    pub changes: Vec<CheckChange>,
     /// Number of checks that were compared.
     pub compared: usize,
     /// Entries that were not compared, with the reason. An entry is `case/controller` or `case/controller/check`, or
@@ -80,7 +80,7 @@ impl Unlike {
     }
 }
 
-impl Changes {
+impl CheckChanges {
     /// Whether any check got worse.
     pub fn has_regression(&self) -> bool {
         self.changes.iter().any(|change| change.direction == Direction::Worse)
@@ -281,7 +281,7 @@ fn other_requirement(before: &CheckResult, now: &CheckResult, other: &str) -> Op
 pub fn compare_saved(
     (before_path, before): (&Path, &SuiteResult),
     (now_path, now): (&Path, &SuiteResult),
-) -> Result<Changes, BaselineError> {
+) -> Result<CheckChanges, BaselineError> {
     let paths = [before_path, now_path].map(|path| path.display().to_string());
     comparable((&paths[0], before), (&paths[1], now))?;
     Ok(compare(before, now))
@@ -301,8 +301,8 @@ fn seeds_in_words(seeds: &[u64]) -> String {
 }
 
 /// Changes from `before` to `now`, over the same seeds.
-pub fn compare(before: &SuiteResult, now: &SuiteResult) -> Changes {
-    let mut changes = Changes::default();
+pub fn compare(before: &SuiteResult, now: &SuiteResult) -> CheckChanges {
+    let mut changes = CheckChanges::default();
     for (case, controller, check) in now.checks() {
         let Some(earlier) = before.find(case, controller).and_then(|old| old.check(&check.name)) else {
             changes.lack(before, case, controller, check);
@@ -336,9 +336,9 @@ fn unlike(before: &CheckResult, now: &CheckResult, is_old: bool) -> Option<Unlik
     }
 }
 
-fn change(case: &str, controller: &str, before: &CheckResult, now: &CheckResult) -> Option<Change> {
+fn change(case: &str, controller: &str, before: &CheckResult, now: &CheckResult) -> Option<CheckChange> {
     let (direction, difference) = changed(&entry(before), &entry(now));
-    Some(Change {
+    Some(CheckChange {
         case: case.to_owned(),
         controller: controller.to_owned(),
         check: now.name.clone(),

@@ -14,7 +14,7 @@ pub(super) use checks::{
     ALONE_IN_QUEUE, AMONG_LIKE, AMONG_LIKE_BESIDE_CALL, BESIDE_CALL, BESIDE_DROP_TAIL_TCP, BESIDE_MARKED_TCP,
 };
 
-use super::check::{Check, START_UP, Subject};
+use super::check::{Check, JudgedValue, START_UP};
 use super::moments::{Untimely, untimely};
 use super::quantity::Quantity;
 use super::told::SweptCase;
@@ -103,10 +103,10 @@ impl Case {
     /// Paths of the results that formulas of the checks need.
     pub(super) fn paths(&self) -> BTreeSet<String> {
         let leaves = |check: &Check| match &check.subject {
-            Subject::Formula(_, formula) => {
+            JudgedValue::Formula(_, formula) => {
                 formula.leaves().into_iter().map(|leaf| leaf.path.clone()).collect()
             }
-            Subject::Quantity(..) => Vec::new(),
+            JudgedValue::Quantity(..) => Vec::new(),
         };
         self.checks.iter().flat_map(leaves).collect()
     }

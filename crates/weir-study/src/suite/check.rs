@@ -12,7 +12,7 @@ use weir_net::Time;
 use weir_units::{DataRate, TimeDelta};
 
 use weir_measure::metrics::{
-    FairShares, FlowPlan, Histogram, MeasurePlan, Measured, View, Window, jain, max_min_shares,
+    ExtraWindow, FairShares, FlowPlan, Histogram, MeasurePlan, Measured, View, jain, max_min_shares,
 };
 use weir_measure::results::{Convergence, FlowKind, Value};
 
@@ -41,14 +41,14 @@ pub struct Check {
     /// Unit of value and limit; empty for a ratio.
     pub unit: Cow<'static, str>,
     /// Judged value.
-    pub(super) subject: Subject,
+    pub(super) subject: JudgedValue,
     /// Limit of the value.
     pub limit: Limit,
 }
 
 /// Judged value of a run.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Subject {
+pub(super) enum JudgedValue {
     /// Named quantity, and the time in seconds from which on `re-convergence` counts; 0 for others.
     Quantity(Quantity, u32),
     /// Formula over the results of the run and of the omniscient sender's, with its text.
@@ -61,12 +61,12 @@ impl Check {
         Self::named(quantity.name(), quantity, 0, limit)
     }
 
-    /// Check of a quantity under another name; `at` is that of [`Subject::Quantity`].
+    /// Check of a quantity under another name; `at` is that of [`JudgedValue::Quantity`].
     pub(super) const fn named(name: &'static str, quantity: Quantity, at: u32, limit: f64) -> Self {
         Self {
             name: Cow::Borrowed(name),
             unit: Cow::Borrowed(quantity.unit()),
-            subject: Subject::Quantity(quantity, at),
+            subject: JudgedValue::Quantity(quantity, at),
             limit: if quantity.higher_is_better() { Limit::AtLeast(limit) } else { Limit::AtMost(limit) },
         }
     }
@@ -78,12 +78,12 @@ impl Check {
 
     /// Quantity of the check, or `None` for a formula.
     pub(super) fn quantity(&self) -> Option<Quantity> {
-        if let Subject::Quantity(quantity, _) = self.subject { Some(quantity) } else { None }
+        if let JudgedValue::Quantity(quantity, _) = self.subject { Some(quantity) } else { None }
     }
 
     /// Text of the formula, if the check has one.
     pub fn formula(&self) -> Option<&str> {
-        if let Subject::Formula(text, _) = &self.subject { Some(text) } else { None }
+        if let JudgedValue::Formula(text, _) = &self.subject { Some(text) } else { None }
     }
 }
 
@@ -148,7 +148,7 @@ impl Alone {
 
 /// Run that is judged by itself, without the results of other runs.
 #[derive(Debug)]
-pub(super) struct Judged<'a> {
+pub(super) struct JudgedRun<'a> {
     plan: &'a MeasurePlan,
     measured: &'a Measured,
     shares: Vec<FairShares>,
@@ -156,14 +156,14 @@ pub(super) struct Judged<'a> {
     from: Time,
 }
 
-impl<'a> Judged<'a> {
+impl<'a> JudgedRun<'a> {
     pub(super) fn new(plan: &'a MeasurePlan, measured: &'a Measured, from: Time) -> Self {
         Self { plan, measured, shares: max_min_shares(plan), from }
     }
 
     /// Value of `subject` in this run.
-    pub(super) fn alone(&self, subject: &Subject) -> Alone {
-        let Subject::Quantity(quantity, at) = *subject else { return Alone::default() };
+    pub(super) fn alone(&self, subject: &JudgedValue) -> Alone {
+        let JudgedValue::Quantity(quantity, at) = *subject else { return Alone::default() };
         let value = self.quantity(quantity, at);
         match quantity {
             Quantity::Reconvergence => Alone {
@@ -365,16 +365,16 @@ pub(super) fn is_at(seconds: f64, at: u32) -> bool {
 }
 
 /// Window in which the queue is judged.
-pub(super) fn settled(plan: &MeasurePlan) -> Window {
+pub(super) fn settled(plan: &MeasurePlan) -> ExtraWindow {
     let unsettled = unsettled(plan);
     let begins = core::iter::once(Time::ZERO).chain(unsettled.iter().map(|&(_, to)| to));
     let ends = unsettled.iter().map(|&(from, _)| from).chain([plan.end]);
-    Window { name: SETTLED.to_owned(), spans: begins.zip(ends).collect(), delays_only: true }
+    ExtraWindow { name: SETTLED.to_owned(), spans: begins.zip(ends).collect(), delays_only: true }
 }
 
 /// Window in which the queue is judged in a case that counts from `from` on.
-pub(super) fn all_from(plan: &MeasurePlan, from: Time) -> Window {
-    Window { name: SETTLED.to_owned(), spans: vec![(from, plan.end)], delays_only: true }
+pub(super) fn all_from(plan: &MeasurePlan, from: Time) -> ExtraWindow {
+    ExtraWindow { name: SETTLED.to_owned(), spans: vec![(from, plan.end)], delays_only: true }
 }
 
 /// Times of [`SETTLING`] after each event of a call, in order and without overlap. Events are changes of a capacity,

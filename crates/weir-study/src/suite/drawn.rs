@@ -44,7 +44,7 @@ pub fn drawn(seed: u64, count: u32) -> Suite {
         name,
         title: format!("{count} cases drawn by the seed {seed}"),
         controllers: Vec::new(),
-        cases: (1..=count).map(|number| Drawn::new(seed, number).case(number)).collect(),
+        cases: (1..=count).map(|number| CaseParameters::new(seed, number).case(number)).collect(),
     }
 }
 
@@ -56,15 +56,15 @@ pub fn seed_of(texts: &[String]) -> u64 {
 
 /// Parameters of a case.
 #[derive(Clone, Debug, PartialEq)]
-struct Drawn {
+struct CaseParameters {
     capacity: Capacity,
     round_trip_ms: u64,
     queue_ms: u64,
-    discipline: Discipline,
-    loss: Loss,
+    discipline: DrawnDiscipline,
+    loss: DrawnLoss,
     calls: u64,
     max_kbps: u64,
-    beside: Beside,
+    beside: CompetingTraffic,
     beside_from_s: u64,
 }
 
@@ -77,7 +77,7 @@ enum Capacity {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Discipline {
+enum DrawnDiscipline {
     DropTail,
     CoDel,
     DualPi2,
@@ -85,14 +85,14 @@ enum Discipline {
 
 /// Loss in per mille, and packets in a burst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Loss {
+enum DrawnLoss {
     None,
     Random(u64),
     Bursts(u64, u64),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Beside {
+enum CompetingTraffic {
     Nothing,
     Call(&'static str),
     Tcp(&'static str),
@@ -102,9 +102,9 @@ enum Beside {
 }
 
 /// Random draws of a case.
-struct Dice(Pcg64Mcg);
+struct CaseDraws(Pcg64Mcg);
 
-impl Dice {
+impl CaseDraws {
     fn below(&mut self, end: u64) -> u64 {
         self.0.random_range(0..end)
     }
@@ -124,11 +124,11 @@ impl Dice {
     }
 }
 
-impl Drawn {
+impl CaseParameters {
     fn new(seed: u64, number: u32) -> Self {
         // The multiplier spreads the bits of the seed, so that neighbouring seeds or numbers draw unlike cases.
         let mixed = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ u64::from(number);
-        let dice = &mut Dice(Pcg64Mcg::seed_from_u64(mixed));
+        let dice = &mut CaseDraws(Pcg64Mcg::seed_from_u64(mixed));
         let rate = dice.log(200.0, 50_000.0);
         let (capacity, mean) = Capacity::draw(dice, rate);
         let most = (mean / KBPS_PER_CALL).clamp(1, 10);
@@ -138,23 +138,23 @@ impl Drawn {
             round_trip_ms: dice.log(10.0, 600.0),
             queue_ms: dice.log(50.0, 1000.0),
             discipline: match dice.below(10) {
-                0..6 => Discipline::DropTail,
-                6..8 => Discipline::CoDel,
-                _ => Discipline::DualPi2,
+                0..6 => DrawnDiscipline::DropTail,
+                6..8 => DrawnDiscipline::CoDel,
+                _ => DrawnDiscipline::DualPi2,
             },
             loss: match dice.below(4) {
-                0 => Loss::Random(dice.between((1, 50))),
-                1 => Loss::Bursts(dice.between((1, 50)), dice.between((2, 8))),
-                _ => Loss::None,
+                0 => DrawnLoss::Random(dice.between((1, 50))),
+                1 => DrawnLoss::Bursts(dice.between((1, 50)), dice.between((2, 8))),
+                _ => DrawnLoss::None,
             },
             calls: if several { dice.between((2, most)) } else { 1 },
             max_kbps: dice.log(1000.0, 25_000.0),
             beside: match dice.below(10) {
-                0..3 => Beside::Call(dice.one_of(&["gcc", "nada", "scream-v2"])),
-                3 => Beside::Tcp(dice.one_of(&["cubic", "newreno"])),
-                4 => Beside::Web((mean * dice.between((10, 40)) / 100).max(20)),
-                5 => Beside::Constant((mean * dice.between((10, 50)) / 100).max(20)),
-                _ => Beside::Nothing,
+                0..3 => CompetingTraffic::Call(dice.one_of(&["gcc", "nada", "scream-v2"])),
+                3 => CompetingTraffic::Tcp(dice.one_of(&["cubic", "newreno"])),
+                4 => CompetingTraffic::Web((mean * dice.between((10, 40)) / 100).max(20)),
+                5 => CompetingTraffic::Constant((mean * dice.between((10, 50)) / 100).max(20)),
+                _ => CompetingTraffic::Nothing,
             },
             beside_from_s: dice.below(31),
         }
@@ -181,10 +181,10 @@ impl Drawn {
     /// count.
     fn checks(&self) -> &'static [Check] {
         match (self.beside, self.discipline) {
-            (Beside::Tcp(_), Discipline::DropTail) => BESIDE_DROP_TAIL_TCP,
-            (Beside::Tcp(_), _) => BESIDE_MARKED_TCP,
-            (Beside::Call(_), _) if self.calls > 1 => AMONG_LIKE_BESIDE_CALL,
-            (Beside::Call(_), _) => BESIDE_CALL,
+            (CompetingTraffic::Tcp(_), DrawnDiscipline::DropTail) => BESIDE_DROP_TAIL_TCP,
+            (CompetingTraffic::Tcp(_), _) => BESIDE_MARKED_TCP,
+            (CompetingTraffic::Call(_), _) if self.calls > 1 => AMONG_LIKE_BESIDE_CALL,
+            (CompetingTraffic::Call(_), _) => BESIDE_CALL,
             _ if self.calls > 1 => AMONG_LIKE,
             _ => ALONE_IN_QUEUE,
         }
@@ -200,22 +200,22 @@ impl Drawn {
             Capacity::Trace(name, scale) => format!("{}.{:03} of {name}", scale / 1000, scale % 1000),
         };
         let discipline = match self.discipline {
-            Discipline::DropTail => "drop-tail",
-            Discipline::CoDel => "CoDel",
-            Discipline::DualPi2 => "DualPI2",
+            DrawnDiscipline::DropTail => "drop-tail",
+            DrawnDiscipline::CoDel => "CoDel",
+            DrawnDiscipline::DualPi2 => "DualPI2",
         };
         let percent = |mille: u64| format!("{}.{} %", mille / 10, mille % 10);
         let loss = match self.loss {
-            Loss::None => String::new(),
-            Loss::Random(mille) => format!(", loss {}", percent(mille)),
-            Loss::Bursts(mille, burst) => format!(", loss {} in bursts of {burst}", percent(mille)),
+            DrawnLoss::None => String::new(),
+            DrawnLoss::Random(mille) => format!(", loss {}", percent(mille)),
+            DrawnLoss::Bursts(mille, burst) => format!(", loss {} in bursts of {burst}", percent(mille)),
         };
         let calls = if self.calls == 1 { "one call".to_owned() } else { format!("{} calls", self.calls) };
         let beside = match self.beside {
-            Beside::Nothing => String::new(),
-            Beside::Call(other) | Beside::Tcp(other) => format!(" beside {other}"),
-            Beside::Web(kbps) => format!(" beside web traffic of {} Mbit/s", mbps(kbps)),
-            Beside::Constant(kbps) => format!(" beside constant {} Mbit/s", mbps(kbps)),
+            CompetingTraffic::Nothing => String::new(),
+            CompetingTraffic::Call(other) | CompetingTraffic::Tcp(other) => format!(" beside {other}"),
+            CompetingTraffic::Web(kbps) => format!(" beside web traffic of {} Mbit/s", mbps(kbps)),
+            CompetingTraffic::Constant(kbps) => format!(" beside constant {} Mbit/s", mbps(kbps)),
         };
         let (round_trip, queue) = (self.round_trip_ms, self.queue_ms);
         format!("{capacity}, round trip {round_trip} ms, {discipline} of {queue} ms{loss}, {calls}{beside}")
@@ -245,16 +245,16 @@ impl Drawn {
             }
         }
         match self.loss {
-            Loss::None => {}
-            Loss::Random(mille) => writeln!(out, "loss = 0.{mille:03}")?,
-            Loss::Bursts(mille, burst) => {
+            DrawnLoss::None => {}
+            DrawnLoss::Random(mille) => writeln!(out, "loss = 0.{mille:03}")?,
+            DrawnLoss::Bursts(mille, burst) => {
                 writeln!(out, "loss = {{ kind = \"bursts\", mean = 0.{mille:03}, burst = {burst} }}")?;
             }
         }
         let discipline = match self.discipline {
-            Discipline::DropTail => "drop-tail",
-            Discipline::CoDel => "codel",
-            Discipline::DualPi2 => "dualpi2",
+            DrawnDiscipline::DropTail => "drop-tail",
+            DrawnDiscipline::CoDel => "codel",
+            DrawnDiscipline::DualPi2 => "dualpi2",
         };
         writeln!(out, "queue = {{ time = \"{}ms\", discipline = \"{discipline}\" }}", self.queue_ms)?;
         writeln!(
@@ -281,31 +281,31 @@ impl Drawn {
 
     fn write_beside(&self, out: &mut String) -> std::fmt::Result {
         let kind = match self.beside {
-            Beside::Nothing => return Ok(()),
-            Beside::Call(_) => "media",
-            Beside::Tcp(_) => "tcp",
-            Beside::Web(_) => "web",
-            Beside::Constant(_) => "constant",
+            CompetingTraffic::Nothing => return Ok(()),
+            CompetingTraffic::Call(_) => "media",
+            CompetingTraffic::Tcp(_) => "tcp",
+            CompetingTraffic::Web(_) => "web",
+            CompetingTraffic::Constant(_) => "constant",
         };
         writeln!(out, "\n[flows.other]\nkind = \"{kind}\"\nfrom = \"here\"\nto = \"there\"")?;
         writeln!(out, "start = \"{}s\"", self.beside_from_s)?;
         match self.beside {
-            Beside::Nothing => Ok(()),
-            Beside::Call(controller) => {
+            CompetingTraffic::Nothing => Ok(()),
+            CompetingTraffic::Call(controller) => {
                 writeln!(out, "competitor = true")?;
                 self.write_media(out, controller)
             }
-            Beside::Tcp(algorithm) => writeln!(out, "algorithm = \"{algorithm}\""),
-            Beside::Web(kbps) => writeln!(out, "load = \"{kbps}kbps\""),
-            Beside::Constant(kbps) => writeln!(out, "rate = \"{kbps}kbps\""),
+            CompetingTraffic::Tcp(algorithm) => writeln!(out, "algorithm = \"{algorithm}\""),
+            CompetingTraffic::Web(kbps) => writeln!(out, "load = \"{kbps}kbps\""),
+            CompetingTraffic::Constant(kbps) => writeln!(out, "rate = \"{kbps}kbps\""),
         }
     }
 }
 
 impl Capacity {
     /// Draws a capacity. The second value is the mean rate that calls can count on, in kbit/s.
-    fn draw(dice: &mut Dice, kbps: u64) -> (Self, u64) {
-        let scaled = |dice: &mut Dice, all: &[(&'static str, u64)]| {
+    fn draw(dice: &mut CaseDraws, kbps: u64) -> (Self, u64) {
+        let scaled = |dice: &mut CaseDraws, all: &[(&'static str, u64)]| {
             let (name, mean) = dice.one_of(all);
             let scale = dice.log(250.0, 4000.0);
             (Self::Trace(name, scale), mean * scale / 1000)

@@ -13,19 +13,19 @@ use toml::Table;
 use weir_units::TimeDelta;
 
 use super::cases::{Case, SUITES, Suite};
-use super::check::{Check, Limit, Subject};
+use super::check::{Check, JudgedValue, Limit};
 use super::drawn::DRAWN;
 use super::finding::{OMNISCIENT, RUN};
 use super::moments::Untimely;
 use super::quantity::Quantity;
 use crate::experiments::Row;
-use crate::judge::formula::{Formula, Leaf, Reading, Scope, parse_as};
+use crate::judge::formula::{Formula, FormulaContext, Leaf, Scope, parse_as};
 use crate::judge::paths;
 use weir_form::{KeyPath, MOST_WRITTEN, Origin, Problem, ScenarioError, Shape, advice, text_of};
 use weir_import::traces::TraceStore;
 use weir_scenario::compile::RunOptions;
 use weir_scenario::registry::Registry;
-use weir_scenario::scenario::{Candidate, Carried, Scenario};
+use weir_scenario::scenario::{Candidate, FlowTraffic, Scenario};
 use weir_scenario::shipped;
 
 /// Suite of the user's own.
@@ -152,7 +152,7 @@ impl Suite {
             weir_form::read(table).map_err(|message| origin.plain_error(None, &message))?;
         origin.check(of_the_whole(&given))?;
         let folder = path.parent().unwrap_or(Path::new(""));
-        let reader = Reader { registry, origin: &origin, folder, formulas: &given.formulas };
+        let reader = ScenarioReader { registry, origin: &origin, folder, formulas: &given.formulas };
         let cases = given.cases.iter().enumerate();
         let cases: Vec<Case> =
             cases.map(|(index, case)| reader.case(index, case)).collect::<Result<_, _>>()?;
@@ -308,7 +308,7 @@ fn mistake(formula: &Formula) -> Option<(String, String)> {
 }
 
 /// Opens the scenarios of a file's cases.
-struct Reader<'a> {
+struct ScenarioReader<'a> {
     registry: &'a Registry,
     origin: &'a Origin,
     folder: &'a Path,
@@ -316,7 +316,7 @@ struct Reader<'a> {
     formulas: &'a BTreeMap<String, String>,
 }
 
-impl Reader<'_> {
+impl ScenarioReader<'_> {
     fn case(&self, index: usize, given: &CaseOfFile) -> Result<Case, ScenarioError> {
         let path = KeyPath::of(&["cases"]).item(index);
         let name = self.scenario(&given.scenario, &path.with("scenario"))?;
@@ -363,13 +363,13 @@ impl Reader<'_> {
         };
         let path = path.with("of");
         let refuse = |message, help| self.origin.error(Problem::value(&path, message).help(help));
-        let reading = Reading { scope: Scope::Place, named: self.formulas };
+        let reading = FormulaContext { scope: Scope::Place, named: self.formulas };
         let formula = parse_as(text, reading).map_err(|mistake| refuse(mistake.message, mistake.help))?;
         if let Some((message, help)) = mistake(&formula) {
             return Err(refuse(message, help));
         }
         let (name, unit) = (given.name.clone().unwrap_or_default(), given.unit.clone().unwrap_or_default());
-        let subject = Subject::Formula(text.clone(), formula);
+        let subject = JudgedValue::Formula(text.clone(), formula);
         Ok(Check { name: name.into(), unit: unit.into(), subject, limit })
     }
 
@@ -402,16 +402,17 @@ impl Reader<'_> {
         scenario: &Scenario,
         path: &KeyPath,
     ) -> Vec<Problem> {
-        let has = |wanted: fn(&Carried) -> bool| scenario.flows.iter().any(|(_, flow)| wanted(&flow.carried));
+        let has =
+            |wanted: fn(&FlowTraffic) -> bool| scenario.flows.iter().any(|(_, flow)| wanted(&flow.carried));
         let mut problems = Vec::new();
-        if !has(|carried| matches!(carried, Carried::Media(media) if !media.competitor)) {
+        if !has(|carried| matches!(carried, FlowTraffic::Media(media) if !media.competitor)) {
             let problem = Problem::value(
                 &path.with("scenario"),
                 "it has no media flow that a controller could take over",
             );
             problems.push(problem.help("name a scenario with a flow of `kind = \"media\"`"));
         }
-        let has_tcp = has(|carried| matches!(carried, Carried::Tcp(_)));
+        let has_tcp = has(|carried| matches!(carried, FlowTraffic::Tcp(_)));
         for (number, check) in given.checks.iter().enumerate() {
             if let Some(Quantity::RateAgainstTcp) = check.quantity.filter(|_| !has_tcp) {
                 let path = path.with("checks").item(number).with("quantity");
@@ -421,7 +422,7 @@ impl Reader<'_> {
             }
         }
         let has_neighbour =
-            has_tcp || has(|carried| matches!(carried, Carried::Media(media) if media.competitor));
+            has_tcp || has(|carried| matches!(carried, FlowTraffic::Media(media) if media.competitor));
         for (number, check) in given.checks.iter().enumerate() {
             if check.quantity == Some(Quantity::Neighbour) && !has_neighbour {
                 let path = path.with("checks").item(number).with("quantity");
@@ -435,7 +436,7 @@ impl Reader<'_> {
         // A missing trace is an error of the run.
         let run = scenario.build(&RunOptions::new(1), &TraceStore::at(None));
         for (number, check) in checks.iter().enumerate() {
-            let Subject::Formula(_, formula) = &check.subject else { continue };
+            let JudgedValue::Formula(_, formula) = &check.subject else { continue };
             let (path, plan) = (path.with("checks").item(number).with("of"), run.as_ref().ok());
             let named = |leaf| plan.and_then(|run| paths::missing_name(&run.plan, leaf, &path));
             problems.extend(formula.leaves().into_iter().find_map(named));

@@ -6,14 +6,14 @@ use serde::{Deserialize, Serialize};
 
 use super::cases::Case;
 use super::check::{
-    AgainstTcp, Alone, Check, Judged, Served, Subject, excess_delay, least_useful, served, useful_bytes,
-    worst_frame_delay,
+    AgainstTcp, Alone, Check, JudgedRun, JudgedValue, Served, excess_delay, least_useful, served,
+    useful_bytes, worst_frame_delay,
 };
 use super::course::by_second;
 use super::quantity::Quantity;
 use super::results::Viewed;
 use crate::judge::Harvest;
-use crate::judge::formula::{Known, Leaf, evaluate};
+use crate::judge::formula::{KnownValues, Leaf, evaluate};
 use crate::runs::Ran;
 use weir_measure::metrics::FlowPlan;
 use weir_measure::results::{FlowMeasures, Value};
@@ -56,7 +56,7 @@ impl Finding {
         let (checks, from) = (&case.checks, case.counts_from());
         let series = ran.measured.series.take();
         let harvest = Harvest::of_run(&case.paths(), &ran.measured.metrics, series)?;
-        let judged = Judged::new(&ran.plan, &ran.measured, from);
+        let judged = JudgedRun::new(&ran.plan, &ran.measured, from);
         let against_tcp = checks.iter().any(|check| check.is_of(Quantity::RateAgainstTcp));
         let served = served(&ran.plan, &ran.measured);
         Ok(Self {
@@ -90,18 +90,18 @@ impl Finding {
         };
         let known = |value: Value| (value, value.is_some());
         let judged = |(check, alone): (&Check, &Alone)| match &check.subject {
-            Subject::Formula(_, formula) => {
-                known(evaluate(formula, &Known { axes: &|_| None, measured: &measured }))
+            JudgedValue::Formula(_, formula) => {
+                known(evaluate(formula, &KnownValues { axes: &|_| None, measured: &measured }))
             }
-            Subject::Quantity(Quantity::RateAgainstTcp, _) => {
+            JudgedValue::Quantity(Quantity::RateAgainstTcp, _) => {
                 let both = self.against_tcp.as_ref().zip(benchmark);
                 known(both.and_then(|(own, benchmark)| own.value(&benchmark.receipts)))
             }
-            Subject::Quantity(Quantity::Useful, _) => {
+            JudgedValue::Quantity(Quantity::Useful, _) => {
                 (least_useful(&self.served, served), served.iter().any(Served::has_frames))
             }
-            Subject::Quantity(Quantity::ExcessFrameDelay, _) => known(excess_delay(&self.served, served)),
-            Subject::Quantity(..) => alone.beside(check.limit),
+            JudgedValue::Quantity(Quantity::ExcessFrameDelay, _) => known(excess_delay(&self.served, served)),
+            JudgedValue::Quantity(..) => alone.beside(check.limit),
         };
         checks.iter().zip(&self.alone).map(judged).collect()
     }

@@ -6,7 +6,7 @@ use super::course::RateSeries;
 use super::finding::Finding;
 use super::ranking::ranking;
 use super::results::{CaseResult, CheckResult, ControllerResult};
-use super::trials::Trial;
+use super::trials::SeedTrial;
 use super::yardstick::{Attempt, Yardstick};
 use crate::runs::RunError;
 use weir_import::traces::TraceStore;
@@ -18,23 +18,23 @@ use weir_scenario::scenario::{Candidate, Scenario};
 
 /// Case with all its trials.
 #[derive(Debug)]
-pub(super) struct Judge<'c> {
+pub(super) struct CaseJudge<'c> {
     case: &'c Case,
     /// Trial with TCP in place of the media, if a check needs one.
-    benchmark: Option<Trial<'c>>,
+    benchmark: Option<SeedTrial<'c>>,
     /// Trial of the omniscient sender at each of its operating points, which are presets.
-    points: Vec<(Option<&'static str>, Trial<'c>)>,
+    points: Vec<(Option<&'static str>, SeedTrial<'c>)>,
     /// Trials of the controllers. The omniscient sender, if it is one of them, is not run again.
-    contests: Vec<Trial<'c>>,
+    contests: Vec<SeedTrial<'c>>,
 }
 
 /// Reference runs of a case, run by run.
-struct Beside {
+struct ReferenceRuns {
     benchmark: Vec<Finding>,
     yardstick: Yardstick,
 }
 
-impl<'c> Judge<'c> {
+impl<'c> CaseJudge<'c> {
     /// Trials of `case` with `controllers` of `registry`.
     ///
     /// # Errors
@@ -44,8 +44,8 @@ impl<'c> Judge<'c> {
         registry: &Registry,
         controllers: &'c [Candidate],
     ) -> Result<Self, RunError> {
-        let trial = |contestant, scenario| Trial { case, contestant, scenario, is_benchmark: false };
-        let benchmark = |scenario| Trial { is_benchmark: true, ..trial("tcp for media", scenario) };
+        let trial = |contestant, scenario| SeedTrial { case, contestant, scenario, is_benchmark: false };
+        let benchmark = |scenario| SeedTrial { is_benchmark: true, ..trial("tcp for media", scenario) };
         let point =
             |preset: Option<&'static str>| Ok((preset, trial(NAME, case.omniscient(registry, preset)?)));
         let contest = |contestant: &'c Candidate| {
@@ -64,7 +64,7 @@ impl<'c> Judge<'c> {
     }
 
     /// Trials that are run.
-    pub(super) fn trials(&self) -> impl Iterator<Item = &Trial<'c>> {
+    pub(super) fn trials(&self) -> impl Iterator<Item = &SeedTrial<'c>> {
         let points = self.points.iter().map(|(_, trial)| trial);
         let contests = self.contests.iter().filter(|trial| trial.contestant != NAME);
         self.benchmark.iter().chain(points).chain(contests)
@@ -121,7 +121,7 @@ impl<'c> Judge<'c> {
     }
 
     /// Reference runs from the first of [its trials](Self::trials), which come before those of the controllers.
-    fn beside(&self, found: &mut impl Iterator<Item = Vec<Finding>>) -> Beside {
+    fn beside(&self, found: &mut impl Iterator<Item = Vec<Finding>>) -> ReferenceRuns {
         let benchmark = self.benchmark.as_ref().and_then(|_| found.next()).unwrap_or_default();
         let attempt = |(run, own): (usize, Finding)| {
             let judged = own.judged(&self.case.checks, benchmark.get(run), Some(&own));
@@ -130,11 +130,11 @@ impl<'c> Judge<'c> {
         let attempts = |runs: Vec<Finding>| runs.into_iter().enumerate().map(attempt).collect();
         let tried = self.points.iter().map(|&(preset, _)| preset).zip(found);
         let yardstick = Yardstick::best(tried.map(|(preset, runs)| (preset, attempts(runs))).collect());
-        Beside { benchmark, yardstick }
+        ReferenceRuns { benchmark, yardstick }
     }
 
     /// Value of each check in the run of this index.
-    fn values(&self, beside: &Beside, run: usize, own: &Finding) -> Vec<Value> {
+    fn values(&self, beside: &ReferenceRuns, run: usize, own: &Finding) -> Vec<Value> {
         let omniscient = beside.yardstick.finding(run);
         let judged = own.judged(&self.case.checks, beside.benchmark.get(run), omniscient);
         judged.into_iter().map(|(value, _)| value).collect()

@@ -24,7 +24,7 @@ mod trials;
 mod variants;
 mod yardstick;
 
-pub use baseline::{Change, Changes, Unlike, compare, compare_saved};
+pub use baseline::{CheckChange, CheckChanges, Unlike, compare, compare_saved};
 pub use cases::{Case, SUITES, Suite, find};
 pub use check::{Check, Limit};
 pub use course::RateSeries;

@@ -1,6 +1,6 @@
 //! Times at which the shares of a run change, from which on `re-convergence` can count.
 
-use super::check::{Check, Subject, is_at};
+use super::check::{Check, JudgedValue, is_at};
 use super::quantity::Quantity;
 use weir_import::traces::TraceStore;
 use weir_measure::metrics::{MeasurePlan, Recorder};
@@ -24,7 +24,7 @@ pub struct Untimely {
 /// A scenario that cannot be built with `store` is left out, as its run reports the error.
 pub(super) fn untimely(checks: &[Check], scenario: &Scenario, store: &TraceStore) -> Option<Untimely> {
     let timed = checks.iter().enumerate().filter_map(|(check, own)| match own.subject {
-        Subject::Quantity(Quantity::Reconvergence, at) => Some((check, at)),
+        JudgedValue::Quantity(Quantity::Reconvergence, at) => Some((check, at)),
         _ => None,
     });
     let mut events = None;

@@ -3,10 +3,10 @@
 use super::cases::{Case, Suite};
 use super::course::RateSeries;
 use super::finding::Finding;
-use super::judge::Judge;
+use super::judge::CaseJudge;
 use super::results::{CaseResult, SuiteResult};
-use super::trials::{Trial, TrialRun};
-use crate::runs::{Both, Log, RunError, Runner, Shard, Shardable, Store, Task};
+use super::trials::{SeedTrial, TrialRun};
+use crate::runs::{Both, ResultLog, RunError, Runner, Shard, Shardable, Store, Task};
 use weir_import::traces::TraceStore;
 use weir_scenario::compile::{RunOptions, TraceUse, stand_ins};
 use weir_scenario::registry::Registry;
@@ -31,9 +31,9 @@ pub struct SuiteRequest<'a> {
 #[derive(Debug)]
 pub struct SuitePlan<'a> {
     request: SuiteRequest<'a>,
-    judges: Vec<Judge<'a>>,
+    judges: Vec<CaseJudge<'a>>,
     /// Log of the reference runs, in which no controller takes part.
-    yardsticks: Option<&'a Log>,
+    yardsticks: Option<&'a ResultLog>,
 }
 
 /// Result of a run suite.
@@ -85,7 +85,7 @@ impl<'a> SuiteRequest<'a> {
     /// # Errors
     /// An unknown controller.
     pub fn plan(&self) -> Result<SuitePlan<'a>, SuiteError> {
-        let judge = |case| Judge::of(case, self.registry, self.controllers);
+        let judge = |case| CaseJudge::of(case, self.registry, self.controllers);
         Ok(SuitePlan {
             request: *self,
             judges: self.selected().into_iter().map(judge).collect::<Result<_, _>>()?,
@@ -130,7 +130,7 @@ impl Shardable for SuitePlan<'_> {
             judged.collect::<Result<Vec<_>, _>>()?.into_iter().unzip();
         let cases = cases.into_iter().map(CaseResult::with_differences).collect();
         let (suite, seeds) = (suite.name.clone(), seeds.to_vec());
-        let skip_rule = skip_rule(self.judges.iter().flat_map(Judge::scenarios));
+        let skip_rule = skip_rule(self.judges.iter().flat_map(CaseJudge::scenarios));
         Ok(SuiteRun { result: SuiteResult { suite, seeds, skip_rule, cases }, courses })
     }
 }
@@ -138,13 +138,13 @@ impl Shardable for SuitePlan<'_> {
 impl<'a> SuitePlan<'a> {
     /// Plan that keeps the reference runs in the log `yardsticks`; they are the same for all controllers.
     #[must_use]
-    pub fn keeping(self, yardsticks: Option<&'a Log>) -> Self {
+    pub fn keeping(self, yardsticks: Option<&'a ResultLog>) -> Self {
         Self { yardsticks, ..self }
     }
 
     /// All trials, case by case.
-    fn trials(&self) -> impl Iterator<Item = &Trial<'a>> {
-        self.judges.iter().flat_map(Judge::trials)
+    fn trials(&self) -> impl Iterator<Item = &SeedTrial<'a>> {
+        self.judges.iter().flat_map(CaseJudge::trials)
     }
 
     fn trial_runs(&self, shard: Shard) -> Vec<TrialRun<'_>> {

@@ -1,7 +1,7 @@
 //! Runs of a suite: scenarios of its cases, each once for each seed.
 
 use super::cases::Case;
-use super::check::{Subject, all_from, settled};
+use super::check::{JudgedValue, all_from, settled};
 use super::finding::Finding;
 use crate::judge::formula::Leaf;
 use crate::runs::{Ran, RunError, Task, Watched};
@@ -13,7 +13,7 @@ use weir_scenario::scenario::Scenario;
 
 /// Scenario that is run once for each seed.
 #[derive(Debug)]
-pub(super) struct Trial<'c> {
+pub(super) struct SeedTrial<'c> {
     pub(super) case: &'c Case,
     /// Candidate that takes the place of the media flows.
     pub(super) contestant: &'c str,
@@ -25,13 +25,13 @@ pub(super) struct Trial<'c> {
 /// Run of a trial.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TrialRun<'t> {
-    trial: &'t Trial<'t>,
+    trial: &'t SeedTrial<'t>,
     seed: u64,
     /// Whether it is the first run, whose time series is drawn.
     is_first: bool,
 }
 
-impl Trial<'_> {
+impl SeedTrial<'_> {
     /// Runs of the trial.
     pub(super) fn runs<'t>(&'t self, seeds: &'t [u64]) -> impl Iterator<Item = TrialRun<'t>> {
         let seeds = seeds.iter().enumerate();
@@ -42,13 +42,13 @@ impl Trial<'_> {
 impl<'t> TrialRun<'t> {
     /// Task of the run in a suite of this name.
     pub(super) fn task(&self, suite: &str) -> Task<'t> {
-        let &Self { trial: Trial { case, contestant, scenario, is_benchmark }, seed, is_first } = self;
+        let &Self { trial: SeedTrial { case, contestant, scenario, is_benchmark }, seed, is_first } = self;
         let name = format!("{suite}/{}/{contestant}/{seed}", case.name);
         let folding = if *is_benchmark {
             "receipts".to_owned()
         } else {
             // The key has the subjects and not the limits, so that other limits reuse the same runs.
-            let subjects: Vec<&Subject> = case.checks.iter().map(|check| &check.subject).collect();
+            let subjects: Vec<&JudgedValue> = case.checks.iter().map(|check| &check.subject).collect();
             let counts = case.from.map_or_else(String::new, |from| format!(" from {from}"));
             format!("{subjects:?}{counts}{}", if is_first { ", drawn" } else { "" })
         };

@@ -3,7 +3,7 @@
 use super::results::{CaseResult, CheckResult, ControllerResult, decimals};
 use super::told::Less;
 use crate::paired::{RunRow, RunTable};
-use weir_report::page::{Best, Cell, Column, Differences};
+use weir_report::page::{Best, Differences, SummaryCell, SummaryColumn};
 
 impl CaseResult {
     /// Differences of the variants of one controller: a column for each check, a row for each variant after the first.
@@ -27,7 +27,9 @@ impl CaseResult {
                 };
                 for (column, cell) in table.columns.iter().zip(&row.cells) {
                     let check = own.checks.iter_mut().find(|check| check.name == column.label);
-                    let (Some(check), Some(Cell { mean, ci95, .. })) = (check, *cell) else { continue };
+                    let (Some(check), Some(SummaryCell { mean, ci95, .. })) = (check, *cell) else {
+                        continue;
+                    };
                     check.less.insert(first.clone(), Less { mean, ci95 });
                 }
             }
@@ -36,8 +38,8 @@ impl CaseResult {
     }
 }
 
-fn column(check: &CheckResult) -> Column {
-    Column {
+fn column(check: &CheckResult) -> SummaryColumn {
+    SummaryColumn {
         label: check.name.clone(),
         unit: check.unit.clone(),
         definition: check.limit_in_words(),

@@ -29,7 +29,7 @@ impl Agreement {
 
 /// A quantity of a flow that is compared.
 #[derive(Clone, Copy, Debug)]
-struct Quantity {
+struct ComparedQuantity {
     name: &'static str,
     of: fn(&FlowMeasures<Value>) -> Value,
     /// Widening of the range for media alone, for media beside TCP, and for TCP: a share of the bound, and an amount.
@@ -38,31 +38,31 @@ struct Quantity {
     spread: (f64, f64),
 }
 
-const RATE: Quantity = Quantity {
+const RATE: ComparedQuantity = ComparedQuantity {
     name: "rate (kbit/s)",
     of: |flow| flow.rate_bps.map(|bps| bps / 1e3),
     widening: [(0.03, 0.0), (0.05, 0.0), (0.005, 0.0)],
     spread: (0.25, f64::INFINITY),
 };
-const MEDIAN_WAIT: Quantity = Quantity {
+const MEDIAN_WAIT: ComparedQuantity = ComparedQuantity {
     name: "wait p50 (ms)",
     of: |flow| flow.queue_wait_ms.p50,
     widening: [(0.1, 1.5), (0.1, 1.5), (0.1, 1.5)],
     spread: (0.5, 20.0),
 };
-const HIGH_WAIT: Quantity = Quantity {
+const HIGH_WAIT: ComparedQuantity = ComparedQuantity {
     name: "wait p95 (ms)",
     of: |flow| flow.queue_wait_ms.p95,
     widening: [(0.15, 1.5), (0.15, 1.5), (0.15, 1.5)],
     spread: (0.5, 20.0),
 };
-const MEAN_WAIT: Quantity = Quantity {
+const MEAN_WAIT: ComparedQuantity = ComparedQuantity {
     name: "mean wait (ms)",
     of: |flow| flow.queue_wait_ms.mean,
     widening: [(0.1, 1.5), (0.1, 1.5), (0.03, 0.0)],
     spread: (0.5, 20.0),
 };
-const LOSS: Quantity = Quantity {
+const LOSS: ComparedQuantity = ComparedQuantity {
     name: "loss (%)",
     of: |flow| flow.packet_loss_ratio.map(|ratio| 100.0 * ratio),
     widening: [(0.0, 0.3), (0.0, 0.3), (0.0, 0.05)],
@@ -93,7 +93,7 @@ pub fn compare(real: &RunMetrics, simulated: &[RunMetrics]) -> Vec<Compared> {
     let beside_tcp = real.flows.iter().any(|flow| flow.kind == FlowKind::Tcp);
     let mut compared = Vec::new();
     for (index, flow) in real.flows.iter().enumerate() {
-        let (class, quantities): (usize, &[Quantity]) = match flow.kind {
+        let (class, quantities): (usize, &[ComparedQuantity]) = match flow.kind {
             FlowKind::Tcp => (2, &[RATE, MEAN_WAIT, LOSS]),
             FlowKind::Media if beside_tcp => (1, &[RATE, MEDIAN_WAIT, HIGH_WAIT, LOSS]),
             FlowKind::Media => (0, &[RATE, MEDIAN_WAIT, HIGH_WAIT, LOSS]),
@@ -111,7 +111,7 @@ pub fn compare(real: &RunMetrics, simulated: &[RunMetrics]) -> Vec<Compared> {
 }
 
 /// Judges a real value against the sorted values of simulated runs.
-fn judge(flow: String, quantity: &Quantity, class: usize, real: f64, sorted: &[f64]) -> Compared {
+fn judge(flow: String, quantity: &ComparedQuantity, class: usize, real: f64, sorted: &[f64]) -> Compared {
     let [least, median, most] = [0, sorted.len() / 2, sorted.len() - 1].map(|place| sorted[place]);
     let (share, amount) = quantity.widening[class];
     let allowed = [least - (share * least).max(amount), most + (share * most).max(amount)];
@@ -133,7 +133,7 @@ fn judge(flow: String, quantity: &Quantity, class: usize, real: f64, sorted: &[f
 mod tests {
     use super::*;
 
-    fn verdict(quantity: &Quantity, class: usize, real: f64, simulated: &[f64]) -> Agreement {
+    fn verdict(quantity: &ComparedQuantity, class: usize, real: f64, simulated: &[f64]) -> Agreement {
         judge("video".to_owned(), quantity, class, real, simulated).agreement
     }
 

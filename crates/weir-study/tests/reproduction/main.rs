@@ -5,7 +5,7 @@ use std::path::Path;
 
 use weir_import::traces::TraceStore;
 use weir_study::experiments::{
-    ClaimResult, Class, Experiment, Extent, Lost, ROWS, Reproduction, VerdictBaseline,
+    ClaimResult, Class, Experiment, Extent, LostClaim, ROWS, Reproduction, VerdictBaseline,
 };
 use weir_study::judge::Verdict;
 use weir_study::runs::{NoStore, Shardable as _};
@@ -50,7 +50,7 @@ fn three_tables_have_the_figures_they_had() {
     let claims = reproduced(|experiment| TABLES.contains(&experiment.name.as_str()), 3);
     // Of three runs two may be outliers, and too few show an order; the mean has to lie in its range and on its side.
     let lost = verdicts().lost(|row| TABLES.contains(&row), &claims);
-    let outside = |lost: &&Lost| lost.is.is_none_or(|is| is == Verdict::Missed);
+    let outside = |lost: &&LostClaim| lost.is.is_none_or(|is| is == Verdict::Missed);
     let lost: Vec<_> = lost.iter().filter(outside).collect();
     assert!(lost.is_empty(), "{lost:#?}");
     assert!(claims.iter().filter(|claim| claim.verdict.is_met()).count() >= 12);

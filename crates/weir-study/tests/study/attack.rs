@@ -1,18 +1,18 @@
 //! The statements of docs/security.md: for some controllers, and for all where `WEIR_LONG` is set.
 
 use weir_scenario::registry::Registry;
-use weir_study::attack::{ATTACKS, Aim, Attack, AttackRequest, Outcome, Role};
+use weir_study::attack::{ATTACKS, Aim, Attack, AttackOutcome, AttackRequest, Role};
 use weir_units::TimeDelta;
 
 /// A controller of each kind of feedback: single packets in both forms, a report of its own, a ceiling.
 const SHORT: [&str; 4] = ["gcc", "scream-v2", "nada", "gcc-2016"];
 
 /// Attacks of `role` that begin when the rate of a call has settled.
-fn outcomes(role: Role) -> Vec<Outcome> {
+fn outcomes(role: Role) -> Vec<AttackOutcome> {
     outcomes_from(role, TimeDelta::from_secs(20))
 }
 
-fn outcomes_from(role: Role, from: TimeDelta) -> Vec<Outcome> {
+fn outcomes_from(role: Role, from: TimeDelta) -> Vec<AttackOutcome> {
     let registry = Registry::standard();
     let attacks = ATTACKS.into_iter().filter(|attack| attack.role == role).collect();
     let long = std::env::var_os("WEIR_LONG").is_some();

@@ -34,7 +34,7 @@ fn every_scenario_of_coupled_flows_runs_and_no_word_is_refused() {
         let wanted: f64 = coupled.iter().filter_map(|flow| flow.share_wanted).sum();
         assert!((sent - 1.0).abs() < 1e-9 && (wanted - 1.0).abs() < 1e-9, "{name}: {sent}, {wanted}");
         for flow in coupled {
-            assert_eq!(flow.refused_words, Some(0.0), "{name}: {}", flow.name);
+            assert_eq!(flow.refused_messages, Some(0.0), "{name}: {}", flow.name);
         }
         ran += 1;
     }
@@ -90,7 +90,7 @@ fn a_lone_flow_under_a_flow_state_exchange_goes_as_if_it_were_not_coupled() {
         let uncoupled = alone(&flow, "none", false);
         for exchange in &exchanges {
             let coupled = alone(&flow, exchange.name, exchange.testbed_only);
-            assert_eq!(coupled.metrics.flows[0].refused_words, Some(0.0), "{flow}, {}", exchange.name);
+            assert_eq!(coupled.metrics.flows[0].refused_messages, Some(0.0), "{flow}, {}", exchange.name);
             let told = coupled.series.clone().is_some_and(|series| {
                 series.whole().unwrap().couplings[0].aggregate.iter().any(|sum| *sum > 0.0)
             });

@@ -77,7 +77,7 @@ fn measured(text: &str) -> Measured {
 fn series(text: &str) -> Series {
     let Measured { metrics, series, .. } = measured(text);
     for flow in metrics.flows.iter().filter(|flow| flow.share_wanted.is_some()) {
-        assert_eq!(flow.refused_words, Some(0.0), "{}", flow.name);
+        assert_eq!(flow.refused_messages, Some(0.0), "{}", flow.name);
     }
     series.expect("they were wanted").whole().unwrap()
 }

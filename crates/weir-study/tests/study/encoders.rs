@@ -5,7 +5,7 @@ use std::path::Path;
 use weir_import::traces::TraceStore;
 use weir_measure::metrics::{Recorder, max_min_shares};
 use weir_measure::results::{FlowMeasures, Value};
-use weir_media::{FrameTraces, LateRequests, Model};
+use weir_media::{EncoderModel, FrameTraces, LateRequests};
 use weir_scenario::compile::RunOptions;
 use weir_scenario::scenario::Scenario;
 use weir_sim::Simulation;
@@ -83,7 +83,7 @@ fn frame_sizes_come_from_a_file_of_the_data_directory() {
     };
     let run = build("flat").unwrap();
     let Traffic::Media(MediaSpec { config, .. }) = &run.spec.flows[0].traffic else { panic!("media") };
-    let Model::Traces(traced) = config.encoder.model else { panic!("traces") };
+    let EncoderModel::Traces(traced) = config.encoder.model else { panic!("traces") };
     assert_eq!((traced.traces.frames(), traced.skip_frames), (2, 1));
     let error = build("bad").unwrap_err().to_string();
     assert!(error.contains("line 2 has not one size for each rate"), "{error}");
@@ -193,7 +193,7 @@ fn the_words_of_an_encoder_become_its_configuration() {
         let Traffic::Media(MediaSpec { config, .. }) = &run.spec.flows[0].traffic else { panic!("media") };
         config.encoder
     };
-    let Model::Statistical(model) = config(
+    let EncoderModel::Statistical(model) = config(
         "{ preset = \"rfc8867\", interval_noise = 0.0, size_noise = 0.1, burst = { frames = 4, first = \"9kB\" } }",
     )
     .model
@@ -202,7 +202,8 @@ fn the_words_of_an_encoder_become_its_configuration() {
     };
     assert_eq!((model.interval_scale, model.size_scale), (0.0, 0.1));
     assert_eq!(model.late_requests, LateRequests::Kept);
-    let Model::Statistical(late) = config("{ preset = \"rfc8867\", late_requests = \"dropped\" }").model
+    let EncoderModel::Statistical(late) =
+        config("{ preset = \"rfc8867\", late_requests = \"dropped\" }").model
     else {
         panic!()
     };
@@ -212,11 +213,14 @@ fn the_words_of_an_encoder_become_its_configuration() {
     assert_eq!(config("{ preset = \"papers\", skip_above = \"never\" }").skip_above, None);
     let burst = model.burst.unwrap();
     assert_eq!((burst.frames, burst.first.bytes(), burst.abrupt), (4, 9000, 0.1));
-    let Model::Hybrid(model, _) = config("{ preset = \"hybrid\", burst = \"none\" }").model else { panic!() };
+    let EncoderModel::Hybrid(model, _) = config("{ preset = \"hybrid\", burst = \"none\" }").model else {
+        panic!()
+    };
     assert_eq!(model.burst, None);
     let ladder = config("{ preset = \"simulcast\", ladder = [\"100kbps\", \"400kbps\"], hysteresis = 0.2 }");
     assert_eq!(ladder.max_rate.bps(), 600_000, "all streams are on at their sum and a fifth");
-    let Model::Packets(packets) = config("{ preset = \"perfect\", packet_size = \"1094B\" }").model else {
+    let EncoderModel::Packets(packets) = config("{ preset = \"perfect\", packet_size = \"1094B\" }").model
+    else {
         panic!()
     };
     assert_eq!(packets.size.bytes(), 1094);

@@ -3,7 +3,7 @@
 
 use weir_cc::{ChangeReason, LimitingFactor};
 use weir_import::traces::TraceStore;
-use weir_measure::metrics::{Decisions, Reason, Series};
+use weir_measure::metrics::{DecisionReason, Decisions, Series};
 use weir_measure::results::{FlowMeasures, RunMetrics, Value};
 use weir_scenario::registry::Registry;
 use weir_scenario::scenario::Scenario;
@@ -131,7 +131,7 @@ fn decisions_without_signals(decisions: &Decisions) -> usize {
     let (mut without, mut with) = (0, 0);
     decisions
         .each(|decision| {
-            if matches!(decision.reason, Reason::Decision(ChangeReason::Delay | ChangeReason::Loss)) {
+            if matches!(decision.reason, DecisionReason::Decision(ChangeReason::Delay | ChangeReason::Loss)) {
                 let named = decision.signals.iter().flatten().count();
                 *(if named == 0 { &mut without } else { &mut with }) += 1;
             }

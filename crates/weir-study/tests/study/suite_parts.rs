@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use weir_import::traces::TraceStore;
 use weir_scenario::registry::Registry;
 use weir_scenario::scenario::Candidate;
-use weir_study::runs::{Log, NoStore, Shard, Shardable};
+use weir_study::runs::{NoStore, ResultLog, Shard, Shardable};
 use weir_study::suite::{self, SuiteRequest, SuiteRun, find};
 
 #[test]
@@ -27,10 +27,10 @@ fn what_shards_keep_comes_to_what_one_machine_makes_of_all() {
         let done = || {
             made.fetch_add(1, Ordering::Relaxed);
         };
-        plan.run_shard(*shard, 2, &traces, &Log::open(path, &[]).unwrap(), &done).unwrap();
+        plan.run_shard(*shard, 2, &traces, &ResultLog::open(path, &[]).unwrap(), &done).unwrap();
         assert_eq!((made.into_inner(), plan.runs_of(*shard)), (10, 10));
     }
-    let merged = Log::open(&path("merged"), &parts.map(|(_, path)| path)).unwrap();
+    let merged = ResultLog::open(&path("merged"), &parts.map(|(_, path)| path)).unwrap();
     let of_parts = plan.run(1, &traces, &merged, &|| {}).unwrap();
     assert_eq!(merged.taken(), plan.runs(), "none is made again");
 

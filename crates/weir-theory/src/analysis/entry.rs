@@ -24,7 +24,7 @@ pub(super) trait Analysis {
     const SOURCE: &'static str;
 
     /// Named parameters besides the default.
-    fn presets() -> Vec<Preset<Self::Parameters>> {
+    fn presets() -> Vec<ParameterPreset<Self::Parameters>> {
         Vec::new()
     }
 
@@ -34,7 +34,7 @@ pub(super) trait Analysis {
 }
 
 /// Named parameters.
-pub(super) struct Preset<P> {
+pub(super) struct ParameterPreset<P> {
     pub(super) name: &'static str,
     pub(super) summary: &'static str,
     pub(super) parameters: P,
@@ -53,13 +53,13 @@ pub struct Entry {
     describe_results: fn() -> Value,
     presets: Vec<&'static str>,
     base: fn(Option<&str>) -> Result<Table, String>,
-    compute: fn(Table) -> Computed,
+    compute: fn(Table) -> AnalysisResult,
 }
 
 /// The result, or the refusal of a parameter out of range.
-type Computed = Result<Analysed, Refused>;
+type AnalysisResult = Result<Analysed, RefusedParameters>;
 
-enum Refused {
+enum RefusedParameters {
     /// The parameters do not have the right form, with the description of the problem.
     Form(String),
     Range(Problem),
@@ -153,8 +153,8 @@ impl Entry {
     pub fn analyse(&'static self, set: &[String], seed: Option<u64>) -> Result<Analysed, ScenarioError> {
         let (table, origin) = self.table(set, seed)?;
         (self.compute)(table).map_err(|refused| match refused {
-            Refused::Form(message) => origin.plain_error(None, &message),
-            Refused::Range(problem) => origin.error(problem),
+            RefusedParameters::Form(message) => origin.plain_error(None, &message),
+            RefusedParameters::Range(problem) => origin.error(problem),
         })
     }
 
@@ -215,11 +215,12 @@ fn base<A: Analysis>(preset: Option<&str>) -> Result<Table, String> {
     Table::try_from(parameters).map_err(|error| error.to_string())
 }
 
-fn compute<A: Analysis>(table: Table) -> Computed {
-    let parameters: A::Parameters = weir_form::read(table).map_err(Refused::Form)?;
-    let results = A::run(&parameters).map_err(Refused::Range)?;
-    let json =
-        |value: Result<Value, serde_json::Error>| value.map_err(|error| Refused::Form(error.to_string()));
+fn compute<A: Analysis>(table: Table) -> AnalysisResult {
+    let parameters: A::Parameters = weir_form::read(table).map_err(RefusedParameters::Form)?;
+    let results = A::run(&parameters).map_err(RefusedParameters::Range)?;
+    let json = |value: Result<Value, serde_json::Error>| {
+        value.map_err(|error| RefusedParameters::Form(error.to_string()))
+    };
     Ok(Analysed {
         parameters: json(serde_json::to_value(&parameters))?,
         results: json(serde_json::to_value(&results))?,

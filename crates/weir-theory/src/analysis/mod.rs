@@ -17,8 +17,8 @@ pub use entry::{Analysed, Entry};
 static ENTRIES: LazyLock<Vec<Entry>> = LazyLock::new(|| {
     vec![
         Entry::of::<dccc::Penalty>(),
-        Entry::of::<dccc::Equilibrium>(),
-        Entry::of::<dccc::Loop>(),
+        Entry::of::<dccc::DcccEquilibrium>(),
+        Entry::of::<dccc::DcccLoop>(),
         Entry::of::<dccc::Fluid>(),
         Entry::of::<dccc::Passivity>(),
         Entry::of::<dccc::Optimum>(),
@@ -26,7 +26,7 @@ static ENTRIES: LazyLock<Vec<Entry>> = LazyLock::new(|| {
         Entry::of::<gcc::Observability>(),
         Entry::of::<gcc::Gradient>(),
         Entry::of::<nada::Warp>(),
-        Entry::of::<nada::Equilibrium>(),
+        Entry::of::<nada::NadaEquilibrium>(),
     ]
 });
 

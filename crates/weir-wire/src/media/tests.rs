@@ -7,7 +7,7 @@ use crate::testing::hex;
 const IDS: ExtensionIds =
     ExtensionIds { abs_send_time: 3, transport_sequence: 5, stamp: 7, frame_marking: 9 };
 
-fn example(stamp: Option<Stamp>) -> MediaHeader {
+fn example(stamp: Option<StampExtension>) -> MediaHeader {
     MediaHeader {
         payload_type: 96,
         marker: true,
@@ -24,7 +24,7 @@ fn example(stamp: Option<Stamp>) -> MediaHeader {
 fn any_header() -> impl Strategy<Value = MediaHeader> {
     let fixed = (0..=127u8, any::<bool>(), any::<u16>(), any::<u32>(), any::<u32>());
     let rate = prop_oneof![Just(0), any::<u32>()];
-    let stamp = prop::option::of((any::<u16>(), rate).prop_map(|(rtt, rate)| Stamp { rtt, rate }));
+    let stamp = prop::option::of((any::<u16>(), rate).prop_map(|(rtt, rate)| StampExtension { rtt, rate }));
     let marking = prop::option::of(any::<u8>().prop_map(FrameMarking::from_byte));
     (fixed, any::<u32>(), any::<u16>(), stamp, marking).prop_map(
         |(
@@ -113,7 +113,7 @@ fn a_plain_header_has_24_bytes() {
 fn a_stamped_header_has_28_bytes() {
     let mut buffer = [0xEE; 28];
     // 50 ms are 500 = 0x01f4 units of 100 us.
-    let header = example(Some(Stamp::new(50_000_000, 0)));
+    let header = example(Some(StampExtension::new(50_000_000, 0)));
     assert_eq!(header.write(&IDS, &mut buffer), Ok(28));
     let expected = hex("90 e0 ff ff 12 34 56 78 ca fe ba be be de 00 03 32 31 61 f9 51 01 f4 71 01 f4 00 00");
     assert_eq!(buffer[..], expected);
@@ -124,7 +124,7 @@ fn a_stamped_header_has_28_bytes() {
 fn a_header_with_a_rate_has_32_bytes() {
     let mut buffer = [0xEE; 32];
     // 1 500 000 = 0x16e360 bit/s; length 4 words.
-    let header = example(Some(Stamp::new(50_000_000, 1_500_000)));
+    let header = example(Some(StampExtension::new(50_000_000, 1_500_000)));
     assert_eq!(header.write(&IDS, &mut buffer), Ok(32));
     let expected = hex(concat!(
         "90 e0 ff ff 12 34 56 78 ca fe ba be be de 00 04 32 31 61 f9 51 01 f4 75 01 f4 00 16 ",
@@ -144,9 +144,9 @@ fn a_marked_header_has_28_bytes_and_with_a_rate_none_more() {
     let expected = hex("90 e0 ff ff 12 34 56 78 ca fe ba be be de 00 03 32 31 61 f9 51 01 f4 90 a0 00 00 00");
     assert_eq!(buffer[..], expected);
     assert_eq!(MediaHeader::parse(&expected, &IDS), Ok(header));
-    let rated = MediaHeader { stamp: Some(Stamp::new(50_000_000, 1_500_000)), ..header };
+    let rated = MediaHeader { stamp: Some(StampExtension::new(50_000_000, 1_500_000)), ..header };
     assert_eq!(
-        (rated.wire_len(), MediaHeader { stamp: Some(Stamp::new(1, 0)), ..header }.wire_len()),
+        (rated.wire_len(), MediaHeader { stamp: Some(StampExtension::new(1, 0)), ..header }.wire_len()),
         (32, 28)
     );
 }
@@ -177,24 +177,24 @@ fn missing_and_misshapen_extensions_are_named() {
 #[test]
 fn a_small_buffer_is_left_as_it_was() {
     let mut buffer = [0xEE; 27];
-    let error = example(Some(Stamp::default())).write(&IDS, &mut buffer).unwrap_err();
+    let error = example(Some(StampExtension::default())).write(&IDS, &mut buffer).unwrap_err();
     assert_eq!(error, BufferTooSmall { needed: 28, available: 27 });
     assert_eq!(buffer, [0xEE; 27]);
 }
 
 #[test]
 fn the_stamp_rounds_saturates_and_keeps_a_short_path_known() {
-    assert_eq!(Stamp::new(0, 0).rtt, 0);
-    assert_eq!(Stamp::new(-5, 0).rtt, 0);
-    assert_eq!(Stamp::new(1, 0).rtt, 1);
-    assert_eq!(Stamp::new(149_999, 0).rtt, 1);
-    assert_eq!(Stamp::new(150_000, 0).rtt, 2);
+    assert_eq!(StampExtension::new(0, 0).rtt, 0);
+    assert_eq!(StampExtension::new(-5, 0).rtt, 0);
+    assert_eq!(StampExtension::new(1, 0).rtt, 1);
+    assert_eq!(StampExtension::new(149_999, 0).rtt, 1);
+    assert_eq!(StampExtension::new(150_000, 0).rtt, 2);
     // 6.5535 s is the longest.
-    assert_eq!(Stamp::new(6_553_500_000, 0).rtt, 65535);
-    assert_eq!(Stamp::new(i64::MAX, 0).rtt, 65535);
-    assert_eq!(Stamp { rtt: 65535, rate: 0 }.rtt_nanos(), 6_553_500_000);
-    assert_eq!(Stamp::new(0, 4_294_967_295).rate, u32::MAX);
-    assert_eq!(Stamp::new(0, 4_294_967_296).rate, u32::MAX);
+    assert_eq!(StampExtension::new(6_553_500_000, 0).rtt, 65535);
+    assert_eq!(StampExtension::new(i64::MAX, 0).rtt, 65535);
+    assert_eq!(StampExtension { rtt: 65535, rate: 0 }.rtt_nanos(), 6_553_500_000);
+    assert_eq!(StampExtension::new(0, 4_294_967_295).rate, u32::MAX);
+    assert_eq!(StampExtension::new(0, 4_294_967_296).rate, u32::MAX);
 }
 
 #[test]

@@ -33,7 +33,7 @@
 
 use super::APPLICATION;
 use super::compound::{HEADER_LEN, RtcpPacket, SSRC_LEN, read_name, start};
-use super::nada::{Nada, saturate};
+use super::nada::{NadaFeedback, saturate};
 use crate::error::{BufferTooSmall, ParseError};
 
 /// Subtype of the APP packet.
@@ -42,7 +42,7 @@ const NAME: [u8; 4] = *b"DCCC";
 
 /// DCCC's feedback at the resolution of the wire.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Dccc {
+pub struct DcccFeedback {
     /// SSRC of the sender of the report.
     pub ssrc: u32,
     /// The source reported on.
@@ -63,7 +63,7 @@ pub struct Dccc {
     pub held: u32,
 }
 
-impl Dccc {
+impl DcccFeedback {
     /// Length on the wire in bytes.
     pub const WIRE_LEN: usize = HEADER_LEN + SSRC_LEN + NAME.len() + 36;
 
@@ -74,7 +74,7 @@ impl Dccc {
 
     /// A sending rate of `bps` bit/s in units of the wire, saturating.
     pub const fn sending_rate_from_bps(bps: u64) -> u32 {
-        Nada::receive_rate_from_bps(bps)
+        NadaFeedback::receive_rate_from_bps(bps)
     }
 
     /// A packet size of `bytes` in units of the wire, saturating.
@@ -85,7 +85,7 @@ impl Dccc {
     /// A time of `nanos` nanoseconds that a packet was held, in units of the wire: to the nearest, 0 if negative,
     /// saturating.
     pub const fn held_from_nanos(nanos: i64) -> u32 {
-        Nada::held_from_nanos(nanos)
+        NadaFeedback::held_from_nanos(nanos)
     }
 
     /// The time that the newest packet was held, in nanoseconds.
@@ -142,11 +142,11 @@ mod tests {
     use crate::rtcp::refusals::check_refusals;
     use crate::testing::hex;
 
-    fn parse(bytes: &[u8]) -> Result<Dccc, ParseError> {
-        Dccc::parse(&compound(bytes).next().unwrap()?)
+    fn parse(bytes: &[u8]) -> Result<DcccFeedback, ParseError> {
+        DcccFeedback::parse(&compound(bytes).next().unwrap()?)
     }
 
-    const EXAMPLE: Dccc = Dccc {
+    const EXAMPLE: DcccFeedback = DcccFeedback {
         ssrc: 0x0102_0304,
         source: 0x0A0B_0C0D,
         // 119.23 ms.
@@ -179,19 +179,19 @@ mod tests {
 
     #[test]
     fn values_saturate() {
-        assert_eq!(Dccc::interarrival_from_nanos(-1), 0);
-        assert_eq!(Dccc::interarrival_from_nanos(4_294_967_294), u32::MAX - 1);
-        assert_eq!(Dccc::interarrival_from_nanos(i64::MAX), u32::MAX);
-        assert_eq!(Dccc::sending_rate_from_bps(4_294_967_296), u32::MAX);
-        assert_eq!(Dccc::packet_size_from_bytes(65_534), 65_534);
-        assert_eq!(Dccc::packet_size_from_bytes(65_536), u16::MAX);
-        assert_eq!(Dccc::held_from_nanos(1500), 2);
+        assert_eq!(DcccFeedback::interarrival_from_nanos(-1), 0);
+        assert_eq!(DcccFeedback::interarrival_from_nanos(4_294_967_294), u32::MAX - 1);
+        assert_eq!(DcccFeedback::interarrival_from_nanos(i64::MAX), u32::MAX);
+        assert_eq!(DcccFeedback::sending_rate_from_bps(4_294_967_296), u32::MAX);
+        assert_eq!(DcccFeedback::packet_size_from_bytes(65_534), 65_534);
+        assert_eq!(DcccFeedback::packet_size_from_bytes(65_536), u16::MAX);
+        assert_eq!(DcccFeedback::held_from_nanos(1500), 2);
     }
 
     #[test]
     fn what_is_no_feedback_of_dccc_is_refused() {
         let mut whole = [0; 48];
         EXAMPLE.write(&mut whole).unwrap();
-        check_refusals(&whole, Dccc::parse, |buffer| EXAMPLE.write(buffer));
+        check_refusals(&whole, DcccFeedback::parse, |buffer| EXAMPLE.write(buffer));
     }
 }

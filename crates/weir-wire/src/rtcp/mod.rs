@@ -26,18 +26,18 @@ mod sbd;
 mod tfrc;
 mod twcc;
 
-pub use ccfb::{Blocks, Ccfb, CcfbBlock, CcfbWriter, Metric, Metrics};
+pub use ccfb::{Blocks, Ccfb, CcfbBlock, CcfbWriter, MetricBlock, Metrics};
 pub use compound::{Compound, RtcpPacket, compound};
-pub use dccc::Dccc;
-pub use nada::Nada;
+pub use dccc::DcccFeedback;
+pub use nada::NadaFeedback;
 pub use nada_delay::NadaDelay;
 pub use own::Own;
 pub use pli::Pli;
 pub use remb::Remb;
 pub use report::{ReceiverReport, ReportBlock, SenderInfo, SenderReport, fraction_lost};
 pub use sbd::Sbd;
-pub use tfrc::Tfrc;
-pub use twcc::{Reception, Statuses, Twcc, TwccHeader, Written};
+pub use tfrc::TfrcFeedback;
+pub use twcc::{PacketStatus, Statuses, Twcc, TwccHeader, WrittenSize};
 
 /// Whether a datagram of a session that multiplexes RTP and RTCP on one port is RTCP (RFC 5761 §4).
 pub const fn is_rtcp(datagram: &[u8]) -> bool {
@@ -72,15 +72,15 @@ pub enum Message<'a> {
     /// A picture loss indication: a request for a key frame.
     Pli(Pli),
     /// NADA's report.
-    Nada(Nada),
+    Nada(NadaFeedback),
     /// TFRC's feedback.
-    Tfrc(Tfrc),
+    Tfrc(TfrcFeedback),
     /// Transport-wide feedback.
     Twcc(Twcc<'a>),
     /// Congestion control feedback (RFC 8888).
     Ccfb(Ccfb<'a>),
     /// DCCC's feedback.
-    Dccc(Dccc),
+    Dccc(DcccFeedback),
     /// The report of NADA's first drafts.
     NadaDelay(NadaDelay),
     /// Statistics for shared bottleneck detection.
@@ -137,12 +137,12 @@ impl<'a> Message<'a> {
     /// An APP packet by its name: each controller's format is tried.
     fn application(packet: &RtcpPacket<'a>) -> Result<Self, ParseError> {
         let unknown = |parsed: &Result<Self, ParseError>| matches!(parsed, Err(ParseError::Name { .. }));
-        let mut parsed = Nada::parse(packet).map(Self::Nada);
+        let mut parsed = NadaFeedback::parse(packet).map(Self::Nada);
         if unknown(&parsed) {
-            parsed = Dccc::parse(packet).map(Self::Dccc);
+            parsed = DcccFeedback::parse(packet).map(Self::Dccc);
         }
         if unknown(&parsed) {
-            parsed = Tfrc::parse(packet).map(Self::Tfrc);
+            parsed = TfrcFeedback::parse(packet).map(Self::Tfrc);
         }
         if unknown(&parsed) {
             parsed = Sbd::parse(packet).map(Self::Sbd);

@@ -37,7 +37,7 @@ const CONGESTION_UNIT_NANOS: i64 = 100_000;
 
 /// NADA's report at the resolution of the wire.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Nada {
+pub struct NadaFeedback {
     /// SSRC of the sender of the report.
     pub ssrc: u32,
     /// The source reported on.
@@ -54,7 +54,7 @@ pub struct Nada {
     pub held: u32,
 }
 
-impl Nada {
+impl NadaFeedback {
     /// Length on the wire in bytes.
     pub const WIRE_LEN: usize = HEADER_LEN + SSRC_LEN + NAME.len() + 16;
     /// The largest congestion signal the wire carries: 3.2767 s.
@@ -144,17 +144,17 @@ mod tests {
     use crate::rtcp::refusals::check_refusals;
     use crate::testing::hex;
 
-    fn parse(bytes: &[u8]) -> Result<Nada, ParseError> {
-        Nada::parse(&compound(bytes).next().unwrap()?)
+    fn parse(bytes: &[u8]) -> Result<NadaFeedback, ParseError> {
+        NadaFeedback::parse(&compound(bytes).next().unwrap()?)
     }
 
-    fn written(report: &Nada) -> Vec<u8> {
+    fn written(report: &NadaFeedback) -> Vec<u8> {
         let mut buffer = [0xEE; 28];
         assert_eq!(report.write(&mut buffer), Ok(28));
         buffer.to_vec()
     }
 
-    const EXAMPLE: Nada = Nada {
+    const EXAMPLE: NadaFeedback = NadaFeedback {
         ssrc: 0x0102_0304,
         source: 0x0A0B_0C0D,
         ramp_up: false,
@@ -178,7 +178,7 @@ mod tests {
 
     #[test]
     fn accelerated_ramp_up_is_mode_0() {
-        let report = Nada { ramp_up: true, ..EXAMPLE };
+        let report = NadaFeedback { ramp_up: true, ..EXAMPLE };
         let bytes = written(&report);
         assert_eq!(bytes[12..14], [0x00, 0x64]);
         assert_eq!(parse(&bytes), Ok(report));
@@ -186,23 +186,23 @@ mod tests {
 
     #[test]
     fn values_round_and_saturate() {
-        assert_eq!(Nada::congestion_from_nanos(149_999), 1);
-        assert_eq!(Nada::congestion_from_nanos(150_000), 2);
-        assert_eq!(Nada::congestion_from_nanos(-1_000_000), 0);
-        assert_eq!(Nada::congestion_from_nanos(3_276_700_000), 32767);
-        assert_eq!(Nada::congestion_from_nanos(i64::MAX), 32767);
-        assert_eq!(Nada::congestion_from_nanos(i64::MIN), 0);
-        assert_eq!(Nada::receive_rate_from_bps(4_294_967_295), u32::MAX);
-        assert_eq!(Nada::receive_rate_from_bps(4_294_967_296), u32::MAX);
-        assert_eq!(Nada::held_from_nanos(1499), 1);
-        assert_eq!(Nada::held_from_nanos(1500), 2);
-        assert_eq!(Nada::held_from_nanos(-1), 0);
-        assert_eq!(Nada::held_from_nanos(i64::MAX), u32::MAX);
+        assert_eq!(NadaFeedback::congestion_from_nanos(149_999), 1);
+        assert_eq!(NadaFeedback::congestion_from_nanos(150_000), 2);
+        assert_eq!(NadaFeedback::congestion_from_nanos(-1_000_000), 0);
+        assert_eq!(NadaFeedback::congestion_from_nanos(3_276_700_000), 32767);
+        assert_eq!(NadaFeedback::congestion_from_nanos(i64::MAX), 32767);
+        assert_eq!(NadaFeedback::congestion_from_nanos(i64::MIN), 0);
+        assert_eq!(NadaFeedback::receive_rate_from_bps(4_294_967_295), u32::MAX);
+        assert_eq!(NadaFeedback::receive_rate_from_bps(4_294_967_296), u32::MAX);
+        assert_eq!(NadaFeedback::held_from_nanos(1499), 1);
+        assert_eq!(NadaFeedback::held_from_nanos(1500), 2);
+        assert_eq!(NadaFeedback::held_from_nanos(-1), 0);
+        assert_eq!(NadaFeedback::held_from_nanos(i64::MAX), u32::MAX);
     }
 
     #[test]
     fn a_congestion_signal_of_16_bits_does_not_become_the_mode() {
-        let bytes = written(&Nada { ramp_up: true, congestion: 0xFFFF, ..EXAMPLE });
+        let bytes = written(&NadaFeedback { ramp_up: true, congestion: 0xFFFF, ..EXAMPLE });
         let report = parse(&bytes).unwrap();
         assert_eq!((report.ramp_up, report.congestion), (true, 32767));
     }
@@ -211,6 +211,6 @@ mod tests {
     fn what_is_no_report_of_nada_is_refused() {
         let mut whole = [0; 28];
         EXAMPLE.write(&mut whole).unwrap();
-        check_refusals(&whole, Nada::parse, |buffer| EXAMPLE.write(buffer));
+        check_refusals(&whole, NadaFeedback::parse, |buffer| EXAMPLE.write(buffer));
     }
 }

@@ -23,7 +23,7 @@
 
 use super::APPLICATION;
 use super::compound::{HEADER_LEN, RtcpPacket, SSRC_LEN, read_name, start};
-use super::nada::{NAME, Nada};
+use super::nada::{NAME, NadaFeedback};
 use crate::error::{BufferTooSmall, ParseError};
 
 /// Subtype of the APP packet.
@@ -52,7 +52,7 @@ impl NadaDelay {
 
     /// A time of `nanos` nanoseconds in units of the wire: to the nearest, 0 if negative, saturating.
     pub const fn micros_from_nanos(nanos: i64) -> u32 {
-        Nada::held_from_nanos(nanos)
+        NadaFeedback::held_from_nanos(nanos)
     }
 
     /// Reads the report.

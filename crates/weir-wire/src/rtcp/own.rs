@@ -24,7 +24,7 @@
 
 use super::APPLICATION;
 use super::compound::{HEADER_LEN, RtcpPacket, SSRC_LEN, start};
-use super::nada::Nada;
+use super::nada::NadaFeedback;
 use crate::error::{ParseError, WriteError, at_most};
 
 /// Subtype of the APP packet.
@@ -60,7 +60,7 @@ impl<'a> Own<'a> {
     /// A time of `nanos` nanoseconds that a packet was held, in units of the wire: to the nearest, 0 if negative,
     /// saturating.
     pub const fn held_from_nanos(nanos: i64) -> u32 {
-        Nada::held_from_nanos(nanos)
+        NadaFeedback::held_from_nanos(nanos)
     }
 
     /// The time that the newest packet was held, in nanoseconds.

@@ -30,7 +30,7 @@
 
 use super::APPLICATION;
 use super::compound::{HEADER_LEN, RtcpPacket, SSRC_LEN, read_name, start};
-use super::nada::Nada;
+use super::nada::NadaFeedback;
 use crate::error::{BufferTooSmall, ParseError};
 
 /// Subtype of the APP packet.
@@ -91,7 +91,7 @@ impl Sbd {
 
     /// A time of `nanos` nanoseconds in units of the wire: to the nearest, 0 if negative, saturating.
     pub const fn micros_from_nanos(nanos: i64) -> u32 {
-        Nada::held_from_nanos(nanos)
+        NadaFeedback::held_from_nanos(nanos)
     }
 
     /// `skew_est`; beyond 1 or -1 where the report is invalid.

@@ -38,7 +38,7 @@ const ONE: f64 = 4_294_967_296.0;
 
 /// TFRC's feedback at the resolution of the wire.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Tfrc {
+pub struct TfrcFeedback {
     /// SSRC of the sender of the report.
     pub ssrc: u32,
     /// The source reported on.
@@ -53,7 +53,7 @@ pub struct Tfrc {
     pub transport_sequence: u16,
 }
 
-impl Tfrc {
+impl TfrcFeedback {
     /// Length on the wire in bytes.
     pub const WIRE_LEN: usize = HEADER_LEN + SSRC_LEN + NAME.len() + 20;
 
@@ -110,11 +110,11 @@ mod tests {
     use crate::rtcp::refusals::check_refusals;
     use crate::testing::hex;
 
-    fn parse(bytes: &[u8]) -> Result<Tfrc, ParseError> {
-        Tfrc::parse(&compound(bytes).next().unwrap()?)
+    fn parse(bytes: &[u8]) -> Result<TfrcFeedback, ParseError> {
+        TfrcFeedback::parse(&compound(bytes).next().unwrap()?)
     }
 
-    const EXAMPLE: Tfrc = Tfrc {
+    const EXAMPLE: TfrcFeedback = TfrcFeedback {
         ssrc: 0x0102_0304,
         source: 0x0A0B_0C0D,
         // 1/64.
@@ -148,8 +148,10 @@ mod tests {
 
     #[test]
     fn the_loss_event_rate_rounds_and_saturates() {
-        let through =
-            |p| Tfrc { loss_event_rate: Tfrc::loss_event_rate_from(p), ..EXAMPLE }.loss_event_rate();
+        let through = |p| {
+            TfrcFeedback { loss_event_rate: TfrcFeedback::loss_event_rate_from(p), ..EXAMPLE }
+                .loss_event_rate()
+        };
         assert_eq!(through(0.0), 0.0);
         assert_eq!(through(f64::NAN), 0.0);
         assert_eq!(through(-0.1), 0.0);
@@ -157,15 +159,15 @@ mod tests {
         assert_eq!(through(1.0), 1.0);
         assert_eq!(through(7.0), 1.0);
         // A loss event is never rounded away: 2⁻³².
-        assert_eq!(Tfrc::loss_event_rate_from(1e-12), 1);
+        assert_eq!(TfrcFeedback::loss_event_rate_from(1e-12), 1);
         // 0.01 · 2³² = 42 949 672.96.
-        assert_eq!(Tfrc::loss_event_rate_from(0.01), 42_949_673);
+        assert_eq!(TfrcFeedback::loss_event_rate_from(0.01), 42_949_673);
     }
 
     #[test]
     fn what_is_no_report_of_tfrc_is_refused() {
         let mut whole = [0; 32];
         EXAMPLE.write(&mut whole).unwrap();
-        check_refusals(&whole, Tfrc::parse, |buffer| EXAMPLE.write(buffer));
+        check_refusals(&whole, TfrcFeedback::parse, |buffer| EXAMPLE.write(buffer));
     }
 }

@@ -29,9 +29,9 @@ impl<'a> ExtensionBlock<'a> {
     /// The elements; none if the block has neither of the two forms.
     pub fn elements(&self) -> Extensions<'a> {
         match self.profile {
-            ONE_BYTE_PROFILE => Extensions { form: Form::OneByte, rest: self.data },
+            ONE_BYTE_PROFILE => Extensions { form: ExtensionForm::OneByte, rest: self.data },
             profile if profile & 0xFFF0 == TWO_BYTE_PROFILE => {
-                Extensions { form: Form::TwoByte, rest: self.data }
+                Extensions { form: ExtensionForm::TwoByte, rest: self.data }
             }
             _ => Extensions::NONE,
         }
@@ -39,12 +39,12 @@ impl<'a> ExtensionBlock<'a> {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Form {
+pub(super) enum ExtensionForm {
     OneByte,
     TwoByte,
 }
 
-impl Form {
+impl ExtensionForm {
     /// The shortest form that can carry `elements`.
     pub(super) fn for_elements(elements: &[Extension<'_>]) -> Self {
         let fits_one_byte = |e: &Extension<'_>| e.id < STOP_ID && (1..=16).contains(&e.data.len());
@@ -81,20 +81,20 @@ impl Form {
 /// An element that runs past the end of the block is left out together with all after it.
 #[derive(Clone, Debug)]
 pub struct Extensions<'a> {
-    form: Form,
+    form: ExtensionForm,
     rest: &'a [u8],
 }
 
 impl<'a> Extensions<'a> {
-    pub(super) const NONE: Self = Self { form: Form::OneByte, rest: &[] };
+    pub(super) const NONE: Self = Self { form: ExtensionForm::OneByte, rest: &[] };
 
     fn element(&self) -> Option<(Extension<'a>, &'a [u8])> {
         let padding = self.rest.iter().take_while(|&&byte| self.form.is_padding(byte)).count();
         let (id, length, rest) = match (self.form, self.rest.get(padding..)?) {
-            (Form::OneByte, &[first, ref rest @ ..]) if first >> 4 != STOP_ID => {
+            (ExtensionForm::OneByte, &[first, ref rest @ ..]) if first >> 4 != STOP_ID => {
                 (first >> 4, (first & 0xF) + 1, rest)
             }
-            (Form::TwoByte, &[id, length, ref rest @ ..]) => (id, length, rest),
+            (ExtensionForm::TwoByte, &[id, length, ref rest @ ..]) => (id, length, rest),
             _ => return None,
         };
         let (data, rest) = rest.split_at_checked(usize::from(length))?;

@@ -1,6 +1,6 @@
 //! Writing an RTP header.
 
-use super::extension::{Extension, Form};
+use super::extension::{Extension, ExtensionForm};
 use super::{FIXED_HEADER_LEN, VERSION};
 use crate::cursor::Writer;
 use crate::error::{WriteError, at_most};
@@ -67,13 +67,13 @@ impl RtpHeader<'_> {
     }
 
     fn write_extensions(&self, mut writer: Writer<'_>) {
-        let form = Form::for_elements(self.extensions);
+        let form = ExtensionForm::for_elements(self.extensions);
         writer.u16(form.profile());
         writer.u16(self.extension_words() as u16);
         for &Extension { id, data } in self.extensions {
             match form {
-                Form::OneByte => writer.u8(id << 4 | (data.len() - 1) as u8),
-                Form::TwoByte => writer.put(&[id, data.len() as u8]),
+                ExtensionForm::OneByte => writer.u8(id << 4 | (data.len() - 1) as u8),
+                ExtensionForm::TwoByte => writer.put(&[id, data.len() as u8]),
             }
             writer.put(data);
         }
@@ -82,7 +82,7 @@ impl RtpHeader<'_> {
 
     /// Length of the extension block without its own word, in words.
     fn extension_words(&self) -> usize {
-        let prefix_len = Form::for_elements(self.extensions).prefix_len();
+        let prefix_len = ExtensionForm::for_elements(self.extensions).prefix_len();
         self.extensions.iter().map(|e| prefix_len + e.data.len()).sum::<usize>().div_ceil(4)
     }
 }
@@ -159,12 +159,12 @@ mod tests {
 
     #[test]
     fn the_two_byte_form_is_for_what_the_one_byte_form_cannot_carry() {
-        let form = |id, data: &[u8]| Form::for_elements(&[Extension { id, data }]);
-        assert_eq!(form(14, &[0; 16]), Form::OneByte);
-        assert_eq!(form(1, &[0]), Form::OneByte);
-        assert_eq!(form(15, &[0]), Form::TwoByte);
-        assert_eq!(form(1, &[0; 17]), Form::TwoByte);
-        assert_eq!(form(1, &[]), Form::TwoByte);
+        let form = |id, data: &[u8]| ExtensionForm::for_elements(&[Extension { id, data }]);
+        assert_eq!(form(14, &[0; 16]), ExtensionForm::OneByte);
+        assert_eq!(form(1, &[0]), ExtensionForm::OneByte);
+        assert_eq!(form(15, &[0]), ExtensionForm::TwoByte);
+        assert_eq!(form(1, &[0; 17]), ExtensionForm::TwoByte);
+        assert_eq!(form(1, &[]), ExtensionForm::TwoByte);
     }
 
     #[test]

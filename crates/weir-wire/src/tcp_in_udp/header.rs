@@ -37,14 +37,14 @@ impl Ports {
 
 /// Identification of a segment's connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Named {
+pub enum ConnectionName {
     /// The real ports: a SYN or SYN/ACK.
     Ports(Ports),
     /// The connection's number: any other segment.
     Id(ConnectionId),
 }
 
-/// The control bits of TCP except SYN, which [`Named`] implies, and URG, which has no bit here.
+/// The control bits of TCP except SYN, which [`ConnectionName`] implies, and URG, which has no bit here.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Flags(u8);
 
@@ -86,9 +86,9 @@ impl Flags {
 
 /// A segment's header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Header<'a> {
+pub struct SegmentHeader<'a> {
     /// Identification of the connection.
-    pub named: Named,
+    pub named: ConnectionName,
     /// Control bits.
     pub flags: Flags,
     /// Window, as TCP has it.
@@ -101,7 +101,7 @@ pub struct Header<'a> {
     pub options: &'a [u8],
 }
 
-impl<'a> Header<'a> {
+impl<'a> SegmentHeader<'a> {
     /// Reads the segment that fills the payload of a UDP datagram: its header, and the payload that follows.
     ///
     /// # Errors
@@ -116,8 +116,11 @@ impl<'a> Header<'a> {
         }
         let (window, sequence, acknowledgment) = (reader.u16()?, reader.u32()?, reader.u32()?);
         let is_syn = flags & SYN != 0;
-        let named =
-            if is_syn { Named::Ports(read_ports(&mut reader)?) } else { Named::Id(id_of(first, flags)) };
+        let named = if is_syn {
+            ConnectionName::Ports(read_ports(&mut reader)?)
+        } else {
+            ConnectionName::Id(id_of(first, flags))
+        };
         let options_offset = reader.offset();
         let options = reader.slice(4 * usize::from(data_offset - SMALLEST_DATA_OFFSET))?;
         if is_syn {
@@ -130,14 +133,14 @@ impl<'a> Header<'a> {
     /// The option of a SYN that holds the connection's number, or `None` in other segments.
     pub fn setup(&self) -> Option<Setup> {
         match self.named {
-            Named::Ports(_) => Setup::find(self.options).ok(),
-            Named::Id(_) => None,
+            ConnectionName::Ports(_) => Setup::find(self.options).ok(),
+            ConnectionName::Id(_) => None,
         }
     }
 
     /// Length on the wire in bytes.
     pub const fn wire_len(&self) -> usize {
-        let ports_len = if let Named::Ports(_) = self.named { PORTS_LEN } else { 0 };
+        let ports_len = if let ConnectionName::Ports(_) = self.named { PORTS_LEN } else { 0 };
         FIXED_LEN + ports_len + self.options.len().next_multiple_of(4)
     }
 
@@ -150,9 +153,9 @@ impl<'a> Header<'a> {
     pub fn write(&self, buffer: &mut [u8]) -> Result<usize, WriteError> {
         at_most(MAX_OPTIONS_LEN, self.options.len(), "bytes of TCP options")?;
         let (id, syn) = match self.named {
-            Named::Id(id) => (id.number(), 0),
-            Named::Ports(_) if self.setup().is_none() => return Err(WriteError::NoSetup),
-            Named::Ports(_) => (0, SYN),
+            ConnectionName::Id(id) => (id.number(), 0),
+            ConnectionName::Ports(_) if self.setup().is_none() => return Err(WriteError::NoSetup),
+            ConnectionName::Ports(_) => (0, SYN),
         };
         let length = self.wire_len();
         let mut writer = Writer::new(buffer, length)?;
@@ -163,7 +166,7 @@ impl<'a> Header<'a> {
         writer.u16(self.window);
         writer.u32(self.sequence);
         writer.u32(self.acknowledgment);
-        if let Named::Ports(Ports { source, destination }) = self.named {
+        if let ConnectionName::Ports(Ports { source, destination }) = self.named {
             writer.u16(source);
             writer.u16(destination);
         }
@@ -190,13 +193,20 @@ mod tests {
 
     const PORTS: Ports = Ports { source: 0xC001, destination: 443 };
 
-    fn segment(options: &[u8]) -> Header<'_> {
-        let named = Named::Id(ConnectionId::new(0b1_0011).unwrap());
+    fn segment(options: &[u8]) -> SegmentHeader<'_> {
+        let named = ConnectionName::Id(ConnectionId::new(0b1_0011).unwrap());
         let flags = Flags::ACK.and(Flags::PSH);
-        Header { named, flags, window: 0x0102, sequence: 0x0A0B_0C0D, acknowledgment: 0x1122_3344, options }
+        SegmentHeader {
+            named,
+            flags,
+            window: 0x0102,
+            sequence: 0x0A0B_0C0D,
+            acknowledgment: 0x1122_3344,
+            options,
+        }
     }
 
-    fn written(header: &Header<'_>) -> Vec<u8> {
+    fn written(header: &SegmentHeader<'_>) -> Vec<u8> {
         let mut buffer = [0xEE; 100];
         let length = header.write(&mut buffer).unwrap();
         assert_eq!(length, header.wire_len());
@@ -208,7 +218,7 @@ mod tests {
     fn a_segment_has_twelve_bytes_and_its_number_in_two_places() {
         let bytes = written(&segment(&[]));
         assert_eq!(bytes, hex("59 38 01 02 0a 0b 0c 0d 11 22 33 44"));
-        assert_eq!(Header::parse(&bytes), Ok((segment(&[]), &[][..])));
+        assert_eq!(SegmentHeader::parse(&bytes), Ok((segment(&[]), &[][..])));
     }
 
     #[test]
@@ -216,7 +226,7 @@ mod tests {
         let mut bytes = written(&segment(&[8, 4, 1]));
         assert_eq!(bytes, hex("69 38 01 02 0a 0b 0c 0d 11 22 33 44 08 04 01 00"));
         bytes.extend([7, 7]);
-        let (header, payload) = Header::parse(&bytes).unwrap();
+        let (header, payload) = SegmentHeader::parse(&bytes).unwrap();
         assert_eq!((header.options, payload), (&[8, 4, 1, 0][..], &[7, 7][..]));
     }
 
@@ -224,18 +234,19 @@ mod tests {
     fn a_syn_carries_the_real_ports_and_its_number_as_an_option() {
         let setup = Setup::Use(ConnectionId::new(19).unwrap());
         let options = setup.option();
-        let header = Header { named: Named::Ports(PORTS), flags: Flags::ECE, ..segment(&options) };
+        let header =
+            SegmentHeader { named: ConnectionName::Ports(PORTS), flags: Flags::ECE, ..segment(&options) };
         let bytes = written(&header);
         let expected = "70 42 01 02 0a 0b 0c 0d 11 22 33 44 c0 01 01 bb fd 05 54 49 13 00 00 00";
         assert_eq!(bytes, hex(expected));
-        let (read, payload) = Header::parse(&bytes).unwrap();
+        let (read, payload) = SegmentHeader::parse(&bytes).unwrap();
         assert_eq!((read.named, read.setup(), payload.len()), (header.named, Some(setup), 0));
         assert!(read.flags.has(Flags::ECE) && !read.flags.has(Flags::ACK));
     }
 
     #[test]
     fn broken_headers_are_refused_at_the_right_place() {
-        let error = |text| Header::parse(&hex(text)).unwrap_err();
+        let error = |text| SegmentHeader::parse(&hex(text)).unwrap_err();
         let short = |offset, needed, available| ParseError::TooShort { offset, needed, available };
         assert_eq!(error(""), short(0, 12, 0));
         assert_eq!(error("59 38 01 02 0a 0b 0c 0d 11 22 33"), short(0, 12, 11));
@@ -260,7 +271,7 @@ mod tests {
         assert_eq!(segment(&[]).write(&mut buffer[..11]), Err(short));
         let error = segment(&[1; 41]).write(&mut buffer).unwrap_err();
         assert_eq!(error.to_string(), "41 bytes of TCP options, there may be at most 40");
-        let syn = Header { named: Named::Ports(PORTS), ..segment(&[2, 4, 5, 0xb4]) };
+        let syn = SegmentHeader { named: ConnectionName::Ports(PORTS), ..segment(&[2, 4, 5, 0xb4]) };
         assert_eq!(syn.write(&mut buffer), Err(WriteError::NoSetup));
         assert_eq!(buffer, [0xEE; 60]);
     }

@@ -28,7 +28,7 @@ mod header;
 mod option;
 
 pub use connections::{Connections, HALF_OPEN_NANOS, MSL_NANOS};
-pub use header::{Flags, Header, Named, Ports};
+pub use header::{ConnectionName, Flags, Ports, SegmentHeader};
 pub use option::{Setup, TcpOption, options};
 
 /// Protocols that share a port with TCP in UDP.

@@ -33,15 +33,15 @@ pub(super) fn options_at(
     bytes: &[u8],
     offset: usize,
 ) -> impl Iterator<Item = Result<TcpOption<'_>, ParseError>> {
-    Options { reader: Reader::new(bytes, offset), ended: false }
+    SegmentOptions { reader: Reader::new(bytes, offset), ended: false }
 }
 
-struct Options<'a> {
+struct SegmentOptions<'a> {
     reader: Reader<'a>,
     ended: bool,
 }
 
-impl<'a> Iterator for Options<'a> {
+impl<'a> Iterator for SegmentOptions<'a> {
     type Item = Result<TcpOption<'a>, ParseError>;
 
     fn next(&mut self) -> Option<Self::Item> {

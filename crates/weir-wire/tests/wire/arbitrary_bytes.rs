@@ -3,10 +3,11 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 use weir_wire::rtcp::{
-    self, Ccfb, Dccc, Message, Nada, NadaDelay, Own, ReceiverReport, Remb, Sbd, SenderReport, Tfrc, Twcc,
+    self, Ccfb, DcccFeedback, Message, NadaDelay, NadaFeedback, Own, ReceiverReport, Remb, Sbd, SenderReport,
+    TfrcFeedback, Twcc,
 };
 use weir_wire::rtp::{self, RtpPacket};
-use weir_wire::tcp_in_udp::{self, Header, Named};
+use weir_wire::tcp_in_udp::{self, ConnectionName, SegmentHeader};
 use weir_wire::{ExtensionIds, MediaHeader};
 
 /// Reads every part of `bytes`, and checks that the readers stay within them.
@@ -39,16 +40,16 @@ fn read_everything(bytes: &[u8]) -> Result<(), TestCaseError> {
 
 /// Reads TCP in UDP; segments that can be read are written as they were but for bits without meaning.
 fn read_segment(bytes: &[u8]) -> Result<(), TestCaseError> {
-    match Header::parse(bytes) {
+    match SegmentHeader::parse(bytes) {
         Ok((header, payload)) => {
             let kind = tcp_in_udp::demux(bytes);
             prop_assert!(matches!(kind, Some(tcp_in_udp::Kind::Segment | tcp_in_udp::Kind::SegmentOrRtp)));
             prop_assert_eq!(header.wire_len() + payload.len(), bytes.len());
-            prop_assert_eq!(header.setup().is_some(), matches!(header.named, Named::Ports(_)));
+            prop_assert_eq!(header.setup().is_some(), matches!(header.named, ConnectionName::Ports(_)));
             prop_assert!(tcp_in_udp::options(header.options).count() <= header.options.len() / 2 + 1);
             let mut written = vec![0xEE; header.wire_len()];
             prop_assert_eq!(header.write(&mut written), Ok(written.len()));
-            prop_assert_eq!(Header::parse(&written), Ok((header, &[][..])));
+            prop_assert_eq!(SegmentHeader::parse(&written), Ok((header, &[][..])));
             let meaningless = if header.setup().is_some() { (0x0F, 0x20) } else { (0, 0) };
             prop_assert_eq!((written[0], written[1]), (bytes[0] & !meaningless.0, bytes[1] & !meaningless.1));
             prop_assert_eq!(&written[2..], &bytes[2..written.len()]);
@@ -63,10 +64,10 @@ fn read_packet(packet: &rtcp::RtcpPacket<'_>, datagram_len: usize) -> Result<(),
     let _ = (SenderReport::parse(packet), ReceiverReport::parse(packet));
     let _ = (
         Remb::parse(packet),
-        Nada::parse(packet),
+        NadaFeedback::parse(packet),
         NadaDelay::parse(packet),
-        Dccc::parse(packet),
-        Tfrc::parse(packet),
+        DcccFeedback::parse(packet),
+        TfrcFeedback::parse(packet),
         Sbd::parse(packet),
     );
     let _ = (Twcc::parse(packet), Ccfb::parse(packet));
@@ -78,7 +79,7 @@ fn read_packet(packet: &rtcp::RtcpPacket<'_>, datagram_len: usize) -> Result<(),
             prop_assert_eq!(report.blocks().count(), usize::from(packet.count));
         }
         Ok(Message::Remb(remb)) => prop_assert!(i64::try_from(remb.bitrate).is_ok()),
-        Ok(Message::Nada(report)) => prop_assert!(report.congestion <= Nada::MAX_CONGESTION),
+        Ok(Message::Nada(report)) => prop_assert!(report.congestion <= NadaFeedback::MAX_CONGESTION),
         Ok(Message::Tfrc(report)) => prop_assert!((0.0..=1.0).contains(&report.loss_event_rate())),
         Ok(Message::Twcc(feedback)) => {
             let statuses: Vec<_> = feedback.statuses().collect();

@@ -14,10 +14,10 @@ use rtc_rtcp::transport_feedbacks::transport_layer_cc::{
 use rtc_rtcp::{receiver_report, sender_report};
 use rtc_shared::marshal::{Marshal, Unmarshal};
 use weir_wire::rtcp::{
-    CcfbWriter, Message, Metric, ReceiverReport, Reception, Remb, ReportBlock, SenderInfo, SenderReport,
-    Twcc, TwccHeader, messages,
+    CcfbWriter, Message, MetricBlock, PacketStatus, ReceiverReport, Remb, ReportBlock, SenderInfo,
+    SenderReport, Twcc, TwccHeader, messages,
 };
-use weir_wire::{Extension, ExtensionIds, MediaHeader, NtpTime, RtpHeader, RtpPacket, Stamp};
+use weir_wire::{Extension, ExtensionIds, MediaHeader, NtpTime, RtpHeader, RtpPacket, StampExtension};
 
 use crate::rtcp::any_block;
 
@@ -212,14 +212,14 @@ fn any_message_of_theirs() -> impl Strategy<Value = TransportLayerCc> {
 fn our_quarters(message: &Twcc<'_>) -> Vec<Option<i64>> {
     let reference = i64::from(message.reference_time) * 256;
     let quarter = |reception| match reception {
-        Reception::Missing => None,
-        Reception::At(ticks) => Some(reference + i64::from(ticks)),
-        Reception::Untimed => panic!("every message here tells times"),
+        PacketStatus::Missing => None,
+        PacketStatus::At(ticks) => Some(reference + i64::from(ticks)),
+        PacketStatus::Untimed => panic!("every message here tells times"),
     };
     message.statuses().map(|(_, reception)| quarter(reception)).collect()
 }
 
-fn their_metric(metric: Option<Metric>) -> CcFeedbackMetricBlock {
+fn their_metric(metric: Option<MetricBlock>) -> CcFeedbackMetricBlock {
     let ecn = |ecn| match ecn {
         0 => Ecn::NotEct,
         1 => Ecn::Ect1,
@@ -273,7 +273,7 @@ proptest! {
         (ssrc, timestamp) in any::<(u32, u32)>(),
         streams in vec((any::<(u32, u16)>(), vec(prop::option::of((0..4u8, 0..0x2000u16)), 0..60)), 0..5),
     ) {
-        let metric = |(ecn, offset)| Metric { ecn, offset };
+        let metric = |(ecn, offset)| MetricBlock { ecn, offset };
         let mut our_bytes = [0; 1000];
         let mut writer = CcfbWriter::new(&mut our_bytes);
         let mut theirs =
@@ -335,7 +335,7 @@ proptest! {
             sequence,
             abs_send_time: weir_wire::AbsSendTime::from_ticks(ticks),
             transport_sequence: number,
-            stamp: rtt.map(|rtt| Stamp { rtt, rate: 0 }),
+            stamp: rtt.map(|rtt| StampExtension { rtt, rate: 0 }),
             ..MediaHeader::default()
         };
         let mut bytes = vec![0; ours.wire_len()];

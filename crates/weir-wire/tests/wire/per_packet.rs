@@ -3,7 +3,7 @@
 use crate::rtcp::only_message;
 use proptest::collection::vec;
 use proptest::prelude::*;
-use weir_wire::rtcp::{self, Message, Metric, Reception, Twcc, TwccHeader};
+use weir_wire::rtcp::{self, Message, MetricBlock, PacketStatus, Twcc, TwccHeader};
 
 /// Packets in a row: how many were lost before each that arrived, and by how many ns it came after the one before.
 fn arrivals() -> impl Strategy<Value = Vec<Option<i64>>> {
@@ -46,8 +46,8 @@ proptest! {
             for ((sequence, reception), arrival) in read.statuses().zip(told) {
                 prop_assert_eq!(sequence, base_sequence);
                 match (reception, *arrival) {
-                    (Reception::Missing, None) => {}
-                    (Reception::At(_), Some(at)) => {
+                    (PacketStatus::Missing, None) => {}
+                    (PacketStatus::At(_), Some(at)) => {
                         let seen = read.reference_nanos() + reception.nanos().unwrap();
                         prop_assert!((seen - at).abs() <= 125_000, "{} ns off", seen - at);
                     }
@@ -65,10 +65,10 @@ proptest! {
         (ssrc, timestamp) in any::<(u32, u32)>(),
         streams in vec((any::<(u32, u16)>(), vec(prop::option::of((0..4u8, 0..0x2000u16)), 0..60)), 0..5),
     ) {
-        let streams: Vec<(u32, u16, Vec<Option<Metric>>)> = streams
+        let streams: Vec<(u32, u16, Vec<Option<MetricBlock>>)> = streams
             .into_iter()
             .map(|((source, begin), metrics)| {
-                let metric = |(ecn, offset)| Metric { ecn, offset };
+                let metric = |(ecn, offset)| MetricBlock { ecn, offset };
                 (source, begin, metrics.into_iter().map(|told| told.map(metric)).collect())
             })
             .collect();

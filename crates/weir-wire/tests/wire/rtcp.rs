@@ -4,7 +4,8 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use weir_wire::NtpTime;
 use weir_wire::rtcp::{
-    self, Dccc, Message, Nada, Own, ReceiverReport, Remb, ReportBlock, Sbd, SenderInfo, SenderReport, Tfrc,
+    self, DcccFeedback, Message, NadaFeedback, Own, ReceiverReport, Remb, ReportBlock, Sbd, SenderInfo,
+    SenderReport, TfrcFeedback,
 };
 
 pub(crate) fn any_block() -> impl Strategy<Value = ReportBlock> {
@@ -77,14 +78,14 @@ proptest! {
     fn nada_reports_are_read_as_written(
         (ssrc, source, ramp_up, transport_sequence) in any::<(u32, u32, bool, u16)>(),
         (receive_rate, held) in any::<(u32, u32)>(),
-        congestion in 0..=Nada::MAX_CONGESTION,
+        congestion in 0..=NadaFeedback::MAX_CONGESTION,
     ) {
-        let report = Nada { ssrc, source, ramp_up, congestion, transport_sequence, receive_rate, held };
-        let mut bytes = [0; Nada::WIRE_LEN];
+        let report = NadaFeedback { ssrc, source, ramp_up, congestion, transport_sequence, receive_rate, held };
+        let mut bytes = [0; NadaFeedback::WIRE_LEN];
         prop_assert_eq!(report.write(&mut bytes), Ok(bytes.len()));
         prop_assert_eq!(only_message(&bytes), Message::Nada(report));
-        prop_assert_eq!(Nada::congestion_from_nanos(report.congestion_nanos()), congestion);
-        prop_assert_eq!(Nada::held_from_nanos(report.held_nanos()), held);
+        prop_assert_eq!(NadaFeedback::congestion_from_nanos(report.congestion_nanos()), congestion);
+        prop_assert_eq!(NadaFeedback::held_from_nanos(report.held_nanos()), held);
     }
 
     #[test]
@@ -92,11 +93,11 @@ proptest! {
         (ssrc, source, loss_event_rate, transport_sequence) in any::<(u32, u32, u32, u16)>(),
         (receive_rate, held) in any::<(u32, u32)>(),
     ) {
-        let report = Tfrc { ssrc, source, loss_event_rate, receive_rate, held, transport_sequence };
-        let mut bytes = [0; Tfrc::WIRE_LEN];
+        let report = TfrcFeedback { ssrc, source, loss_event_rate, receive_rate, held, transport_sequence };
+        let mut bytes = [0; TfrcFeedback::WIRE_LEN];
         prop_assert_eq!(report.write(&mut bytes), Ok(bytes.len()));
         prop_assert_eq!(only_message(&bytes), Message::Tfrc(report));
-        prop_assert_eq!(Tfrc::loss_event_rate_from(report.loss_event_rate()), loss_event_rate);
+        prop_assert_eq!(TfrcFeedback::loss_event_rate_from(report.loss_event_rate()), loss_event_rate);
     }
 
     #[test]
@@ -104,7 +105,7 @@ proptest! {
         (ssrc, source, packet_size, transport_sequence) in any::<(u32, u32, u16, u16)>(),
         (delay_nanos, made_nanos, interarrival, sending_rate, held) in any::<(i64, i64, u32, u32, u32)>(),
     ) {
-        let report = Dccc {
+        let report = DcccFeedback {
             ssrc,
             source,
             delay_nanos,
@@ -115,10 +116,10 @@ proptest! {
             transport_sequence,
             held,
         };
-        let mut bytes = [0; Dccc::WIRE_LEN];
+        let mut bytes = [0; DcccFeedback::WIRE_LEN];
         prop_assert_eq!(report.write(&mut bytes), Ok(bytes.len()));
         prop_assert_eq!(only_message(&bytes), Message::Dccc(report));
-        prop_assert_eq!(Dccc::held_from_nanos(report.held_nanos()), held);
+        prop_assert_eq!(DcccFeedback::held_from_nanos(report.held_nanos()), held);
     }
 
     #[test]

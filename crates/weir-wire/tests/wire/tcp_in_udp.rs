@@ -2,10 +2,10 @@
 
 use proptest::collection::vec;
 use proptest::prelude::*;
-use weir_wire::tcp_in_udp::{ConnectionId, Connections, Flags, Header, Named, Ports, Setup};
+use weir_wire::tcp_in_udp::{ConnectionId, ConnectionName, Connections, Flags, Ports, SegmentHeader, Setup};
 
-fn named_by(number: u8) -> Named {
-    Named::Id(ConnectionId::new(number).unwrap())
+fn named_by(number: u8) -> ConnectionName {
+    ConnectionName::Id(ConnectionId::new(number).unwrap())
 }
 
 proptest! {
@@ -18,19 +18,19 @@ proptest! {
         payload in vec(any::<u8>(), 0..40),
     ) {
         let setup = Setup::Use(ConnectionId::new(id).unwrap());
-        let named = if syn { Named::Ports(Ports { source, destination }) } else { named_by(id) };
+        let named = if syn { ConnectionName::Ports(Ports { source, destination }) } else { named_by(id) };
         let options = if syn { [options, setup.option().to_vec()].concat() } else { options };
         let flags = Flags::from_bits(flags);
-        let header = Header { named, flags, window, sequence, acknowledgment, options: &options };
+        let header = SegmentHeader { named, flags, window, sequence, acknowledgment, options: &options };
         let mut bytes = vec![0xEE; header.wire_len()];
         prop_assert_eq!(header.write(&mut bytes), Ok(header.wire_len()));
         bytes.extend(&payload);
-        let (read, after) = Header::parse(&bytes).unwrap();
+        let (read, after) = SegmentHeader::parse(&bytes).unwrap();
         prop_assert_eq!(after, &payload[..]);
         let (told, filled) = read.options.split_at(options.len());
         prop_assert!(told == options && filled.len() < 4 && filled.iter().all(|byte| *byte == 0));
         prop_assert_eq!(read.setup(), syn.then_some(setup));
-        prop_assert_eq!(Header { options: &options, ..read }, header);
+        prop_assert_eq!(SegmentHeader { options: &options, ..read }, header);
     }
 
     #[test]

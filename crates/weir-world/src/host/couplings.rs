@@ -15,7 +15,7 @@ use crate::monitor::Monitor;
 /// Its actions for other flows, and all messages to and actions of a far one, wait in queues for their time.
 #[derive(Debug, Default)]
 pub struct Couplings {
-    all: Vec<Coupling>,
+    all: Vec<DelayedCoupler>,
     /// The coupling of each flow.
     of_flow: Vec<Option<u32>>,
     /// A near coupler with actions for other flows than the sender of the message.
@@ -24,7 +24,7 @@ pub struct Couplings {
 
 /// A coupler, and the messages and actions in transit, in the order in which they arrive.
 #[derive(Debug)]
-struct Coupling {
+struct DelayedCoupler {
     coupler: Box<dyn Coupler>,
     delay: TimeDelta,
     messages: VecDeque<(Time, u32, CouplingMessage)>,
@@ -42,7 +42,7 @@ pub struct SentAction {
     pub aggregate: Option<Aggregate>,
 }
 
-impl Coupling {
+impl DelayedCoupler {
     fn new(spec: CouplingSpec) -> Self {
         let CouplingSpec { coupler, delay, .. } = spec;
         Self { coupler, delay, messages: VecDeque::new(), actions: VecDeque::new() }
@@ -93,7 +93,7 @@ impl Couplings {
     pub fn new(specs: Vec<CouplingSpec>, flows: &[FlowSpec]) -> Self {
         let of_flow = flows.iter().map(|flow| flow.coupled.as_ref().map(|coupled| coupled.coupling as u32));
         Self {
-            all: specs.into_iter().map(Coupling::new).collect(),
+            all: specs.into_iter().map(DelayedCoupler::new).collect(),
             of_flow: of_flow.collect(),
             hurried: None,
         }

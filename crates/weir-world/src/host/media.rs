@@ -41,12 +41,12 @@ struct SendingFlow {
     signals: SignalBuffer,
     /// Whether an event may have changed the signals.
     signals_changed: bool,
-    coupled: Option<Box<Coupled>>,
+    coupled: Option<Box<FlowCoupling>>,
 }
 
 /// State of a coupled flow.
 #[derive(Debug)]
-struct Coupled {
+struct FlowCoupling {
     flow: CoupledFlow,
     priorities: Priorities,
 }
@@ -94,7 +94,7 @@ impl SendingFlow {
         world: &mut impl World,
         messages: impl FnOnce(&mut CoupledFlow, &Session) -> W,
     ) {
-        let Some(Coupled { flow, .. }) = self.coupled.as_deref_mut() else { return };
+        let Some(FlowCoupling { flow, .. }) = self.coupled.as_deref_mut() else { return };
         for message in messages(flow, session) {
             world.send_message(now, self.life.flow, &message);
             while let Some(action) = world.poll_action(now, self.life.flow) {
@@ -149,7 +149,7 @@ impl MediaSource {
         let (ecn, pauses) = (config.ecn, Pauses::new(pauses));
         let coupled = coupled.map(|spec| {
             let flow = CoupledFlow::new(id, spec.priority, spec.desired, config);
-            Box::new(Coupled { flow, priorities: Priorities::new(spec) })
+            Box::new(FlowCoupling { flow, priorities: Priorities::new(spec) })
         });
         if self.flows.is_empty() {
             self.flows.reserve_exact(1); // most have one flow

@@ -14,7 +14,7 @@ fn reports_lost<L: Controller, O: Observer>(mut sender: AtSender<O, L>) -> AtSen
         if round % 3 == 2 {
             continue;
         }
-        let fate = |packet: &SentPacket| Fate::Arrived {
+        let fate = |packet: &SentPacket| PacketFate::Arrived {
             at: Some(ArrivalTime::ZERO + (packet.at - SendTime::ZERO) + TimeDelta::from_millis(25)),
             ecn: Ecn::NotEct,
         };

@@ -25,11 +25,11 @@ fn a_packet_at_an_unknown_time_has_the_delay_of_the_one_before() {
     (0..20).for_each(|id| sender.on_sent(&sent(id, 10 * id as i64), &SendState::default()));
     let untimed = |id: u64| PacketResult {
         sent: sent(id, 10 * id as i64),
-        fate: Fate::Arrived { at: None, ecn: Ecn::NotEct },
+        fate: PacketFate::Arrived { at: None, ecn: Ecn::NotEct },
     };
     let late = |id: u64| PacketResult {
         sent: sent(id, 10 * id as i64),
-        fate: Fate::Recovered { at: None, ecn: Ecn::NotEct },
+        fate: PacketFate::Recovered { at: None, ecn: Ecn::NotEct },
     };
     // Before any time is reported there is no delay; then it is 40 ms, then 55.
     tell(&mut sender, &[untimed(0), came(1, 10, 50), untimed(2), came(3, 30, 85), untimed(4)], None);

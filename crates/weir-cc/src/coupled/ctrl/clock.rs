@@ -10,7 +10,7 @@ pub(super) const TICKS: f64 = 16_777_216.0;
 
 /// The ACK clock of one newcomer.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Clock {
+pub(super) struct AckClock {
     /// `k`, segments not yet clocked out.
     pub(super) left: u32,
     /// Segments clocked out.
@@ -21,7 +21,7 @@ pub(super) struct Clock {
     pub(super) acknowledged_at: SendTime,
 }
 
-impl Clock {
+impl AckClock {
     /// A clock for `left` segments in a group of `total` ticks: the first acknowledgement sends.
     pub(super) const fn new(now: SendTime, left: u32, total: u64) -> Self {
         Self { left, sent: 0, credit: total, acknowledged_at: now }
@@ -52,7 +52,7 @@ mod tests {
 
     /// The numbers of the acknowledgements, of `per_ack` segments each, that send.
     fn sends(left: u32, ticks: u64, total: u64, per_ack: u64, acks: u32) -> Vec<u32> {
-        let mut clock = Clock::new(SendTime::ZERO, left, total);
+        let mut clock = AckClock::new(SendTime::ZERO, left, total);
         let mut sends = Vec::new();
         for number in 0..acks {
             if clock.is_due(total) {

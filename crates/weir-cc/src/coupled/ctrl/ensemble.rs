@@ -3,7 +3,7 @@
 use core::fmt::Debug;
 
 use crate::coupled::coupler::Aggregate;
-use crate::coupled::frame::{CouplingAlgorithm, Departure, Frame};
+use crate::coupled::frame::{AlgorithmCoupler, CouplingAlgorithm, Departure};
 use crate::coupled::message::{
     CouplerAction, CouplingMessage, CwndUpdate, FlowId, FlowParameters, Join, Update, WindowEvent, Windowed,
 };
@@ -44,7 +44,7 @@ pub(super) trait Rule: Send + Sync + Debug + Default {
 pub struct Sharing<R>(R);
 
 /// Coupler of flows that share by a rule.
-pub(super) type Ensemble<R> = Frame<Sharing<R>>;
+pub(super) type Ensemble<R> = AlgorithmCoupler<Sharing<R>>;
 
 #[expect(private_bounds, reason = "the rules are named by their types only")]
 impl<R: Rule> Ensemble<R> {
@@ -65,18 +65,18 @@ impl<R: Rule> CouplingAlgorithm for Sharing<R> {
 
     const WINDOWS_ONLY: bool = true;
 
-    fn admit(_: &mut Frame<Self>, _: SendTime, _: FlowId, join: &Join) -> ControlledFlow {
+    fn admit(_: &mut AlgorithmCoupler<Self>, _: SendTime, _: FlowId, join: &Join) -> ControlledFlow {
         let Windowed { window, segment, .. } = join.windowed();
         let segment = segment.bytes_f64();
         ControlledFlow { window, segment, at_once: true, recovering: false }
     }
 
-    fn on_join(frame: &mut Frame<Self>, _: SendTime, place: usize, _: &Join) {
+    fn on_join(frame: &mut AlgorithmCoupler<Self>, _: SendTime, place: usize, _: &Join) {
         frame.algorithm.0.on_join(frame.flows.all_mut(), place);
         frame.flows[place].at_once = true;
     }
 
-    fn on_rate(frame: &mut Frame<Self>, _: SendTime, place: usize, update: &Update) {
+    fn on_rate(frame: &mut AlgorithmCoupler<Self>, _: SendTime, place: usize, update: &Update) {
         let before = frame.flows[place].window;
         let cwnd = update.window.map_or(before.cwnd, |windowed| windowed.window.cwnd);
         let cwnd_update = CwndUpdate {
@@ -94,7 +94,7 @@ impl<R: Rule> CouplingAlgorithm for Sharing<R> {
         frame.flows[place].at_once = true;
     }
 
-    fn on_window(frame: &mut Frame<Self>, _: SendTime, place: usize, cwnd_update: &CwndUpdate) {
+    fn on_window(frame: &mut AlgorithmCoupler<Self>, _: SendTime, place: usize, cwnd_update: &CwndUpdate) {
         let flow = &mut frame.flows[place];
         match cwnd_update.event {
             WindowEvent::TimedOut => {
@@ -112,9 +112,15 @@ impl<R: Rule> CouplingAlgorithm for Sharing<R> {
     }
 
     /// These rules have no weights.
-    fn on_parameters(_: &mut Frame<Self>, _: SendTime, _: usize, _: &FlowParameters) {}
+    fn on_parameters(_: &mut AlgorithmCoupler<Self>, _: SendTime, _: usize, _: &FlowParameters) {}
 
-    fn on_left(frame: &mut Frame<Self>, _: SendTime, _: FlowId, left: ControlledFlow, departure: Departure) {
+    fn on_left(
+        frame: &mut AlgorithmCoupler<Self>,
+        _: SendTime,
+        _: FlowId,
+        left: ControlledFlow,
+        departure: Departure,
+    ) {
         let Sharing(rule) = &mut frame.algorithm;
         match departure {
             Departure::Withdrawal => rule.on_withdraw(frame.flows.all_mut(), left.window),
@@ -125,13 +131,13 @@ impl<R: Rule> CouplingAlgorithm for Sharing<R> {
         }
     }
 
-    fn answer(frame: &mut Frame<Self>, place: usize, message: &CouplingMessage) {
+    fn answer(frame: &mut AlgorithmCoupler<Self>, place: usize, message: &CouplingMessage) {
         if matches!(message, CouplingMessage::Join(_) | CouplingMessage::Update(_)) {
             frame.send_window(place);
         }
     }
 
-    fn settle(frame: &mut Frame<Self>) {
+    fn settle(frame: &mut AlgorithmCoupler<Self>) {
         for place in 0..frame.flows.len() {
             if core::mem::take(&mut frame.flows[place].at_once) {
                 frame.send_window(place);
@@ -139,7 +145,7 @@ impl<R: Rule> CouplingAlgorithm for Sharing<R> {
         }
     }
 
-    fn aggregate(frame: &Frame<Self>, _: usize) -> Option<Aggregate> {
+    fn aggregate(frame: &AlgorithmCoupler<Self>, _: usize) -> Option<Aggregate> {
         let sum = frame.flows.all().iter().map(|flow| flow.window.cwnd * flow.segment).sum();
         Some(Aggregate { group: 0, sum })
     }

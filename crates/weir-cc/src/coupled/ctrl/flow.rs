@@ -2,7 +2,7 @@
 
 use weir_units::TimeDelta;
 
-use super::clock::Clock;
+use super::clock::AckClock;
 use crate::coupled::conversion::possible_rtt;
 use crate::coupled::message::{CwndUpdate, FlowParameters, Windowed};
 use crate::time::SendTime;
@@ -32,8 +32,8 @@ pub struct Flow {
     pub(super) acknowledged_at: SendTime,
     /// Timeouts in a row.
     pub(super) timeouts: u32,
-    pub(super) clock: Option<Clock>,
-    pub(super) usage: Usage,
+    pub(super) clock: Option<AckClock>,
+    pub(super) usage: ShareUsage,
 }
 
 /// Signal by which a controller steers.
@@ -60,7 +60,7 @@ pub(super) enum Phase {
 
 /// How much of its share a flow uses, by rounds of the group.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Usage {
+pub(super) struct ShareUsage {
     /// Bytes acknowledged in this round and in the last.
     pub(super) acked: [f64; 2],
     /// Most bytes that were in the network in this round.
@@ -85,7 +85,7 @@ impl Flow {
             acknowledged_at: now,
             timeouts: 0,
             clock: None,
-            usage: Usage { limited: true, ..Usage::default() },
+            usage: ShareUsage { limited: true, ..ShareUsage::default() },
         }
     }
 
@@ -112,8 +112,8 @@ impl Flow {
 
     /// Another round begins.
     pub(super) fn turn_round(&mut self) {
-        let Usage { acked: [acked, _], .. } = self.usage;
-        self.usage = Usage { acked: [0.0, acked], peak: 0.0, limited: false };
+        let ShareUsage { acked: [acked, _], .. } = self.usage;
+        self.usage = ShareUsage { acked: [0.0, acked], peak: 0.0, limited: false };
     }
 
     /// Bytes acknowledged in this round and the last.

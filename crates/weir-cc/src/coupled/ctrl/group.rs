@@ -20,16 +20,16 @@ use super::tenants::Tenants;
 use crate::config_error::ConfigError;
 use crate::coupled::conversion::possible_rtt;
 use crate::coupled::coupler::Aggregate;
-use crate::coupled::frame::{CouplingAlgorithm, Departure, Frame};
+use crate::coupled::frame::{AlgorithmCoupler, CouplingAlgorithm, Departure};
 use crate::coupled::message::{
     CouplingMessage, CwndUpdate, FlowId, FlowParameters, Join, Update, WindowEvent,
 };
 use crate::time::SendTime;
 
-use clocks::Clocks;
+use clocks::NewcomerClocks;
 
 /// Couples windows: the aggregate reacts as one connection does, and each flow has its share of it.
-pub type CtrlTcp = Frame<Coordination>;
+pub type CtrlTcp = AlgorithmCoupler<Coordination>;
 
 /// State of the coordination: the sums, the coordinator and the loss event.
 #[derive(Clone, Debug)]
@@ -40,7 +40,7 @@ pub struct Coordination {
     /// `CoCo`: the flow whose growth is the aggregate's.
     coordinator: Option<FlowId>,
     episode: Episode,
-    clocks: Clocks,
+    clocks: NewcomerClocks,
     /// Number of flows whose timeout is not decided.
     undecided: u32,
     /// Whether the last flow has not yet reached all that the others left.
@@ -72,7 +72,7 @@ impl CtrlTcp {
             shares: Shares::default(),
             coordinator: None,
             episode: Episode::default(),
-            clocks: Clocks::default(),
+            clocks: NewcomerClocks::default(),
             undecided: 0,
             inheriting: false,
             priorities: 0.0,
@@ -156,35 +156,40 @@ impl CouplingAlgorithm for Coordination {
 
     const WINDOWS_ONLY: bool = true;
 
-    fn admit(_: &mut Frame<Self>, now: SendTime, _: FlowId, join: &Join) -> Flow {
+    fn admit(_: &mut AlgorithmCoupler<Self>, now: SendTime, _: FlowId, join: &Join) -> Flow {
         Flow::new(now, join.parameters, &join.windowed())
     }
 
-    fn on_join(frame: &mut Frame<Self>, now: SendTime, place: usize, _: &Join) {
+    fn on_join(frame: &mut AlgorithmCoupler<Self>, now: SendTime, place: usize, _: &Join) {
         frame.take_in(now, place);
     }
 
-    fn on_rate(frame: &mut Frame<Self>, now: SendTime, place: usize, update: &Update) {
+    fn on_rate(frame: &mut AlgorithmCoupler<Self>, now: SendTime, place: usize, update: &Update) {
         frame.on_update(now, place, update);
     }
 
-    fn on_window(frame: &mut Frame<Self>, now: SendTime, place: usize, cwnd_update: &CwndUpdate) {
+    fn on_window(frame: &mut AlgorithmCoupler<Self>, now: SendTime, place: usize, cwnd_update: &CwndUpdate) {
         frame.on_cwnd_update(now, place, cwnd_update);
     }
 
-    fn on_parameters(frame: &mut Frame<Self>, now: SendTime, place: usize, parameters: &FlowParameters) {
+    fn on_parameters(
+        frame: &mut AlgorithmCoupler<Self>,
+        now: SendTime,
+        place: usize,
+        parameters: &FlowParameters,
+    ) {
         frame.set_parameters(now, place, parameters);
     }
 
-    fn on_leaving(frame: &mut Frame<Self>, now: SendTime, place: usize, departure: Departure) {
+    fn on_leaving(frame: &mut AlgorithmCoupler<Self>, now: SendTime, place: usize, departure: Departure) {
         frame.prepare_leave(now, place, departure);
     }
 
-    fn on_left(frame: &mut Frame<Self>, now: SendTime, member: FlowId, left: Flow, _: Departure) {
+    fn on_left(frame: &mut AlgorithmCoupler<Self>, now: SendTime, member: FlowId, left: Flow, _: Departure) {
         frame.inherit(now, member, &left);
     }
 
-    fn answer(frame: &mut Frame<Self>, place: usize, message: &CouplingMessage) {
+    fn answer(frame: &mut AlgorithmCoupler<Self>, place: usize, message: &CouplingMessage) {
         match message {
             CouplingMessage::Join(_) => frame.send_window(place, f64::INFINITY, None),
             CouplingMessage::Update(_) => frame.send_window(place, frame.flows[place].held.cwnd, None),
@@ -192,17 +197,17 @@ impl CouplingAlgorithm for Coordination {
         }
     }
 
-    fn next_timer(frame: &Frame<Self>) -> Option<SendTime> {
+    fn next_timer(frame: &AlgorithmCoupler<Self>) -> Option<SendTime> {
         frame.algorithm.clocks.are_running().then(|| frame.next_silence()).flatten()
     }
 
-    fn on_timer(frame: &mut Frame<Self>, now: SendTime) {
+    fn on_timer(frame: &mut AlgorithmCoupler<Self>, now: SendTime) {
         if frame.algorithm.clocks.are_running() {
             frame.end_silent_clocks(now);
         }
     }
 
-    fn aggregate(frame: &Frame<Self>, _: usize) -> Option<Aggregate> {
+    fn aggregate(frame: &AlgorithmCoupler<Self>, _: usize) -> Option<Aggregate> {
         Some(Aggregate { group: 0, sum: frame.algorithm.shares.sum() })
     }
 }

@@ -21,18 +21,18 @@ pub enum Presence {
 
 /// State of a member that every coupler keeps.
 #[derive(Clone, Copy, Debug)]
-struct Standing {
+struct MemberState {
     presence: Presence,
     /// The number of the newest action with a rate.
     epoch: u32,
-    /// Whether [`Pending::Newest`] waits in the queue.
+    /// Whether [`PendingAction::Newest`] waits in the queue.
     ordered: bool,
     clock: MessageClock,
 }
 
 /// An action that waits to be polled.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Pending {
+pub(super) enum PendingAction {
     Action(CouplerAction),
     /// The newest action of a member, which the algorithm makes when it is polled.
     Newest,
@@ -42,9 +42,9 @@ pub(super) enum Pending {
 #[derive(Clone, Debug)]
 pub struct Members<F> {
     ids: Vec<FlowId>,
-    standings: Vec<Standing>,
+    standings: Vec<MemberState>,
     states: Vec<F>,
-    queue: VecDeque<(FlowId, Pending)>,
+    queue: VecDeque<(FlowId, PendingAction)>,
     /// Newest number of an action to a member that has left.
     epochs: u32,
 }
@@ -77,14 +77,14 @@ impl<F> Members<F> {
         let (presence, clock) = (Presence::Active, MessageClock::new(now));
         match self.ids.binary_search(&member) {
             Ok(place) => {
-                let Standing { epoch, ordered, .. } = self.standings[place];
-                self.standings[place] = Standing { presence, epoch, ordered, clock };
+                let MemberState { epoch, ordered, .. } = self.standings[place];
+                self.standings[place] = MemberState { presence, epoch, ordered, clock };
                 self.states[place] = state;
                 place
             }
             Err(place) => {
                 // A later flow of this number may still receive older actions, and must take its own for newer ones.
-                let standing = Standing { presence, epoch: self.epochs, ordered: false, clock };
+                let standing = MemberState { presence, epoch: self.epochs, ordered: false, clock };
                 self.ids.insert(place, member);
                 self.standings.insert(place, standing);
                 self.states.insert(place, state);
@@ -186,20 +186,20 @@ impl<F> Members<F> {
 
     /// Queues an action for a flow that may be no member.
     pub(super) fn push_to(&mut self, member: FlowId, action: CouplerAction) {
-        self.queue.push_back((member, Pending::Action(action)));
+        self.queue.push_back((member, PendingAction::Action(action)));
     }
 
     /// Queues the newest action of the member at `place`, once however often it changes before it is polled.
     pub fn order(&mut self, place: usize) {
         if !core::mem::replace(&mut self.standings[place].ordered, true) {
-            self.queue.push_back((self.ids[place], Pending::Newest));
+            self.queue.push_back((self.ids[place], PendingAction::Newest));
         }
     }
 
     /// Queues a further action of the member at `place` before all others.
     pub fn order_next(&mut self, place: usize) {
         if !core::mem::replace(&mut self.standings[place].ordered, true) {
-            self.queue.push_front((self.ids[place], Pending::Newest));
+            self.queue.push_front((self.ids[place], PendingAction::Newest));
         }
     }
 
@@ -208,9 +208,9 @@ impl<F> Members<F> {
         self.standings[place].ordered
     }
 
-    pub(super) fn pop(&mut self) -> Option<(FlowId, Pending)> {
+    pub(super) fn pop(&mut self) -> Option<(FlowId, PendingAction)> {
         let (member, pending) = self.queue.pop_front()?;
-        if pending == Pending::Newest
+        if pending == PendingAction::Newest
             && let Some(place) = self.place(member)
         {
             self.standings[place].ordered = false;
@@ -280,13 +280,13 @@ mod tests {
         members.insert(SendTime::ZERO, FlowId(4), ());
         members.order(0);
         members.order(0);
-        assert_eq!(members.pop(), Some((FlowId(4), Pending::Newest)));
+        assert_eq!(members.pop(), Some((FlowId(4), PendingAction::Newest)));
         assert_eq!(members.pop(), None);
         members.push(0, CouplerAction::Segment);
         members.order_next(0);
         members.push_to(FlowId(5), CouplerAction::Reduce);
         members.drop_actions(0);
-        assert_eq!(members.pop(), Some((FlowId(5), Pending::Action(CouplerAction::Reduce))));
+        assert_eq!(members.pop(), Some((FlowId(5), PendingAction::Action(CouplerAction::Reduce))));
         assert_eq!(members.pop(), None);
     }
 }

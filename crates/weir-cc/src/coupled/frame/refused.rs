@@ -4,7 +4,7 @@ use crate::coupled::coupler::Refusal;
 
 /// Numbers of refused messages, by reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Refused {
+pub struct RefusedMessages {
     /// Messages of flows that have not joined.
     pub unknown_flow: u64,
     /// Joins of flows that have joined already.
@@ -17,7 +17,7 @@ pub struct Refused {
     pub kind: u64,
 }
 
-impl Refused {
+impl RefusedMessages {
     pub(super) fn count(&mut self, refusal: Refusal) {
         let counter = match refusal {
             Refusal::UnknownFlow(_) => &mut self.unknown_flow,

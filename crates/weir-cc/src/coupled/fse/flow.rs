@@ -4,7 +4,7 @@ use weir_units::{DataRate, TimeDelta};
 
 use super::cuts::Cuts;
 use crate::coupled::bound::Bound;
-use crate::coupled::conversion::Steering;
+use crate::coupled::conversion::WindowConversion;
 use crate::coupled::message::FlowParameters;
 use crate::time::SendTime;
 
@@ -39,7 +39,7 @@ pub struct Flow {
     pub(super) deaf: bool,
     /// Its window, if windows steer it: a controller that sends rates is steered by rates, even if it has a window as
     /// well.
-    pub(super) steering: Option<Steering>,
+    pub(super) conversion: Option<WindowConversion>,
     pub(super) tells_rates: bool,
     /// The cuts that it made of its group's sum.
     pub(super) cuts: Cuts,
@@ -76,7 +76,7 @@ impl Flow {
             rtt: None,
             feedback_at: now,
             deaf: false,
-            steering: None,
+            conversion: None,
             tells_rates: false,
             cuts: Cuts::default(),
         }
@@ -104,14 +104,14 @@ impl Flow {
 
     /// A share as the flow gets it: in whole bit/s, unless as a window.
     pub(super) fn whole(&self, share: f64) -> f64 {
-        if self.steering.is_some() { share } else { (share + 0.5) as u64 as f64 }
+        if self.conversion.is_some() { share } else { (share + 0.5) as u64 as f64 }
     }
 
     /// Sets the rate in use to the share. Returns whether it changed, so that the flow is to get it. In recovery a window
     /// is the transport's own.
     pub(super) fn follow(&mut self, share: f64) -> bool {
         let rate = self.whole(share);
-        if rate == self.in_force || self.steering.is_some_and(|steering| !steering.is_open()) {
+        if rate == self.in_force || self.conversion.is_some_and(|conversion| !conversion.is_open()) {
             return false;
         }
         self.in_force = rate;

@@ -5,12 +5,12 @@ use alloc::vec::Vec;
 use super::flow::{Flow, GroupSlot};
 use crate::coupled::frame::Members;
 use crate::coupled::message::FlowId;
-use crate::coupled::water_fill::{Claim, weigh};
+use crate::coupled::water_fill::{ShareClaim, weigh};
 use crate::time::SendTime;
 
 /// The time after a cut in which it is the only change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Timer {
+pub(super) struct CutTimer {
     pub(super) expiry: SendTime,
     /// Rank of the flow that made the cut.
     pub(super) by: u32,
@@ -29,13 +29,13 @@ pub(super) struct Group {
     pub(super) sum: f64,
     /// The sum up to which windows may use slow start, or `None` before any congestion.
     pub(super) threshold: Option<f64>,
-    pub(super) timer: Option<Timer>,
+    pub(super) timer: Option<CutTimer>,
     /// `TLO` of RFC 8699's appendix C.
     pub(super) left_over: f64,
     /// `FSE_R` of flows that have gone since the last update, which appendix C still counts then.
     pub(super) gone: f64,
-    /// Claim of each flow, in the order of [`Claim::order`].
-    pub(super) claims: Vec<Claim>,
+    /// Claim of each flow, in the order of [`ShareClaim::order`].
+    pub(super) claims: Vec<ShareClaim>,
     /// The flow of each claim.
     pub(super) members: Vec<FlowId>,
     /// Whether something changed that the next update distributes.
@@ -126,7 +126,7 @@ impl Groups {
     /// Seats a flow with `share`; the caller sets `S_CR`.
     pub(super) fn seat(&mut self, flows: &mut Members<Flow>, group: usize, place: usize, share: f64) {
         let (Some(flow), Some(g)) = (flows.get(place), self.all.get_mut(group)) else { return };
-        let mut claim = Claim::new(flow.rank, flow.parameters.priority, flow.least(), flow.most());
+        let mut claim = ShareClaim::new(flow.rank, flow.parameters.priority, flow.least(), flow.most());
         claim.share = share;
         let at = g.claims.partition_point(|other| other.order(&claim).is_lt());
         g.claims.insert(at, claim);

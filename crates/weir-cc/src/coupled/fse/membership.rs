@@ -4,9 +4,9 @@ use alloc::vec::Vec;
 
 use super::cuts::Cuts;
 use super::flow::{Flow, GroupSlot};
-use super::{Fse, Grouping};
+use super::{Fse, InitialGrouping};
 use crate::coupled::bound::Bound;
-use crate::coupled::conversion::Steering;
+use crate::coupled::conversion::WindowConversion;
 use crate::coupled::coupler::{Grouped, Refusal};
 use crate::coupled::frame::Departure;
 use crate::coupled::message::{CouplerAction, FlowId, FlowParameters, Join};
@@ -30,7 +30,7 @@ impl Fse {
         let rank = known.map_or_else(|| self.algorithm.groups.take_rank(), |flow| flow.rank);
         let mut flow = Flow::new(now, rank, label, join.parameters, self.algorithm.config.least_rate);
         (flow.start, flow.in_force) = (join.start.bps_f64(), join.present.bps_f64());
-        flow.steering = join.window.as_ref().filter(|_| !tells_rates).and_then(Steering::new);
+        flow.conversion = join.window.as_ref().filter(|_| !tells_rates).and_then(WindowConversion::new);
         flow.tells_rates = tells_rates;
         if self.algorithm.config.literal_dr {
             flow.literal = flow.start;
@@ -48,8 +48,8 @@ impl Fse {
 
     fn first_label(&self) -> Option<u32> {
         match self.algorithm.grouping {
-            Grouping::Together => Some(0),
-            Grouping::Apart => None,
+            InitialGrouping::Together => Some(0),
+            InitialGrouping::Apart => None,
         }
     }
 

@@ -8,8 +8,8 @@
 //! [`Join`](crate::coupled::Join), and sends each rate that its controller computes with the rate it started from
 //! ([`Update`]). The exchange sends it its share, `FSE_R`. The active algorithms send shares to all
 //! flows of a group, the passive ones to the updating flow. Shared bottlenecks are set with [`Fse::set_group`],
-//! [`Fse::merge`] and [`Fse::split`]; until then [`Grouping`] puts all flows into one group, or none into any. Flows
-//! with windows are converted (`coupled::conversion`).
+//! [`Fse::merge`] and [`Fse::split`]; until then [`InitialGrouping`] puts all flows into one group, or none into any.
+//! Flows with windows are converted (`coupled::conversion`).
 //!
 //! Parts: the flows (`flow`), groups and their seats (`group`), and the effect of an update on `S_CR` (`sum`,
 //! with the table of reasons). An update goes from a controller's rate to actions in `update` and `passive`. Joins,
@@ -68,14 +68,14 @@ use weir_units::DataRate;
 
 use crate::config_error::ConfigError;
 use crate::coupled::coupler::Aggregate;
-use crate::coupled::frame::{CouplingAlgorithm, Departure, Frame, SoftState};
+use crate::coupled::frame::{AlgorithmCoupler, CouplingAlgorithm, Departure, SoftState};
 use crate::coupled::message::{
     CouplerAction, CouplingMessage, CwndUpdate, FlowId, FlowParameters, Join, Update, WindowEvent,
 };
 use crate::decision::ChangeReason;
 use crate::time::SendTime;
 
-pub use crate::coupled::frame::Refused;
+pub use crate::coupled::frame::RefusedMessages;
 pub use config::{Algorithm, Config, Updates};
 use flow::Flow;
 use group::Groups;
@@ -85,7 +85,7 @@ use group::Groups;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
-pub enum Grouping {
+pub enum InitialGrouping {
     /// All flows in one group: they are known to share their bottleneck.
     #[default]
     Together,
@@ -97,19 +97,19 @@ pub enum Grouping {
 #[derive(Debug)]
 pub struct Exchange {
     config: Config,
-    grouping: Grouping,
+    grouping: InitialGrouping,
     groups: Groups,
 }
 
 /// The Flow State Exchange.
-pub type Fse = Frame<Exchange>;
+pub type Fse = AlgorithmCoupler<Exchange>;
 
 impl Fse {
     /// An exchange without flows.
     ///
     /// # Errors
     /// The first constant of `config` out of its range, or a passive algorithm outside of a testbed.
-    pub fn new(config: Config, grouping: Grouping) -> Result<Self, ConfigError> {
+    pub fn new(config: Config, grouping: InitialGrouping) -> Result<Self, ConfigError> {
         config.validate()?;
         Ok(Self::of(Exchange { config, grouping, groups: Groups::default() }))
     }
@@ -140,7 +140,7 @@ impl Fse {
                     WindowEvent::TimedOut | WindowEvent::Reduced | WindowEvent::Idle
                 ) =>
             {
-                self.flows.get(place)?.steering?.rate(cwnd_update.before.cwnd)
+                self.flows.get(place)?.conversion?.rate(cwnd_update.before.cwnd)
             }
             _ => None,
         }
@@ -149,7 +149,7 @@ impl Fse {
     /// Whether the decision of a silent flow brings it back; a flow that missed feedback needs new feedback first.
     fn is_back(&self, place: usize, update: &Update) -> bool {
         let deaf = self.flows.get(place).is_some_and(|flow| flow.deaf);
-        update.decision.why != ChangeReason::Timeout && (update.heard || !deaf)
+        update.decision.why != ChangeReason::Timeout && (update.has_feedback || !deaf)
     }
 
     /// The newest share of a flow that is still present.
@@ -157,9 +157,9 @@ impl Fse {
         let epoch = self.flows.epoch(place);
         let flow = self.flows.get_mut(place)?;
         let group = self.algorithm.groups.get(flow.seat?.group)?;
-        match &mut flow.steering {
-            Some(steering) => {
-                steering.order(flow.in_force, group.sum, group.threshold).map(CouplerAction::Window)
+        match &mut flow.conversion {
+            Some(conversion) => {
+                conversion.order(flow.in_force, group.sum, group.threshold).map(CouplerAction::Window)
             }
             None => Some(CouplerAction::Rate { rate: DataRate::from_bps(flow.in_force as u64), epoch }),
         }
@@ -172,27 +172,32 @@ impl CouplingAlgorithm for Exchange {
     const ZERO_RATES: bool = true;
     const KEEPS_PAUSED: bool = true;
 
-    fn admit(frame: &mut Frame<Self>, now: SendTime, member: FlowId, join: &Join) -> Flow {
+    fn admit(frame: &mut AlgorithmCoupler<Self>, now: SendTime, member: FlowId, join: &Join) -> Flow {
         frame.entry(now, member, join)
     }
 
-    fn on_join(frame: &mut Frame<Self>, _: SendTime, place: usize, _: &Join) {
+    fn on_join(frame: &mut AlgorithmCoupler<Self>, _: SendTime, place: usize, _: &Join) {
         frame.seat_new(place);
     }
 
-    fn on_rate(frame: &mut Frame<Self>, now: SendTime, place: usize, update: &Update) {
+    fn on_rate(frame: &mut AlgorithmCoupler<Self>, now: SendTime, place: usize, update: &Update) {
         frame.on_update(now, place, update);
     }
 
-    fn on_window(frame: &mut Frame<Self>, now: SendTime, place: usize, cwnd_update: &CwndUpdate) {
+    fn on_window(frame: &mut AlgorithmCoupler<Self>, now: SendTime, place: usize, cwnd_update: &CwndUpdate) {
         frame.on_window(now, place, cwnd_update);
     }
 
-    fn on_parameters(frame: &mut Frame<Self>, _: SendTime, place: usize, parameters: &FlowParameters) {
+    fn on_parameters(
+        frame: &mut AlgorithmCoupler<Self>,
+        _: SendTime,
+        place: usize,
+        parameters: &FlowParameters,
+    ) {
         frame.set_parameters(place, parameters);
     }
 
-    fn on_leaving(frame: &mut Frame<Self>, now: SendTime, place: usize, departure: Departure) {
+    fn on_leaving(frame: &mut AlgorithmCoupler<Self>, now: SendTime, place: usize, departure: Departure) {
         frame.leave(now, place, departure);
     }
 
@@ -200,12 +205,12 @@ impl CouplingAlgorithm for Exchange {
         matches!(message, CouplingMessage::Update(_) | CouplingMessage::Window(_))
     }
 
-    fn on_left(frame: &mut Frame<Self>, _: SendTime, _: FlowId, left: Flow, _: Departure) {
+    fn on_left(frame: &mut AlgorithmCoupler<Self>, _: SendTime, _: FlowId, left: Flow, _: Departure) {
         frame.algorithm.groups.free_rank(left.rank);
     }
 
     fn on_message_of_silent(
-        frame: &mut Frame<Self>,
+        frame: &mut AlgorithmCoupler<Self>,
         now: SendTime,
         place: usize,
         message: &CouplingMessage,
@@ -217,20 +222,20 @@ impl CouplingAlgorithm for Exchange {
         returning.is_some()
     }
 
-    fn answer(frame: &mut Frame<Self>, place: usize, message: &CouplingMessage) {
+    fn answer(frame: &mut AlgorithmCoupler<Self>, place: usize, message: &CouplingMessage) {
         if !matches!(message, CouplingMessage::Window(_)) {
             frame.flows[place].in_force = f64::NAN;
             frame.send_share(place);
         }
     }
 
-    fn acknowledgement(frame: &Frame<Self>, place: usize) -> Option<CouplerAction> {
+    fn acknowledgement(frame: &AlgorithmCoupler<Self>, place: usize) -> Option<CouplerAction> {
         let flow = &frame.flows[place];
         let rate = DataRate::from_bps_f64(flow.present());
-        flow.steering.is_none().then_some(CouplerAction::Rate { rate, epoch: 0 })
+        flow.conversion.is_none().then_some(CouplerAction::Rate { rate, epoch: 0 })
     }
 
-    fn newest(frame: &mut Frame<Self>, place: usize) -> Option<CouplerAction> {
+    fn newest(frame: &mut AlgorithmCoupler<Self>, place: usize) -> Option<CouplerAction> {
         frame.share_action(place)
     }
 
@@ -238,7 +243,7 @@ impl CouplingAlgorithm for Exchange {
         Some(SoftState { least: self.config.soft_state, intervals: self.config.soft_updates })
     }
 
-    fn aggregate(frame: &Frame<Self>, place: usize) -> Option<Aggregate> {
+    fn aggregate(frame: &AlgorithmCoupler<Self>, place: usize) -> Option<Aggregate> {
         let (_, seat) = frame.seated(place)?;
         let group = frame.algorithm.groups.get(seat.group)?;
         Some(Aggregate { group: group.number, sum: group.sum })

@@ -22,7 +22,7 @@
 use weir_units::TimeDelta;
 
 use super::config::Config;
-use super::group::{Group, Timer};
+use super::group::{CutTimer, Group};
 use crate::coupled::bound::is_bound;
 use crate::coupled::conversion::possible_rtt;
 use crate::coupled::water_fill::Leftover;
@@ -144,7 +144,7 @@ fn start_timer(config: &Config, group: &mut Group, now: SendTime, flow_update: &
     if by_silence || group.timer.is_none_or(|timer| now >= timer.expiry) {
         let expiry = now + possible_rtt(flow_update.rtt).scale(config.timer_rtts);
         // RFC 8699 §5.3.2: two round trips of the flow whose rate fell.
-        group.timer = Some(Timer { expiry, by: flow_update.by, by_silence });
+        group.timer = Some(CutTimer { expiry, by: flow_update.by, by_silence });
     }
 }
 

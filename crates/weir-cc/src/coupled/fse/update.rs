@@ -14,7 +14,7 @@ use crate::time::SendTime;
 
 /// A rate that a controller computed, in bit/s.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Computed {
+pub(super) struct ComputedRate {
     pub(super) rate: f64,
     pub(super) base: f64,
     pub(super) why: ChangeReason,
@@ -28,7 +28,7 @@ impl Fse {
         let decision = update.decision;
         let newest = self.flows.epoch(place);
         let Some(flow) = self.flows.get_mut(place) else { return };
-        (flow.steering, flow.tells_rates) = (None, true);
+        (flow.conversion, flow.tells_rates) = (None, true);
         flow.rtt = decision.rtt.or(flow.rtt);
         let stale = flow.is_stale(update.epoch);
         let up_to_date = flow.is_up_to_date(update.epoch, newest);
@@ -43,8 +43,8 @@ impl Fse {
         {
             return;
         }
-        let has_feedback = update.heard && decision.why != ChangeReason::Timeout;
-        self.take(now, place, &Computed { rate, base, why: decision.why, has_feedback }, stale);
+        let has_feedback = update.has_feedback && decision.why != ChangeReason::Timeout;
+        self.take(now, place, &ComputedRate { rate, base, why: decision.why, has_feedback }, stale);
     }
 
     /// Whether a flow's rate in use differs from its share.
@@ -55,7 +55,7 @@ impl Fse {
     }
 
     /// A flow computed a rate: all get their shares, or only this flow.
-    pub(super) fn take(&mut self, now: SendTime, place: usize, computed: &Computed, stale: bool) {
+    pub(super) fn take(&mut self, now: SendTime, place: usize, computed: &ComputedRate, stale: bool) {
         let missed = computed.why == ChangeReason::Timeout;
         let lost = missed && self.accepts(now, place);
         // The path is not silent: only this flow's feedback is missing.
@@ -119,7 +119,7 @@ impl Fse {
     }
 
     /// The round-trip time of a timer that this update starts.
-    fn round_trip(&self, place: usize, computed: &Computed) -> weir_units::TimeDelta {
+    fn round_trip(&self, place: usize, computed: &ComputedRate) -> weir_units::TimeDelta {
         let own = self.flows.get(place).and_then(|flow| flow.rtt);
         if computed.rate >= computed.base {
             return own.unwrap_or(self.algorithm.config.unknown_rtt);

@@ -2,7 +2,7 @@
 
 use super::Fse;
 use super::flow::Flow;
-use super::update::Computed;
+use super::update::ComputedRate;
 use crate::coupled::conversion::RateUpdate;
 use crate::coupled::message::{CouplerAction, CwndUpdate, WindowEvent};
 use crate::decision::ChangeReason;
@@ -13,16 +13,16 @@ impl Fse {
     pub(super) fn on_window(&mut self, now: SendTime, place: usize, cwnd_update: &CwndUpdate) {
         let alone = self.peers(place).next().is_none();
         let Some(flow) = self.flows.get_mut(place) else { return };
-        let Some(steering) = &mut flow.steering else {
+        let Some(conversion) = &mut flow.conversion else {
             if cwnd_update.event == WindowEvent::TimedOut {
                 self.reduce(place);
             }
             return;
         };
         flow.rtt = cwnd_update.srtt.or(flow.rtt);
-        let another = steering.learn(cwnd_update.base_rtt);
-        let present = steering.rate(cwnd_update.before.cwnd);
-        let effect = steering.hear(cwnd_update);
+        let another = conversion.learn(cwnd_update.base_rtt);
+        let present = conversion.rate(cwnd_update.before.cwnd);
+        let effect = conversion.hear(cwnd_update);
         if another && let Some(present) = present {
             self.measure_anew(place, present);
         }
@@ -40,14 +40,14 @@ impl Fse {
                 self.take(
                     now,
                     place,
-                    &Computed { rate, base: from(base), why, has_feedback: why != ChangeReason::Timeout },
+                    &ComputedRate { rate, base: from(base), why, has_feedback: why != ChangeReason::Timeout },
                     false,
                 );
             }
             RateUpdate::Recovered { rate } => {
                 self.go_by(place, rate);
                 let computed =
-                    Computed { rate, base: from(rate), why: ChangeReason::Growth, has_feedback: true };
+                    ComputedRate { rate, base: from(rate), why: ChangeReason::Growth, has_feedback: true };
                 self.take(now, place, &computed, false);
             }
             RateUpdate::TimedOut { base, rate } => self.on_timer(now, place, base, rate),
@@ -82,7 +82,12 @@ impl Fse {
         }
         let feedback_at = self.flows.get(place).map(|flow| flow.feedback_at);
         self.go_by(place, f64::NAN);
-        self.take(now, place, &Computed { rate, base, why: ChangeReason::Loss, has_feedback: true }, false);
+        self.take(
+            now,
+            place,
+            &ComputedRate { rate, base, why: ChangeReason::Loss, has_feedback: true },
+            false,
+        );
         if let (Some(flow), Some(feedback_at)) = (self.flows.get_mut(place), feedback_at) {
             flow.feedback_at = feedback_at;
         }

@@ -79,11 +79,11 @@ pub struct Config {
     pub leader_silence: TimeDelta,
     /// Time within which progress of another flow makes a timeout a spurious one, two round trips if that is longer.
     pub progress: TimeDelta,
-    /// Time without messages after which a flow has paused; `soft_words` of the flow's own intervals between messages,
+    /// Time without messages after which a flow has paused; `soft_intervals` of the flow's own intervals between messages,
     /// if that is longer. Rule 9, as in the Flow State Exchange.
     pub soft_state: TimeDelta,
     /// Intervals between messages without one after which a flow has paused, 0 or above. Rule 9.
-    pub soft_words: f64,
+    pub soft_intervals: f64,
     /// The round-trip time of flows without a measurement.
     pub usual_rtt: TimeDelta,
 }
@@ -111,7 +111,7 @@ impl Default for Config {
             leader_silence: ms(1000),
             progress: ms(200),
             soft_state: TimeDelta::from_secs(5),
-            soft_words: 20.0,
+            soft_intervals: 20.0,
             usual_rtt: ms(100),
         }
     }
@@ -165,7 +165,7 @@ impl Config {
             ("leader_silence", span(self.leader_silence), "longer than 0"),
             ("progress", span(self.progress), "longer than 0"),
             ("soft_state", span(self.soft_state), "longer than 0"),
-            ("soft_words", amount(self.soft_words), "0 or above"),
+            ("soft_intervals", amount(self.soft_intervals), "0 or above"),
             ("usual_rtt", span(self.usual_rtt), "longer than 0"),
         ])
     }
@@ -190,7 +190,7 @@ mod tests {
             Config { loss_factor: 0.0, ..Config::default() },
             Config { grow_below: TimeDelta::from_millis(60), ..Config::default() },
             Config { soft_state: TimeDelta::ZERO, ..Config::default() },
-            Config { soft_words: -1.0, ..Config::default() },
+            Config { soft_intervals: -1.0, ..Config::default() },
             Config { usual_rtt: TimeDelta::ZERO, ..Config::default() },
         ] {
             assert!(wrong.validate().is_err(), "{wrong:?}");

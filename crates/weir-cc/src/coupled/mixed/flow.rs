@@ -33,13 +33,13 @@ pub struct Flow {
 
 #[derive(Clone, Debug)]
 pub(super) enum Kind {
-    Media(Media),
+    Media(MediaFlow),
     Data(Data),
 }
 
 /// A flow whose controller computes rates.
 #[derive(Clone, Debug)]
-pub(super) struct Media {
+pub(super) struct MediaFlow {
     /// The rate that its host has, as far as it is known here.
     rate: DataRate,
     /// The rate that its controller computed last, which is no jump.
@@ -81,7 +81,7 @@ impl Flow {
     pub(super) fn new(now: SendTime, join: &Join) -> Self {
         let kind = match &join.window {
             Some(windowed) => Kind::Data(Data::new(windowed)),
-            None => Kind::Media(Media::new(now, join.start)),
+            None => Kind::Media(MediaFlow::new(now, join.start)),
         };
         let start = join.start.bps_f64();
         let parameters = join.parameters;
@@ -104,7 +104,7 @@ impl Flow {
         }
     }
 
-    pub(super) const fn media(&self) -> Option<&Media> {
+    pub(super) const fn media(&self) -> Option<&MediaFlow> {
         if let Kind::Media(media) = &self.kind { Some(media) } else { None }
     }
 
@@ -154,7 +154,7 @@ impl Flow {
     /// A flow that follows is absent or has taken the newest action; otherwise that is still on its way.
     pub(super) fn on_update(&mut self, now: SendTime, update: &Update, follows: bool, alone: bool) {
         if self.data().is_some() {
-            self.kind = Kind::Media(Media::new(now, update.decision.base));
+            self.kind = Kind::Media(MediaFlow::new(now, update.decision.base));
             self.pending = PendingActions::default();
         }
         let decision = &update.decision;
@@ -164,7 +164,7 @@ impl Flow {
             media.rate = if follows { decision.rate } else { media.rate };
             media.computed = decision.rate.bps_f64();
         }
-        if update.heard && decision.why != ChangeReason::Timeout {
+        if update.has_feedback && decision.why != ChangeReason::Timeout {
             self.progress = now;
         }
         // Rule 10.
@@ -310,7 +310,7 @@ impl Flow {
     }
 }
 
-impl Media {
+impl MediaFlow {
     fn new(now: SendTime, start: DataRate) -> Self {
         let step_base = start.bps_f64();
         Self {

@@ -9,7 +9,7 @@ use super::config::{Config, DrivingFlow};
 use super::flow::Flow;
 use crate::coupled::bound::is_bound;
 use crate::coupled::message::{CouplerAction, CwndUpdate, Update, WindowEvent};
-use crate::coupled::water_fill::{Claim, Leftover, fill, weigh};
+use crate::coupled::water_fill::{Leftover, ShareClaim, fill, weigh};
 use crate::decision::{ChangeReason, Decision};
 use crate::time::SendTime;
 
@@ -21,7 +21,7 @@ const LARGEST: f64 = 1e15;
 pub struct MixedGroup {
     pub(super) config: Config,
     /// Buffer for a distribution.
-    claims: Vec<Claim>,
+    claims: Vec<ShareClaim>,
     /// `S_CR` in bit/s.
     pub(super) sum: f64,
     /// End of the time after a loss in which the sum does not change.
@@ -119,7 +119,7 @@ impl Mixed {
     /// Takes a rate of a rate controller.
     pub(super) fn on_update(&mut self, now: SendTime, place: usize, update: &Update) {
         let decision = &update.decision;
-        let accepts = update.heard && decision.why != ChangeReason::Timeout;
+        let accepts = update.has_feedback && decision.why != ChangeReason::Timeout;
         let resumes = accepts && self.come_back(place, decision.base);
         if decision.why == ChangeReason::Timeout && self.others_progress(now, place) {
             // Rule 9: the path still delivers to another flow, so only this flow's feedback is missing.
@@ -335,14 +335,14 @@ impl Mixed {
             // A lone flow's controller has a least rate of its own.
             let alone = flow.media().is_some() && present == 1;
             let least = if alone { 0.0 } else { flow.parameters.least.bps_f64().min(flow.most()) };
-            self.algorithm.claims.push(Claim::new(
+            self.algorithm.claims.push(ShareClaim::new(
                 place as u32,
                 flow.parameters.priority,
                 least,
                 flow.most(),
             ));
         }
-        self.algorithm.claims.sort_unstable_by(Claim::order);
+        self.algorithm.claims.sort_unstable_by(ShareClaim::order);
         weigh(&mut self.algorithm.claims);
         // Rule 5: others have at once what a flow gives up.
         let given = fill(&mut self.algorithm.claims, self.algorithm.sum, Leftover::Shared);

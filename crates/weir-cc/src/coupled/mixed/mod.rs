@@ -52,7 +52,7 @@ mod tests;
 
 use crate::config_error::ConfigError;
 use crate::coupled::coupler::Aggregate;
-use crate::coupled::frame::{CouplingAlgorithm, Departure, Frame, SoftState};
+use crate::coupled::frame::{AlgorithmCoupler, CouplingAlgorithm, Departure, SoftState};
 use crate::coupled::message::{
     CouplerAction, CouplingMessage, CwndUpdate, FlowId, FlowParameters, Join, Update,
 };
@@ -64,7 +64,7 @@ use flow::Flow;
 use group::MixedGroup;
 
 /// Couples rate controllers with window-based congestion controllers.
-pub type Mixed = Frame<MixedGroup>;
+pub type Mixed = AlgorithmCoupler<MixedGroup>;
 
 impl Mixed {
     /// A coupler without flows.
@@ -80,36 +80,41 @@ impl Mixed {
 impl CouplingAlgorithm for MixedGroup {
     type Flow = Flow;
 
-    fn admit(frame: &mut Frame<Self>, now: SendTime, _: FlowId, join: &Join) -> Flow {
+    fn admit(frame: &mut AlgorithmCoupler<Self>, now: SendTime, _: FlowId, join: &Join) -> Flow {
         let flow = Flow::new(now, join);
         frame.admit(&flow);
         flow
     }
 
-    fn on_join(frame: &mut Frame<Self>, now: SendTime, place: usize, _: &Join) {
+    fn on_join(frame: &mut AlgorithmCoupler<Self>, now: SendTime, place: usize, _: &Join) {
         frame.seat(now, place);
     }
 
-    fn on_rate(frame: &mut Frame<Self>, now: SendTime, place: usize, update: &Update) {
+    fn on_rate(frame: &mut AlgorithmCoupler<Self>, now: SendTime, place: usize, update: &Update) {
         frame.on_update(now, place, update);
     }
 
-    fn on_window(frame: &mut Frame<Self>, now: SendTime, place: usize, cwnd_update: &CwndUpdate) {
+    fn on_window(frame: &mut AlgorithmCoupler<Self>, now: SendTime, place: usize, cwnd_update: &CwndUpdate) {
         frame.on_window(now, place, cwnd_update);
     }
 
-    fn on_parameters(frame: &mut Frame<Self>, now: SendTime, place: usize, parameters: &FlowParameters) {
+    fn on_parameters(
+        frame: &mut AlgorithmCoupler<Self>,
+        now: SendTime,
+        place: usize,
+        parameters: &FlowParameters,
+    ) {
         frame.flows[place].parameters = *parameters;
         frame.distribute(now);
     }
 
-    fn on_leaving(frame: &mut Frame<Self>, _: SendTime, place: usize, departure: Departure) {
+    fn on_leaving(frame: &mut AlgorithmCoupler<Self>, _: SendTime, place: usize, departure: Departure) {
         if departure == Departure::Withdrawal {
             frame.give_up_share(place);
         }
     }
 
-    fn on_left(frame: &mut Frame<Self>, now: SendTime, _: FlowId, _: Flow, _: Departure) {
+    fn on_left(frame: &mut AlgorithmCoupler<Self>, now: SendTime, _: FlowId, _: Flow, _: Departure) {
         if frame.flows.is_empty() {
             frame.algorithm.reset();
         }
@@ -120,37 +125,37 @@ impl CouplingAlgorithm for MixedGroup {
         flow.data().is_some()
     }
 
-    fn answer(frame: &mut Frame<Self>, place: usize, _: &CouplingMessage) {
+    fn answer(frame: &mut AlgorithmCoupler<Self>, place: usize, _: &CouplingMessage) {
         frame.flows[place].answer();
     }
 
-    fn acknowledgement(frame: &Frame<Self>, place: usize) -> Option<CouplerAction> {
+    fn acknowledgement(frame: &AlgorithmCoupler<Self>, place: usize) -> Option<CouplerAction> {
         let absent = !frame.flows.is_present(place);
-        frame.flows[place].media().filter(|_| absent).map(flow::Media::acknowledgement)
+        frame.flows[place].media().filter(|_| absent).map(flow::MediaFlow::acknowledgement)
     }
 
-    fn settle(frame: &mut Frame<Self>) {
+    fn settle(frame: &mut AlgorithmCoupler<Self>) {
         frame.order_all();
     }
 
-    fn newest(frame: &mut Frame<Self>, place: usize) -> Option<CouplerAction> {
+    fn newest(frame: &mut AlgorithmCoupler<Self>, place: usize) -> Option<CouplerAction> {
         frame.next_order(place)
     }
 
     /// Rule 9.
     fn soft_state(&self) -> Option<SoftState> {
-        Some(SoftState { least: self.config.soft_state, intervals: self.config.soft_words })
+        Some(SoftState { least: self.config.soft_state, intervals: self.config.soft_intervals })
     }
 
-    fn next_timer(frame: &Frame<Self>) -> Option<SendTime> {
+    fn next_timer(frame: &AlgorithmCoupler<Self>) -> Option<SendTime> {
         frame.next_step()
     }
 
-    fn on_timer(frame: &mut Frame<Self>, now: SendTime) {
+    fn on_timer(frame: &mut AlgorithmCoupler<Self>, now: SendTime) {
         frame.distribute(now);
     }
 
-    fn aggregate(frame: &Frame<Self>, _: usize) -> Option<Aggregate> {
+    fn aggregate(frame: &AlgorithmCoupler<Self>, _: usize) -> Option<Aggregate> {
         Some(Aggregate { group: 0, sum: frame.algorithm.sum })
     }
 }

@@ -45,7 +45,7 @@ pub(super) fn data(cwnd: f64, parameters: FlowParameters) -> CouplingMessage {
 pub(super) fn update(base: u64, rate: u64, why: ChangeReason) -> CouplingMessage {
     let rtt = Some(TimeDelta::from_millis(100));
     let decision = Decision { rate: KBPS(rate), base: KBPS(base), why, rtt };
-    CouplingMessage::Update(Update { decision, window: None, epoch: 0, heard: true })
+    CouplingMessage::Update(Update { decision, window: None, epoch: 0, has_feedback: true })
 }
 
 pub(super) fn update_of(event: WindowEvent, before: f64, after: f64, srtt_ms: i64) -> CouplingMessage {

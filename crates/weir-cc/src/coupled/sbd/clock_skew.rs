@@ -12,7 +12,7 @@ use super::ring::Ring;
 
 /// The least delay of an interval, in seconds, and the sending time of its packet, in seconds of the sender's clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Least {
+pub(super) struct LeastDelay {
     pub(super) time: f64,
     pub(super) delay: f64,
 }
@@ -33,14 +33,14 @@ struct Line {
 #[derive(Clone, Debug)]
 pub(super) struct ClockSkew {
     config: ClockSkewConfig,
-    least: Ring<Least>,
+    least: Ring<LeastDelay>,
     /// Number of known least delays.
     known: usize,
     /// Sum of their times.
     time_sum: f64,
     /// The edge that spans their mean time.
-    edge: Option<(Least, Least)>,
-    hull: Vec<Least>,
+    edge: Option<(LeastDelay, LeastDelay)>,
+    hull: Vec<LeastDelay>,
     /// Intervals since there were enough least delays.
     age: u32,
     /// Intervals in a row on a path with a bottleneck.
@@ -70,7 +70,7 @@ impl ClockSkew {
     }
 
     /// Takes the least delay of an interval that has ended, with its skew.
-    pub(super) fn on_interval(&mut self, newest: Least, congested: bool) {
+    pub(super) fn on_interval(&mut self, newest: LeastDelay, congested: bool) {
         self.congested = if congested { self.congested + 1 } else { 0 };
         let left = self.least.push(newest);
         self.time_sum += newest.time;
@@ -113,7 +113,7 @@ impl ClockSkew {
         self.line = Line::default();
     }
 
-    fn edge_over(&mut self, mean: f64) -> Option<(Least, Least)> {
+    fn edge_over(&mut self, mean: f64) -> Option<(LeastDelay, LeastDelay)> {
         self.hull.clear();
         let [newer, older] = newest(&self.least, self.known);
         for part in [older, newer] {
@@ -126,7 +126,7 @@ impl ClockSkew {
                 self.hull.push(point);
             }
         }
-        let edge = |pair: &&[Least]| pair[0].time <= mean && mean <= pair[1].time;
+        let edge = |pair: &&[LeastDelay]| pair[0].time <= mean && mean <= pair[1].time;
         self.hull.windows(2).find(edge).map(|pair| (pair[0], pair[1]))
     }
 
@@ -143,14 +143,14 @@ impl ClockSkew {
 }
 
 /// The newest `many` values: the newer part of them, then the older, each the newest first.
-fn newest(least: &Ring<Least>, many: usize) -> [&[Least]; 2] {
+fn newest(least: &Ring<LeastDelay>, many: usize) -> [&[LeastDelay]; 2] {
     let (newer, older) = least.halves();
     let older = older.get(..many.saturating_sub(newer.len())).unwrap_or(older);
     [newer.get(..many).unwrap_or(newer), older]
 }
 
 /// The least delay as it would be at time 0. Four at a time, as each interval needs it.
-fn least_at_zero(points: &[Least], slope: f64) -> f64 {
+fn least_at_zero(points: &[LeastDelay], slope: f64) -> f64 {
     let mut least = [f64::INFINITY; 4];
     let chunks = points.chunks_exact(4);
     let rest = chunks.remainder();
@@ -165,7 +165,7 @@ fn least_at_zero(points: &[Least], slope: f64) -> f64 {
 }
 
 /// Above 0 where `point` lies above the line from `from` to `to`.
-fn cross(from: Least, to: Least, point: Least) -> f64 {
+fn cross(from: LeastDelay, to: LeastDelay, point: LeastDelay) -> f64 {
     (to.time - from.time) * (point.delay - from.delay) - (to.delay - from.delay) * (point.time - from.time)
 }
 
@@ -181,7 +181,7 @@ mod tests {
         for k in 0..intervals {
             let time = T * f64::from(k);
             let queue = f64::from(k * 7 % 10) * 0.005;
-            found.on_interval(Least { time, delay: 0.02 + skew * time + queue }, congested(k));
+            found.on_interval(LeastDelay { time, delay: 0.02 + skew * time + queue }, congested(k));
         }
         found
     }
@@ -201,11 +201,12 @@ mod tests {
             for pushed in 0..20 {
                 for many in 0..=pushed.min(length) {
                     let [newer, older] = newest(&ring, many);
-                    let times: Vec<f64> = newer.iter().chain(older).map(|least: &Least| least.time).collect();
+                    let times: Vec<f64> =
+                        newer.iter().chain(older).map(|least: &LeastDelay| least.time).collect();
                     let last = (1..=many).map(|before| (pushed - before) as f64);
                     assert!(times.iter().copied().eq(last), "{many} of {pushed} in {length}: {times:?}");
                 }
-                ring.push(Least { time: pushed as f64, delay: 0.0 });
+                ring.push(LeastDelay { time: pushed as f64, delay: 0.0 });
             }
         }
     }
@@ -215,7 +216,7 @@ mod tests {
         let feed = |skew: &mut ClockSkew, slope: f64| {
             for k in 0..200 {
                 let time = T * f64::from(k);
-                skew.on_interval(Least { time, delay: 0.02 + slope * time }, false);
+                skew.on_interval(LeastDelay { time, delay: 0.02 + slope * time }, false);
             }
         };
         let mut used = ClockSkew::new(ClockSkewConfig::default());
@@ -251,9 +252,9 @@ mod tests {
             let point = |k: u32| {
                 let time = 100.0 + f64::from(k);
                 let delay = 0.02 + 100e-6 * time - if k + 1 == points { 0.001 } else { 0.0 };
-                Least { time, delay }
+                LeastDelay { time, delay }
             };
-            let points: Vec<Least> = (0..points).map(point).collect();
+            let points: Vec<LeastDelay> = (0..points).map(point).collect();
             let least = least_at_zero(&points, 100e-6);
             assert!((least - 0.019).abs() < 1e-12, "{} points: {least}", points.len());
         }

@@ -4,7 +4,7 @@ use super::ring::Ring;
 
 /// The side of the mean on which the delay was significantly last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Side {
+enum MeanSide {
     Above,
     Below,
 }
@@ -15,7 +15,7 @@ pub(super) struct Crossings {
     /// Whether the mean was crossed, by interval.
     last: Ring<bool>,
     count: u32,
-    side: Option<Side>,
+    side: Option<MeanSide>,
 }
 
 impl Crossings {
@@ -28,9 +28,9 @@ impl Crossings {
     /// excursion that counts. The first excursion shows a side and is no crossing.
     pub(super) fn on_interval(&mut self, above: f64, significant: f64) {
         let side = if above > significant {
-            Some(Side::Above)
+            Some(MeanSide::Above)
         } else if above < -significant {
-            Some(Side::Below)
+            Some(MeanSide::Below)
         } else {
             None
         };

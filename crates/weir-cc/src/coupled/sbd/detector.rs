@@ -5,9 +5,9 @@ use alloc::vec::Vec;
 
 use super::config::Config;
 use super::grouping::Grouping;
-use super::identifiers::{Identifiers, Placed};
-use super::stability::{Harm, Pair, Spans, Trial, Verdict};
-use super::unit::{Flow, LATE, Pool, Unit};
+use super::identifiers::{Identifiers, PlacedUnit};
+use super::stability::{CouplingTrial, FilterSpans, Harm, PairVerdict, UnitPair};
+use super::unit::{Flow, LATE, PathUnit, Pool};
 use crate::config_error::ConfigError;
 use crate::coupled::message::{FlowId, Statistics};
 
@@ -24,20 +24,21 @@ use crate::coupled::message::{FlowId, Statistics};
 #[derive(Clone, Debug)]
 pub struct Detector {
     config: Config,
-    spans: Spans,
+    spans: FilterSpans,
     /// Flows, by member.
     flows: Vec<Flow>,
     /// Units; a unit without flows is a free place.
-    units: Vec<Unit>,
+    units: Vec<PathUnit>,
     /// Pairs of units `i < j`, at `j (j − 1) / 2 + i`.
-    pairs: Vec<Pair>,
+    pairs: Vec<UnitPair>,
     /// The next interval to be judged, and the newest with statistics.
     next: Option<u64>,
     newest: u64,
     grouping: Grouping,
     identifiers: Identifiers,
     pools: Vec<Pool>,
-    told: Vec<Option<Statistics>>,
+    /// Statistics of the units in the present interval.
+    statistics: Vec<Option<Statistics>>,
     groups: Vec<Option<u32>>,
     /// For each unit one that it belongs to; roots belong to themselves.
     roots: Vec<usize>,
@@ -53,7 +54,7 @@ impl Detector {
         config.validate()?;
         Ok(Self {
             config,
-            spans: Spans::new(&config),
+            spans: FilterSpans::new(&config),
             flows: Vec::new(),
             units: Vec::new(),
             pairs: Vec::new(),
@@ -62,7 +63,7 @@ impl Detector {
             grouping: Grouping::new(),
             identifiers: Identifiers::new(),
             pools: Vec::new(),
-            told: Vec::new(),
+            statistics: Vec::new(),
             groups: Vec::new(),
             roots: Vec::new(),
             changes: VecDeque::new(),
@@ -92,7 +93,7 @@ impl Detector {
         if unit.flows == 0 {
             unit.bundle = None;
             for other in (0..self.units.len()).filter(|&other| other != flow.unit) {
-                self.pairs[pair(flow.unit, other)] = Pair::default();
+                self.pairs[pair(flow.unit, other)] = UnitPair::default();
             }
         }
     }
@@ -156,18 +157,18 @@ impl Detector {
 
     /// The unit of `bundle`, or a new one.
     fn unit_for(&mut self, bundle: Option<u64>) -> usize {
-        let known = |unit: &Unit| unit.flows > 0 && bundle.is_some() && unit.bundle == bundle;
+        let known = |unit: &PathUnit| unit.flows > 0 && bundle.is_some() && unit.bundle == bundle;
         if let Some(place) = self.units.iter().position(known) {
             self.units[place].flows += 1;
             return place;
         }
         let unit =
-            Unit::new(bundle, self.identifiers.fresh(), self.spans.guard, self.config.stability.window);
+            PathUnit::new(bundle, self.identifiers.fresh(), self.spans.guard, self.config.stability.window);
         if let Some(free) = self.units.iter().position(|unit| unit.flows == 0) {
             self.units[free] = unit;
             return free;
         }
-        self.pairs.resize(self.pairs.len() + self.units.len(), Pair::default());
+        self.pairs.resize(self.pairs.len() + self.units.len(), UnitPair::default());
         self.units.push(unit);
         self.units.len() - 1
     }
@@ -179,17 +180,17 @@ impl Detector {
             let silent = u64::from(self.config.window);
             flow.newest.is_some_and(|newest| newest.saturating_add(silent) >= next)
         };
-        let told = |flow: &Flow| flow.newest.is_some_and(|newest| newest >= next);
-        let all = || self.flows.iter().filter(heard_of).all(told);
+        let is_complete = |flow: &Flow| flow.newest.is_some_and(|newest| newest >= next);
+        let all = || self.flows.iter().filter(heard_of).all(is_complete);
         (next <= self.newest && (next + LATE <= self.newest || all())).then_some(next)
     }
 
     fn judge(&mut self, interval: u64) {
         self.pool(interval);
-        self.grouping.divide(&self.config, &self.told, &mut self.groups);
-        for (at, (unit, told)) in self.units.iter_mut().zip(&self.told).enumerate() {
+        self.grouping.divide(&self.config, &self.statistics, &mut self.groups);
+        for (at, (unit, statistics)) in self.units.iter_mut().zip(&self.statistics).enumerate() {
             let rate = self.flows.iter().filter(|flow| flow.unit == at).map(|flow| flow.rate).sum();
-            unit.on_interval(told.as_ref(), rate, self.config.window);
+            unit.on_interval(statistics.as_ref(), rate, self.config.window);
         }
         self.join_pairs(interval);
         self.number_groups();
@@ -201,12 +202,12 @@ impl Detector {
         self.pools.clear();
         self.pools.resize(self.units.len(), Pool::default());
         for flow in &self.flows {
-            if let Some(told) = flow.told(interval) {
-                self.pools[flow.unit].put(told);
+            if let Some(statistics) = flow.statistics(interval) {
+                self.pools[flow.unit].put(statistics);
             }
         }
-        self.told.clear();
-        self.told.extend(self.pools.iter().map(Pool::statistics));
+        self.statistics.clear();
+        self.statistics.extend(self.pools.iter().map(Pool::statistics));
     }
 
     /// Builds groups from the connected pairs that joined.
@@ -227,15 +228,17 @@ impl Detector {
         }
     }
 
-    fn verdict(&self, i: usize, j: usize) -> Verdict {
-        let (Some(a), Some(b)) = (&self.told[i], &self.told[j]) else { return Verdict::Unknown };
+    fn verdict(&self, i: usize, j: usize) -> PairVerdict {
+        let (Some(a), Some(b)) = (&self.statistics[i], &self.statistics[j]) else {
+            return PairVerdict::Unknown;
+        };
         match (self.groups[i], self.groups[j]) {
-            (None, None) => Verdict::Unknown,
-            (group, other) if group == other => Verdict::Together,
-            (Some(_), Some(_)) => Verdict::Apart,
+            (None, None) => PairVerdict::Unknown,
+            (group, other) if group == other => PairVerdict::Together,
+            (Some(_), Some(_)) => PairVerdict::Apart,
             // Resolution 7: the threshold lies between two flows that are alike.
-            _ if (a.skew - b.skew).abs() < self.config.skew_difference => Verdict::Unknown,
-            _ => Verdict::Apart,
+            _ if (a.skew - b.skew).abs() < self.config.skew_difference => PairVerdict::Unknown,
+            _ => PairVerdict::Apart,
         }
     }
 
@@ -243,8 +246,11 @@ impl Detector {
         let (roots, flows) = (&self.roots, &self.flows);
         let rate = |unit: usize| flows.iter().filter(|flow| flow.unit == unit).map(|flow| flow.rate).sum();
         let units = self.units.iter().enumerate().filter(|(_, unit)| unit.flows > 0);
-        let placed =
-            |(at, unit): (usize, &Unit)| Placed { root: root(roots, at), number: unit.group, rate: rate(at) };
+        let placed = |(at, unit): (usize, &PathUnit)| PlacedUnit {
+            root: root(roots, at),
+            number: unit.group,
+            rate: rate(at),
+        };
         self.identifiers.match_up(self.units.len(), units.map(placed));
     }
 
@@ -283,7 +289,7 @@ impl Detector {
         let (coupled, at) = (self.are_coupled(i, j), pair(i, j));
         if coupled && !self.pairs[at].coupled {
             let before = [i, j].map(|unit| self.units[unit].harm());
-            self.pairs[at].trial = Some(Trial { since: interval, before, half_done: false });
+            self.pairs[at].trial = Some(CouplingTrial { since: interval, before, half_done: false });
         } else if !coupled {
             self.pairs[at].trial = None;
         }
@@ -302,7 +308,7 @@ impl Detector {
         let now = [i, j].map(|unit| self.units[unit].harm());
         let risen = Harm::has_risen(&now, &trial.before, judges_loss, &self.config.stability);
         let pair = &mut self.pairs[at];
-        pair.trial = (!judges_loss).then_some(Trial { half_done: true, ..trial });
+        pair.trial = (!judges_loss).then_some(CouplingTrial { half_done: true, ..trial });
         if risen {
             pair.block(interval + self.spans.block);
         }

@@ -12,11 +12,11 @@ use crate::coupled::message::Statistics;
 #[derive(Clone, Debug, Default)]
 pub struct Grouping {
     /// Flows by group, then in the order of the last statistic.
-    flows: Vec<Placed>,
+    flows: Vec<GroupedFlow>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Placed {
+struct GroupedFlow {
     group: u32,
     flow: usize,
     key: f64,
@@ -33,16 +33,17 @@ impl Grouping {
     pub fn divide(&mut self, config: &Config, flows: &[Option<Statistics>], groups: &mut Vec<Option<u32>>) {
         self.take_those_with_a_bottleneck(flows);
         let of = |flow: usize| flows[flow].as_ref();
-        let within = |most: f64| move |hi: &Placed, lo: &Placed| hi.key - lo.key < most;
-        let within_part = |most: f64| move |hi: &Placed, lo: &Placed| hi.key - lo.key < most * hi.key;
+        let within = |most: f64| move |hi: &GroupedFlow, lo: &GroupedFlow| hi.key - lo.key < most;
+        let within_part =
+            |most: f64| move |hi: &GroupedFlow, lo: &GroupedFlow| hi.key - lo.key < most * hi.key;
         // Steps 2 to 4 (RFC 8382 §3.3.1): frequency, variability and skew.
         self.split(|flow| of(flow).map(|of| of.frequency), within(config.frequency_difference));
         self.split(|flow| of(flow).map(|of| of.variability), within_part(config.variability_difference));
         self.split(|flow| of(flow).map(|of| of.skew), within(config.skew_difference));
         // Step 5: loss divides only where it is high, and its difference is significant (resolution 4).
         let alike = within_part(config.loss_difference);
-        let by_chance = |hi: &Placed, lo: &Placed| {
-            let variance = |placed: &Placed| of(placed.flow).map_or(0.0, variance_of_loss);
+        let by_chance = |hi: &GroupedFlow, lo: &GroupedFlow| {
+            let variance = |placed: &GroupedFlow| of(placed.flow).map_or(0.0, variance_of_loss);
             hi.key - lo.key < DEVIATIONS * libm::sqrt(variance(hi) + variance(lo))
         };
         self.split(
@@ -60,19 +61,23 @@ impl Grouping {
     fn take_those_with_a_bottleneck(&mut self, flows: &[Option<Statistics>]) {
         self.flows.clear();
         let passing = |of: &Option<Statistics>| of.is_some_and(|of| of.bottleneck);
-        let placed = |(flow, _)| Placed { group: 0, flow, key: 0.0 };
+        let placed = |(flow, _)| GroupedFlow { group: 0, flow, key: 0.0 };
         self.flows.extend(flows.iter().enumerate().filter(|(_, of)| passing(of)).map(placed));
     }
 
     /// Sorts each group by `key`, highest first, and divides it between neighbours that are not `together`.
-    fn split(&mut self, key: impl Fn(usize) -> Option<f64>, together: impl Fn(&Placed, &Placed) -> bool) {
+    fn split(
+        &mut self,
+        key: impl Fn(usize) -> Option<f64>,
+        together: impl Fn(&GroupedFlow, &GroupedFlow) -> bool,
+    ) {
         for placed in &mut self.flows {
             placed.key = key(placed.flow).unwrap_or(0.0);
         }
         self.flows.sort_unstable_by(|a, b| {
             a.group.cmp(&b.group).then(b.key.total_cmp(&a.key)).then(a.flow.cmp(&b.flow))
         });
-        let (mut number, mut before) = (0, None::<Placed>);
+        let (mut number, mut before) = (0, None::<GroupedFlow>);
         for placed in &mut self.flows {
             let stays = before.is_none_or(|hi| hi.group == placed.group && together(&hi, placed));
             before = Some(*placed);

@@ -24,7 +24,7 @@ struct Common {
 
 /// A unit before the change.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Placed {
+pub(super) struct PlacedUnit {
     /// Root of its new group.
     pub(super) root: usize,
     /// The number of its old group.
@@ -49,7 +49,7 @@ impl Identifiers {
     /// Finds the numbers of the new groups, of which `roots` is one beyond the greatest root. Each keeps the number of
     /// the old group with which it has most units in common. Among several old groups the one with more rate in common
     /// counts, then the lower number.
-    pub(super) fn match_up(&mut self, roots: usize, units: impl Iterator<Item = Placed>) {
+    pub(super) fn match_up(&mut self, roots: usize, units: impl Iterator<Item = PlacedUnit>) {
         self.count_common(units);
         self.common.sort_unstable_by(|a, b| {
             let most = b.units.cmp(&a.units).then(b.rate.total_cmp(&a.rate));
@@ -85,9 +85,9 @@ impl Identifiers {
         self.numbers.get(root).copied().flatten()
     }
 
-    fn count_common(&mut self, units: impl Iterator<Item = Placed>) {
+    fn count_common(&mut self, units: impl Iterator<Item = PlacedUnit>) {
         self.common.clear();
-        for Placed { root, number, rate } in units {
+        for PlacedUnit { root, number, rate } in units {
             let known = self.common.iter_mut().find(|common| common.root == root && common.number == number);
             if let Some(common) = known {
                 common.units += 1;
@@ -106,7 +106,7 @@ mod tests {
     /// The numbers of the groups of units `(root, old number, rate)`.
     fn numbers(units: &[(usize, u32, f64)]) -> Vec<u32> {
         let mut identifiers = Identifiers { next: 100, ..Identifiers::new() };
-        let placed = |&(root, number, rate)| Placed { root, number, rate };
+        let placed = |&(root, number, rate)| PlacedUnit { root, number, rate };
         identifiers.match_up(units.len(), units.iter().map(placed));
         units.iter().map(|&(root, ..)| identifiers.number(root)).collect()
     }

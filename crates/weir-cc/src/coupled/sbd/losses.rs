@@ -4,28 +4,28 @@ use super::ring::Ring;
 
 /// Packets of an interval whose fate is known.
 #[derive(Clone, Copy, Debug, Default)]
-struct Count {
+struct PacketCount {
     lost: u32,
     total: u32,
 }
 
 /// Losses by interval; the open one is the newest.
 #[derive(Clone, Debug)]
-pub(super) struct Losses {
+pub(super) struct IntervalLosses {
     /// The open interval and the `N` before it.
-    counts: Ring<Count>,
+    counts: Ring<PacketCount>,
     lost: u64,
     total: u64,
 }
 
-impl Losses {
+impl IntervalLosses {
     /// Counts over `intervals`.
     pub(super) fn new(intervals: u32) -> Self {
         Self { counts: Ring::new(intervals as usize), lost: 0, total: 0 }
     }
 
     /// Counts `total` packets sent `age` intervals before the open one as reported, `lost` of them as lost.
-    pub(super) fn on_told(&mut self, age: usize, lost: u32, total: u32) {
+    pub(super) fn on_fate(&mut self, age: usize, lost: u32, total: u32) {
         let Some(count) = self.counts.get_mut(age) else { return };
         let before = *count;
         count.lost = count.lost.saturating_add(lost);
@@ -53,7 +53,7 @@ impl Losses {
 
     /// The open interval ends and another one begins.
     pub(super) fn turn(&mut self) {
-        let left = self.counts.push(Count::default());
+        let left = self.counts.push(PacketCount::default());
         self.lost -= u64::from(left.lost);
         self.total -= u64::from(left.total);
     }
@@ -70,21 +70,21 @@ mod tests {
 
     #[test]
     fn loss_is_of_the_last_intervals_and_can_be_corrected_while_it_counts() {
-        let mut losses = Losses::new(3);
+        let mut losses = IntervalLosses::new(3);
         assert_eq!(losses.ratio(), 0.0);
-        losses.on_told(0, 2, 10);
+        losses.on_fate(0, 2, 10);
         losses.turn();
-        losses.on_told(0, 0, 10);
+        losses.on_fate(0, 0, 10);
         assert_eq!(losses.ratio(), 0.1);
         losses.on_recovery(1);
         assert_eq!(losses.ratio(), 0.05);
         losses.on_recovery(1);
         losses.on_recovery(1);
         assert_eq!(losses.ratio(), 0.0);
-        losses.on_told(7, 5, 5);
+        losses.on_fate(7, 5, 5);
         losses.on_recovery(7);
         assert_eq!(losses.ratio(), 0.0, "what is too old does not count");
-        losses.on_told(0, 10, 10);
+        losses.on_fate(0, 10, 10);
         assert_eq!(losses.ratio(), 10.0 / 30.0);
         (0..3).for_each(|_| losses.turn());
         assert_eq!(losses.ratio(), 0.0);

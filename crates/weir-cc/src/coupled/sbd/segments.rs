@@ -22,10 +22,10 @@ impl SegmentStatistics {
         FlowStatistics::new(config).map(Self)
     }
 
-    /// Takes an acknowledgement of a segment that was `sent` first then and arrived at `arrived`; `news` segments are
+    /// Takes an acknowledgement of a segment that was `sent` first then and arrived at `arrived`; `acked` segments are
     /// newly acknowledged.
-    pub fn on_acknowledgement(&mut self, sent: SendTime, arrived: ArrivalTime, news: u32) {
-        self.0.on_arrivals(sent, arrived, news);
+    pub fn on_acknowledgement(&mut self, sent: SendTime, arrived: ArrivalTime, acked: u32) {
+        self.0.on_arrivals(sent, arrived, acked);
     }
 
     /// A segment that was `sent` then is sent again.

@@ -4,7 +4,7 @@ use super::config::{Config, StabilityConfig};
 
 /// Verdict of an interval on a pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub(super) enum PairVerdict {
     /// Both are in one group.
     Together,
     /// The two pass different bottlenecks, or one passes one and the other none.
@@ -15,14 +15,14 @@ pub(super) enum Verdict {
 
 /// Spans of the stability filter in intervals.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Spans {
+pub(super) struct FilterSpans {
     pub(super) hold: u64,
     pub(super) between_changes: u64,
     pub(super) guard: u64,
     pub(super) block: u64,
 }
 
-impl Spans {
+impl FilterSpans {
     pub(super) fn new(config: &Config) -> Self {
         let interval = config.interval.nanos().max(1);
         let intervals =
@@ -39,7 +39,7 @@ impl Spans {
 
 /// History of two units.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Pair {
+pub(super) struct UnitPair {
     /// A bit for each of the last intervals with a verdict, the newest lowest, set where they were together.
     together: u64,
     /// Number of known bits.
@@ -49,14 +49,14 @@ pub(super) struct Pair {
     joined: bool,
     blocked_until: u64,
     /// Set after they were coupled by measurement, while the guard watches.
-    pub(super) trial: Option<Trial>,
+    pub(super) trial: Option<CouplingTrial>,
     /// Whether they are in one group.
     pub(super) coupled: bool,
 }
 
 /// Values before coupling that the guard compares with the present ones (RFC 8699 §5.1).
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Trial {
+pub(super) struct CouplingTrial {
     pub(super) since: u64,
     /// Harm of each of the two before.
     pub(super) before: [Harm; 2],
@@ -81,21 +81,21 @@ pub(super) struct Harm {
     pub(super) rate: f64,
 }
 
-impl Pair {
+impl UnitPair {
     /// Whether the two belong together after this interval. `grown`: both have statistics for long enough.
     pub(super) fn observe(
         &mut self,
         interval: u64,
-        verdict: Verdict,
+        verdict: PairVerdict,
         grown: bool,
-        spans: &Spans,
+        spans: &FilterSpans,
         config: &StabilityConfig,
     ) -> bool {
         if interval - self.informed.min(interval) >= spans.hold.max(1) {
             (self.together, self.known, self.joined) = (0, 0, false);
         }
-        if verdict != Verdict::Unknown {
-            self.remember(interval, verdict == Verdict::Together, config.window);
+        if verdict != PairVerdict::Unknown {
+            self.remember(interval, verdict == PairVerdict::Together, config.window);
         }
         let (together, known) = (f64::from(self.together.count_ones()), f64::from(self.known));
         if self.joined {
@@ -175,18 +175,18 @@ mod tests {
         StabilityConfig { least: 30, join: 0.9, part: 0.5, ..StabilityConfig::DEFAULT };
 
     struct Course {
-        pair: Pair,
+        pair: UnitPair,
         interval: u64,
-        spans: Spans,
+        spans: FilterSpans,
     }
 
     impl Course {
         fn new() -> Self {
-            Self { pair: Pair::default(), interval: 0, spans: Spans::new(&Config::default()) }
+            Self { pair: UnitPair::default(), interval: 0, spans: FilterSpans::new(&Config::default()) }
         }
 
         /// Observes `intervals` equal verdicts. Returns how many had passed when the pair joined or parted.
-        fn observe(&mut self, verdict: Verdict, intervals: u64) -> Option<u64> {
+        fn observe(&mut self, verdict: PairVerdict, intervals: u64) -> Option<u64> {
             let before = self.pair.joined;
             let mut changed = None;
             for passed in 1..=intervals {
@@ -202,7 +202,7 @@ mod tests {
 
     #[test]
     fn spans_are_whole_intervals() {
-        let Spans { hold, between_changes, guard, block } = Spans::new(&Config::default());
+        let FilterSpans { hold, between_changes, guard, block } = FilterSpans::new(&Config::default());
         // 30 s, 10 s, 10 s and 120 s of 350 ms.
         assert_eq!([hold, between_changes, guard, block], [86, 29, 29, 343]);
     }
@@ -210,38 +210,38 @@ mod tests {
     #[test]
     fn a_pair_joins_at_nine_tenths_and_parts_below_a_half() {
         let mut course = Course::new();
-        course.observe(Verdict::Apart, 4);
-        assert_eq!(course.observe(Verdict::Together, 60), Some(36), "4 of 40 are apart");
+        course.observe(PairVerdict::Apart, 4);
+        assert_eq!(course.observe(PairVerdict::Together, 60), Some(36), "4 of 40 are apart");
         // 29 of 60 are together after 31 that are apart.
-        assert_eq!(course.observe(Verdict::Apart, 40), Some(31));
+        assert_eq!(course.observe(PairVerdict::Apart, 40), Some(31));
     }
 
     #[test]
     fn what_is_unknown_counts_neither_way() {
         let mut course = Course::new();
-        assert_eq!(course.observe(Verdict::Together, 29), None);
-        assert_eq!(course.observe(Verdict::Unknown, 60), None);
-        assert_eq!(course.observe(Verdict::Together, 1), Some(1), "30 are known");
-        assert_eq!(course.observe(Verdict::Apart, 30), None, "30 of 60 are together");
-        assert_eq!(course.observe(Verdict::Unknown, 60), None);
-        assert_eq!(course.observe(Verdict::Apart, 1), Some(1), "29 of 60");
+        assert_eq!(course.observe(PairVerdict::Together, 29), None);
+        assert_eq!(course.observe(PairVerdict::Unknown, 60), None);
+        assert_eq!(course.observe(PairVerdict::Together, 1), Some(1), "30 are known");
+        assert_eq!(course.observe(PairVerdict::Apart, 30), None, "30 of 60 are together");
+        assert_eq!(course.observe(PairVerdict::Unknown, 60), None);
+        assert_eq!(course.observe(PairVerdict::Apart, 1), Some(1), "29 of 60");
     }
 
     #[test]
     fn what_stays_unknown_holds_a_pair_for_a_time() {
         let mut course = Course::new();
-        course.observe(Verdict::Together, 60);
-        assert_eq!(course.observe(Verdict::Unknown, 100), Some(86));
-        assert_eq!(course.observe(Verdict::Together, 29), None, "what was known before is forgotten");
-        assert_eq!(course.observe(Verdict::Together, 1), Some(1));
+        course.observe(PairVerdict::Together, 60);
+        assert_eq!(course.observe(PairVerdict::Unknown, 100), Some(86));
+        assert_eq!(course.observe(PairVerdict::Together, 29), None, "what was known before is forgotten");
+        assert_eq!(course.observe(PairVerdict::Together, 1), Some(1));
     }
 
     #[test]
     fn a_blocked_pair_does_not_join() {
         let mut course = Course::new();
-        course.observe(Verdict::Together, 60);
+        course.observe(PairVerdict::Together, 60);
         course.pair.block(course.interval + 343);
-        assert_eq!(course.observe(Verdict::Together, 400), Some(343));
+        assert_eq!(course.observe(PairVerdict::Together, 400), Some(343));
     }
 
     #[test]

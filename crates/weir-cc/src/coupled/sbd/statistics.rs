@@ -2,15 +2,15 @@
 
 use weir_units::TimeDelta;
 
-use super::clock_skew::{ClockSkew, Least};
+use super::clock_skew::{ClockSkew, LeastDelay};
 use super::config::Config;
 use super::crossings::Crossings;
-use super::losses::Losses;
+use super::losses::IntervalLosses;
 use super::ring::Ring;
 use super::weighted::Weighted;
 use crate::config_error::ConfigError;
 use crate::coupled::message::Statistics;
-use crate::packet::{Fate, PacketResult};
+use crate::packet::{PacketFate, PacketResult};
 use crate::time::{ApparentDelay, ArrivalTime, SendTime};
 
 /// Turns the fates of a flow's packets into [`Statistics`], one each interval `T` of the sender's clock.
@@ -20,7 +20,7 @@ use crate::time::{ApparentDelay, ArrivalTime, SendTime};
 #[derive(Clone, Debug)]
 pub struct FlowStatistics {
     config: Config,
-    open: Option<Open>,
+    open: Option<OpenInterval>,
     /// End of the sampling slot; packets sent before it give no sample.
     sampled_until: SendTime,
     /// Origin of times and delays.
@@ -36,23 +36,24 @@ pub struct FlowStatistics {
     previous: f64,
     /// The least delay of the interval before, with skew.
     least: Option<f64>,
-    skew: Ratio,
-    variability: Ratio,
+    skew: WeightedMean,
+    variability: WeightedMean,
     /// Variability over all intervals, whether the path had a bottleneck or not.
-    spread: Ratio,
+    spread: WeightedMean,
     crossings: Crossings,
-    losses: Losses,
+    losses: IntervalLosses,
     /// `PB`.
     bottleneck: bool,
     /// Intervals without a sample, in a row.
     empty: u32,
     ended: u64,
-    told: Option<Statistics>,
+    /// Statistics of the last complete interval, until they are taken.
+    complete: Option<Statistics>,
 }
 
 /// The interval that collects samples.
 #[derive(Clone, Copy, Debug)]
-struct Open {
+struct OpenInterval {
     number: i64,
     begins: SendTime,
     ends: SendTime,
@@ -64,13 +65,13 @@ struct Open {
     skew: i32,
     /// `var_base_T`.
     variability: f64,
-    least: Least,
+    least: LeastDelay,
 }
 
-impl Open {
+impl OpenInterval {
     fn new(number: i64, interval: TimeDelta) -> Self {
         let begins = SendTime::from_nanos(number.saturating_mul(interval.nanos()));
-        let least = Least { time: 0.0, delay: f64::INFINITY };
+        let least = LeastDelay { time: 0.0, delay: f64::INFINITY };
         Self {
             number,
             begins,
@@ -90,12 +91,12 @@ impl Open {
 
 /// A weighted sum over the weighted number of its samples.
 #[derive(Clone, Debug)]
-struct Ratio {
+struct WeightedMean {
     sum: Weighted,
     samples: Weighted,
 }
 
-impl Ratio {
+impl WeightedMean {
     fn new(config: &Config) -> Self {
         let weighted = Weighted::new(config.window, config.flat);
         Self { sum: weighted.clone(), samples: weighted }
@@ -136,15 +137,15 @@ impl FlowStatistics {
             mean_delay: 0.0,
             previous: 0.0,
             least: None,
-            skew: Ratio::new(&config),
-            variability: Ratio::new(&config),
-            spread: Ratio::new(&config),
+            skew: WeightedMean::new(&config),
+            variability: WeightedMean::new(&config),
+            spread: WeightedMean::new(&config),
             crossings: Crossings::new(config.long_window),
-            losses: Losses::new(config.long_window),
+            losses: IntervalLosses::new(config.long_window),
             bottleneck: false,
             empty: 0,
             ended: 0,
-            told: None,
+            complete: None,
         })
     }
 
@@ -152,9 +153,9 @@ impl FlowStatistics {
     pub fn on_results(&mut self, results: &[PacketResult]) {
         for PacketResult { sent, fate } in results {
             match *fate {
-                Fate::Arrived { at, .. } => self.on_told(sent.at, at, 1),
-                Fate::Missing => self.on_loss(sent.at),
-                Fate::Recovered { at, .. } => self.on_recovered(sent.at, at),
+                PacketFate::Arrived { at, .. } => self.on_fate(sent.at, at, 1),
+                PacketFate::Missing => self.on_loss(sent.at),
+                PacketFate::Recovered { at, .. } => self.on_recovered(sent.at, at),
             }
         }
     }
@@ -166,13 +167,13 @@ impl FlowStatistics {
 
     /// Takes `packets` arrivals, one of them sent at `sent` and arrived at `at`.
     pub fn on_arrivals(&mut self, sent: SendTime, at: ArrivalTime, packets: u32) {
-        self.on_told(sent, Some(at), packets);
+        self.on_fate(sent, Some(at), packets);
     }
 
     /// Takes `packets` arrivals; no sample without an arrival time.
-    fn on_told(&mut self, sent: SendTime, at: Option<ArrivalTime>, packets: u32) {
+    fn on_fate(&mut self, sent: SendTime, at: Option<ArrivalTime>, packets: u32) {
         let Some(age) = self.age(sent) else { return };
-        self.losses.on_told(age, 0, packets);
+        self.losses.on_fate(age, 0, packets);
         if let Some(at) = at.filter(|_| age == 0) {
             self.sample(sent, at);
         }
@@ -186,7 +187,7 @@ impl FlowStatistics {
     /// Takes `lost` lost packets that were sent about then.
     pub fn on_losses(&mut self, sent: SendTime, lost: u32) {
         if let Some(age) = self.age(sent) {
-            self.losses.on_told(age, lost, lost);
+            self.losses.on_fate(age, lost, lost);
         }
     }
 
@@ -205,7 +206,7 @@ impl FlowStatistics {
 
     /// The statistics of the newest interval that has ended, once.
     pub fn poll(&mut self) -> Option<Statistics> {
-        self.told.take()
+        self.complete.take()
     }
 
     /// Intervals with samples that have ended since the last reset.
@@ -237,7 +238,7 @@ impl FlowStatistics {
         if self.open.is_none() || leap > forgets || leap < -oldest {
             // After more than `M` empty intervals; or the sender's clock was set back.
             self.forget();
-            self.open = Some(Open::new(number, self.config.interval));
+            self.open = Some(OpenInterval::new(number, self.config.interval));
             return Some(0);
         }
         if leap < 0 {
@@ -245,7 +246,7 @@ impl FlowStatistics {
         }
         for next in last..number {
             self.end();
-            self.open = Some(Open::new(next + 1, self.config.interval));
+            self.open = Some(OpenInterval::new(next + 1, self.config.interval));
         }
         Some(0)
     }
@@ -259,7 +260,7 @@ impl FlowStatistics {
         let raw = (delay - zero).secs_f64();
         let delay = raw - self.clock_skew.offset(time);
         if raw < open.least.delay {
-            open.least = Least { time, delay: raw };
+            open.least = LeastDelay { time, delay: raw };
         }
         if sent < self.sampled_until {
             return;
@@ -317,7 +318,7 @@ impl FlowStatistics {
     }
 
     /// Adds `E_T(OWD)` to `mean_delay`. Returns the mean queuing delay of the interval; 0 of an empty one.
-    fn take_mean(&mut self, open: &Open) -> f64 {
+    fn take_mean(&mut self, open: &OpenInterval) -> f64 {
         let Some(mean) = open.mean() else {
             self.empty += 1;
             return 0.0;
@@ -333,14 +334,14 @@ impl FlowStatistics {
         (mean - self.clock_skew.base(open.least.time)).max(0.0)
     }
 
-    fn tell(&mut self, open: &Open, ended: Ended) {
+    fn tell(&mut self, open: &OpenInterval, ended: Ended) {
         if self.ended.is_multiple_of(self.config.long_window.into()) {
             self.variability.sum.recompute();
             self.spread.sum.recompute();
         }
         let Ended { skew, variability, loss, packets, queuing } = ended;
         let defined = skew.is_some() && variability.is_some();
-        self.told = Some(Statistics {
+        self.complete = Some(Statistics {
             interval: u64::try_from(open.number).unwrap_or(0),
             skew: skew.unwrap_or(0.0).clamp(-1.0, 1.0),
             variability: variability.unwrap_or(0.0).max(0.0),
@@ -357,7 +358,7 @@ impl FlowStatistics {
     }
 
     /// Whether the least delay has leapt by more than a queue can cause.
-    fn clock_stepped(&self, open: &Open) -> bool {
+    fn clock_stepped(&self, open: &OpenInterval) -> bool {
         let Some(before) = self.least.filter(|_| open.samples > 0) else { return false };
         let leap = (open.least.delay - before).abs();
         let varied = self.variability.get().is_some_and(|variability| {

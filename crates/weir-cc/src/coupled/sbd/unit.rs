@@ -16,25 +16,25 @@ pub(super) struct Flow {
     /// In bit/s.
     pub(super) rate: f64,
     /// Statistics by interval modulo their number.
-    told: [Option<Statistics>; LATE as usize + 1],
+    statistics: [Option<Statistics>; LATE as usize + 1],
     pub(super) newest: Option<u64>,
 }
 
 impl Flow {
     pub(super) fn new(member: FlowId, unit: usize) -> Self {
-        Self { member, unit, rate: 0.0, told: [None; LATE as usize + 1], newest: None }
+        Self { member, unit, rate: 0.0, statistics: [None; LATE as usize + 1], newest: None }
     }
 
     pub(super) fn tell(&mut self, statistics: &Statistics) {
-        let told = &mut self.told[slot(statistics.interval)];
-        if told.is_none_or(|waits| waits.interval <= statistics.interval) {
-            *told = Some(*statistics);
+        let known = &mut self.statistics[slot(statistics.interval)];
+        if known.is_none_or(|waits| waits.interval <= statistics.interval) {
+            *known = Some(*statistics);
         }
         self.newest = self.newest.max(Some(statistics.interval));
     }
 
-    pub(super) fn told(&self, interval: u64) -> Option<&Statistics> {
-        self.told[slot(interval)].as_ref().filter(|told| told.interval == interval)
+    pub(super) fn statistics(&self, interval: u64) -> Option<&Statistics> {
+        self.statistics[slot(interval)].as_ref().filter(|statistics| statistics.interval == interval)
     }
 }
 
@@ -44,7 +44,7 @@ const fn slot(interval: u64) -> usize {
 
 /// A group of one or more flows that share their path for certain.
 #[derive(Clone, Debug)]
-pub(super) struct Unit {
+pub(super) struct PathUnit {
     /// Key of its five-tuple, or `None` for a flow that shares none.
     pub(super) bundle: Option<u64>,
     /// Number of its flows.
@@ -67,7 +67,7 @@ pub(super) struct Unit {
     loss_variance: f64,
 }
 
-impl Unit {
+impl PathUnit {
     /// `guard`: span of the guard in intervals. `window`: intervals by which pairs are judged.
     pub(super) fn new(bundle: Option<u64>, group: u32, guard: u64, window: u32) -> Self {
         let queuing = Ring::new(usize::try_from(guard).unwrap_or(1));
@@ -91,8 +91,8 @@ impl Unit {
 
     /// Takes an interval in which its flows sent at `rate`. After more than `most_silent` without samples its history
     /// begins again.
-    pub(super) fn on_interval(&mut self, told: Option<&Statistics>, rate: f64, most_silent: u32) {
-        let Some(told) = told.filter(|told| told.samples > 0) else {
+    pub(super) fn on_interval(&mut self, statistics: Option<&Statistics>, rate: f64, most_silent: u32) {
+        let Some(statistics) = statistics.filter(|statistics| statistics.samples > 0) else {
             self.silent = self.silent.saturating_add(1);
             if self.silent > most_silent {
                 self.grown = 0;
@@ -101,11 +101,11 @@ impl Unit {
         };
         self.silent = 0;
         self.grown = self.grown.saturating_add(1);
-        self.queuing.push(told.queuing);
+        self.queuing.push(statistics.queuing);
         self.rates.push(rate);
         self.means.push(self.mean(&self.queuing));
-        self.loss.push(told.loss);
-        self.loss_variance = variance_of_loss(told);
+        self.loss.push(statistics.loss);
+        self.loss_variance = variance_of_loss(statistics);
     }
 
     /// Its queuing delay and loss during the guard's span.
@@ -149,23 +149,23 @@ pub(super) struct Pool {
 }
 
 impl Pool {
-    pub(super) fn put(&mut self, told: &Statistics) {
-        let weight = f64::from(told.samples.max(1));
+    pub(super) fn put(&mut self, statistics: &Statistics) {
+        let weight = f64::from(statistics.samples.max(1));
         self.weight += weight;
-        self.passing += if told.bottleneck { weight } else { 0.0 };
+        self.passing += if statistics.bottleneck { weight } else { 0.0 };
         let Some(sum) = &mut self.sum else {
-            self.sum = Some(*told);
+            self.sum = Some(*statistics);
             return;
         };
         let share = weight / self.weight;
         let mix = |mean: &mut f64, value: f64| *mean += share * (value - *mean);
-        mix(&mut sum.skew, told.skew);
-        mix(&mut sum.variability, told.variability);
-        mix(&mut sum.frequency, told.frequency);
-        mix(&mut sum.loss, told.loss);
-        mix(&mut sum.queuing, told.queuing);
-        sum.packets = sum.packets.saturating_add(told.packets);
-        sum.samples = sum.samples.saturating_add(told.samples);
+        mix(&mut sum.skew, statistics.skew);
+        mix(&mut sum.variability, statistics.variability);
+        mix(&mut sum.frequency, statistics.frequency);
+        mix(&mut sum.loss, statistics.loss);
+        mix(&mut sum.queuing, statistics.queuing);
+        sum.packets = sum.packets.saturating_add(statistics.packets);
+        sum.samples = sum.samples.saturating_add(statistics.samples);
         sum.bottleneck = 2.0 * self.passing > self.weight;
     }
 
@@ -200,7 +200,7 @@ mod tests {
 
     #[test]
     fn a_unit_begins_again_after_more_silence_than_it_may_keep() {
-        let mut unit = Unit::new(None, 0, 10, 10);
+        let mut unit = PathUnit::new(None, 0, 10, 10);
         unit.on_interval(Some(&told(0.01)), 1e6, 2);
         for _ in 0..2 {
             unit.on_interval(None, 0.0, 2);
@@ -218,7 +218,7 @@ mod tests {
 
     #[test]
     fn harm_is_what_is_known_of_the_guards_span() {
-        let mut unit = Unit::new(None, 0, 4, 10);
+        let mut unit = PathUnit::new(None, 0, 4, 10);
         for (queuing, rate) in [(0.010, 1e6), (0.030, 3e6)] {
             unit.on_interval(Some(&told(queuing)), rate, 2);
         }

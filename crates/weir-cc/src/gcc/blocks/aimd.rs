@@ -5,7 +5,7 @@
 
 use weir_units::{DataRate, TimeDelta};
 
-use super::detector::Usage;
+use super::detector::BandwidthUsage;
 use super::link_capacity::{LinkCapacity, LinkCapacityConfig};
 use super::rate_control::RateState;
 use crate::controller::RateLimits;
@@ -260,7 +260,7 @@ impl Aimd {
 
     /// Takes the detector's verdict and `R` at `now`; where `R` is unknown the last known one counts. Returns `A` in
     /// bit/s.
-    pub(crate) fn update(&mut self, usage: Usage, received: Option<DataRate>, now: SendTime) -> f64 {
+    pub(crate) fn update(&mut self, usage: BandwidthUsage, received: Option<DataRate>, now: SendTime) -> f64 {
         self.received = received.unwrap_or(self.received);
         let before = self.state;
         self.state = before.after(usage);

@@ -4,8 +4,8 @@
 //! constants are those of libwebrtc since August 2016; its threshold uses the arrival of the packet that completes
 //! a sample, not that of the sample.
 
-use super::bursts::{BurstConfig, Bursts, Received};
-use super::detector::{Detector, DetectorConfig, Usage};
+use super::bursts::{BurstConfig, Bursts, ReportedPacket};
+use super::detector::{BandwidthUsage, DetectorConfig, OveruseDetector};
 use super::noise::{Averaging, ByTime, NoiseConfig, Outliers};
 use super::threshold::{AdaptiveThreshold, Threshold, gains};
 use super::two_state::{TwoStateConfig, TwoStateKalman};
@@ -18,7 +18,7 @@ const TICK: i64 = 1_953_125;
 const TICKS_PER_FRAME: i64 = 16;
 const MILLI: i64 = 1_000_000;
 
-fn packets() -> Vec<Received> {
+fn packets() -> Vec<ReportedPacket> {
     let (mut seed, mut free, mut newest) = (1_u32, 0, 0);
     let mut below = |n: i64| {
         seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -33,7 +33,7 @@ fn packets() -> Vec<Received> {
             let departure = (TICKS_PER_FRAME * frame + n) * TICK;
             free = departure.max(free) + size * MILLI / capacity;
             newest = newest.max((free + 25 * MILLI + below(4 * MILLI)) / MILLI);
-            packets.push(Received {
+            packets.push(ReportedPacket {
                 departure: SendTime::from_nanos(departure),
                 arrival: ArrivalTime::from_millis(newest),
                 size: DataSize::from_bytes(size as u64),
@@ -76,7 +76,7 @@ fn threshold() -> Threshold {
 fn states() -> Vec<[f64; 5]> {
     let mut bursts = Bursts::new(BurstConfig::DRAFT_02);
     let (mut filter, mut threshold) = (filter(), threshold());
-    let mut detector = Detector::new(DetectorConfig::DRAFT_02);
+    let mut detector = OveruseDetector::new(DetectorConfig::DRAFT_02);
     let mut states = Vec::new();
     for packet in packets() {
         let Some(sample) = bursts.on_packet(&packet, SendTime::ZERO) else { continue };
@@ -88,9 +88,9 @@ fn states() -> Vec<[f64; 5]> {
             threshold.update(scaled, packet.arrival);
         }
         let usage = match detector.usage() {
-            Usage::Under => -1.0,
-            Usage::Normal => 0.0,
-            Usage::Over => 1.0,
+            BandwidthUsage::Under => -1.0,
+            BandwidthUsage::Normal => 0.0,
+            BandwidthUsage::Over => 1.0,
         };
         states.push([filter.estimate(), filter.slope(), filter.noise_variance(), threshold.gamma(), usage]);
     }

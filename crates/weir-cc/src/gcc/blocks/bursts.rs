@@ -44,7 +44,7 @@ impl BurstConfig {
 
 /// A packet reported as arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Received {
+pub(crate) struct ReportedPacket {
     /// When it left, by the sender's clock.
     pub departure: SendTime,
     /// When it arrived, by the receiver's clock.
@@ -78,14 +78,14 @@ impl BurstSample {
 #[derive(Clone, Debug)]
 pub(crate) struct Bursts {
     config: BurstConfig,
-    current: Option<Burst>,
-    previous: Option<Burst>,
+    current: Option<ArrivalBurst>,
+    previous: Option<ArrivalBurst>,
     /// Number of consecutive backward arrivals.
     backward: u32,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Burst {
+struct ArrivalBurst {
     first_departure: SendTime,
     last_departure: SendTime,
     first_arrival: ArrivalTime,
@@ -95,8 +95,8 @@ struct Burst {
     size: DataSize,
 }
 
-impl Burst {
-    fn begin(packet: &Received, heard: SendTime) -> Self {
+impl ArrivalBurst {
+    fn begin(packet: &ReportedPacket, heard: SendTime) -> Self {
         Self {
             first_departure: packet.departure,
             last_departure: packet.departure,
@@ -107,7 +107,7 @@ impl Burst {
         }
     }
 
-    fn join(&mut self, packet: &Received, heard: SendTime) {
+    fn join(&mut self, packet: &ReportedPacket, heard: SendTime) {
         self.last_departure = self.last_departure.max(packet.departure);
         self.last_arrival = packet.arrival;
         self.heard = heard;
@@ -124,9 +124,9 @@ impl Bursts {
     /// Takes the next packet in order of arrival, reported at `now`. A packet that left before the current burst is
     /// ignored. Where it left too long before, the sender's clock was set back, and grouping begins anew with the
     /// next.
-    pub(crate) fn on_packet(&mut self, packet: &Received, now: SendTime) -> Option<BurstSample> {
+    pub(crate) fn on_packet(&mut self, packet: &ReportedPacket, now: SendTime) -> Option<BurstSample> {
         let Some(current) = &mut self.current else {
-            self.current = Some(Burst::begin(packet, now));
+            self.current = Some(ArrivalBurst::begin(packet, now));
             return None;
         };
         let late = current.first_departure - packet.departure;
@@ -141,15 +141,15 @@ impl Bursts {
             return None;
         }
         let complete = *current;
-        let verdict = self.previous.map_or(Verdict::Begin, |previous| self.judge(&previous, &complete));
-        if matches!(verdict, Verdict::Begin | Verdict::Sample(_)) {
+        let verdict = self.previous.map_or(BurstAction::Begin, |previous| self.judge(&previous, &complete));
+        if matches!(verdict, BurstAction::Begin | BurstAction::Sample(_)) {
             self.previous = Some(complete);
-            self.current = Some(Burst::begin(packet, now));
+            self.current = Some(ArrivalBurst::begin(packet, now));
         }
         match verdict {
-            Verdict::Sample(sample) => return Some(sample),
-            Verdict::Restart => self.restart(),
-            Verdict::Begin | Verdict::Ignore => {}
+            BurstAction::Sample(sample) => return Some(sample),
+            BurstAction::Restart => self.restart(),
+            BurstAction::Begin | BurstAction::Ignore => {}
         }
         None
     }
@@ -159,22 +159,22 @@ impl Bursts {
         *self = Self::new(self.config);
     }
 
-    fn judge(&mut self, previous: &Burst, complete: &Burst) -> Verdict {
+    fn judge(&mut self, previous: &ArrivalBurst, complete: &ArrivalBurst) -> BurstAction {
         let inter_arrival = complete.last_arrival - previous.last_arrival;
         let passed = complete.heard - previous.heard;
         if self.config.clock_jump.is_some_and(|jump| inter_arrival - passed >= jump) {
-            return Verdict::Restart;
+            return BurstAction::Restart;
         }
         if inter_arrival.is_negative() {
             self.backward = self.backward.saturating_add(1);
             return match self.config.backward_limit {
-                Some(limit) if self.backward >= limit => Verdict::Restart,
-                Some(_) => Verdict::Ignore,
-                None => Verdict::Begin,
+                Some(limit) if self.backward >= limit => BurstAction::Restart,
+                Some(_) => BurstAction::Ignore,
+                None => BurstAction::Begin,
             };
         }
         self.backward = 0;
-        Verdict::Sample(BurstSample {
+        BurstAction::Sample(BurstSample {
             inter_departure: complete.last_departure - previous.last_departure,
             inter_arrival,
             size_delta: complete.size.bytes_f64() - previous.size.bytes_f64(),
@@ -185,7 +185,7 @@ impl Bursts {
 
 /// Treatment of a packet that does not belong to the current burst.
 #[derive(Clone, Copy, Debug)]
-enum Verdict {
+enum BurstAction {
     /// The packet begins the next burst, and the two before make a sample.
     Sample(BurstSample),
     /// The packet begins the next burst, without a sample.
@@ -198,7 +198,7 @@ enum Verdict {
 
 impl BurstConfig {
     /// Whether `packet` belongs to the burst.
-    fn holds(&self, burst: &Burst, packet: &Received) -> bool {
+    fn holds(&self, burst: &ArrivalBurst, packet: &ReportedPacket) -> bool {
         let Some(burst_time) = self.burst_time else { return false };
         let departed = packet.departure - burst.last_departure;
         let arrived = packet.arrival - burst.last_arrival;
@@ -213,8 +213,8 @@ impl BurstConfig {
 mod tests {
     use super::*;
 
-    fn packet(departure_us: i64, arrival_us: i64, bytes: u64) -> Received {
-        Received {
+    fn packet(departure_us: i64, arrival_us: i64, bytes: u64) -> ReportedPacket {
+        ReportedPacket {
             departure: SendTime::from_nanos(departure_us * 1000),
             arrival: ArrivalTime::from_nanos(arrival_us * 1000),
             size: DataSize::from_bytes(bytes),

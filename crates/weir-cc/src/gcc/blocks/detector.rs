@@ -4,7 +4,7 @@ use weir_units::TimeDelta;
 
 /// State of the bottleneck by the gradient.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Usage {
+pub enum BandwidthUsage {
     /// The queue drains.
     Under,
     /// The queue neither drains nor grows for long.
@@ -58,36 +58,36 @@ pub(crate) enum FirstShare {
 
 /// Compares the gradient with the threshold; over-use only after the gradient was above it for a while.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Detector {
+pub(crate) struct OveruseDetector {
     config: DetectorConfig,
     /// For how long and in how many samples the gradient has been above the threshold.
     above: TimeDelta,
     samples: u32,
     /// The gradient of the sample before.
     previous: f64,
-    usage: Usage,
+    usage: BandwidthUsage,
 }
 
-impl Detector {
+impl OveruseDetector {
     /// A detector without any sample.
     pub(crate) fn new(config: DetectorConfig) -> Self {
-        Self { config, above: TimeDelta::ZERO, samples: 0, previous: 0.0, usage: Usage::Normal }
+        Self { config, above: TimeDelta::ZERO, samples: 0, previous: 0.0, usage: BandwidthUsage::Normal }
     }
 
     /// Takes gradient `m` of a sample that left `elapsed` after the one before, the same as `scaled` for comparison
     /// with the threshold `gamma` (both in ms).
-    pub(crate) fn update(&mut self, m: f64, scaled: f64, gamma: f64, elapsed: TimeDelta) -> Usage {
+    pub(crate) fn update(&mut self, m: f64, scaled: f64, gamma: f64, elapsed: TimeDelta) -> BandwidthUsage {
         if scaled > gamma {
             let first = self.samples == 0 && self.config.first_share == FirstShare::Half;
             self.above += if first { elapsed / 2 } else { elapsed };
             self.samples = self.samples.saturating_add(1);
             if self.is_overuse(m) {
-                self.usage = Usage::Over;
+                self.usage = BandwidthUsage::Over;
             }
         } else {
             self.above = TimeDelta::ZERO;
             self.samples = 0;
-            self.usage = if scaled < -gamma { Usage::Under } else { Usage::Normal };
+            self.usage = if scaled < -gamma { BandwidthUsage::Under } else { BandwidthUsage::Normal };
         }
         self.previous = m;
         self.usage
@@ -100,7 +100,7 @@ impl Detector {
     }
 
     /// The present state.
-    pub(crate) fn usage(&self) -> Usage {
+    pub(crate) fn usage(&self) -> BandwidthUsage {
         self.usage
     }
 }
@@ -111,53 +111,57 @@ mod tests {
 
     #[test]
     fn overuse_takes_more_than_100_ms_above_the_threshold() {
-        let mut detector = Detector::new(DetectorConfig::GCC_2016);
+        let mut detector = OveruseDetector::new(DetectorConfig::GCC_2016);
         let frame = TimeDelta::from_millis(33);
         // 33, 66, 99 ms above: not yet; 132 ms: over.
         for _ in 0..3 {
-            assert_eq!(detector.update(13.0, 13.0, 12.5, frame), Usage::Normal);
+            assert_eq!(detector.update(13.0, 13.0, 12.5, frame), BandwidthUsage::Normal);
         }
-        assert_eq!(detector.update(13.0, 13.0, 12.5, frame), Usage::Over);
-        assert_eq!(detector.update(13.0, 13.0, 12.5, frame), Usage::Over, "it stays while above");
-        assert_eq!(detector.update(12.5, 12.5, 12.5, frame), Usage::Normal, "equality is not above");
-        assert_eq!(detector.update(13.0, 13.0, 12.5, frame), Usage::Normal, "and the time counts anew");
+        assert_eq!(detector.update(13.0, 13.0, 12.5, frame), BandwidthUsage::Over);
+        assert_eq!(detector.update(13.0, 13.0, 12.5, frame), BandwidthUsage::Over, "it stays while above");
+        assert_eq!(detector.update(12.5, 12.5, 12.5, frame), BandwidthUsage::Normal, "equality is not above");
+        assert_eq!(
+            detector.update(13.0, 13.0, 12.5, frame),
+            BandwidthUsage::Normal,
+            "and the time counts anew"
+        );
     }
 
     #[test]
     fn underuse_is_signalled_at_once() {
-        let mut detector = Detector::new(DetectorConfig::GCC_2016);
-        assert_eq!(detector.update(-12.6, -12.6, 12.5, TimeDelta::ZERO), Usage::Under);
-        assert_eq!(detector.update(-12.5, -12.5, 12.5, TimeDelta::ZERO), Usage::Normal);
+        let mut detector = OveruseDetector::new(DetectorConfig::GCC_2016);
+        assert_eq!(detector.update(-12.6, -12.6, 12.5, TimeDelta::ZERO), BandwidthUsage::Under);
+        assert_eq!(detector.update(-12.5, -12.5, 12.5, TimeDelta::ZERO), BandwidthUsage::Normal);
     }
 
     #[test]
     fn the_first_sample_above_counts_half_and_one_is_not_enough() {
         let draft = DetectorConfig::DRAFT_02;
         let ms = TimeDelta::from_millis;
-        let mut detector = Detector::new(draft);
+        let mut detector = OveruseDetector::new(draft);
         // 30 / 2 = 15 ms above, but one sample only; then 15 + 5.
-        assert_eq!(detector.update(1.0, 20.0, 12.5, ms(30)), Usage::Normal);
-        assert_eq!(detector.update(1.0, 20.0, 12.5, ms(5)), Usage::Over);
+        assert_eq!(detector.update(1.0, 20.0, 12.5, ms(30)), BandwidthUsage::Normal);
+        assert_eq!(detector.update(1.0, 20.0, 12.5, ms(5)), BandwidthUsage::Over);
         // 8 / 2 = 4, 4 + 6 = 10 is not more than 10, 11 is.
-        let mut detector = Detector::new(draft);
+        let mut detector = OveruseDetector::new(draft);
         assert_eq!(
             [8, 6, 1].map(|gap| detector.update(1.0, 20.0, 12.5, ms(gap))),
-            [Usage::Normal, Usage::Normal, Usage::Over]
+            [BandwidthUsage::Normal, BandwidthUsage::Normal, BandwidthUsage::Over]
         );
         // Without the count the first sample of 15 ms is over-use.
-        let mut detector = Detector::new(DetectorConfig { min_samples: 1, ..draft });
-        assert_eq!(detector.update(1.0, 20.0, 12.5, ms(30)), Usage::Over);
+        let mut detector = OveruseDetector::new(DetectorConfig { min_samples: 1, ..draft });
+        assert_eq!(detector.update(1.0, 20.0, 12.5, ms(30)), BandwidthUsage::Over);
     }
 
     #[test]
     fn a_falling_gradient_is_not_yet_overuse_but_does_not_end_it_either() {
         let ms = TimeDelta::from_millis;
-        let mut detector = Detector::new(DetectorConfig::DRAFT_02);
+        let mut detector = OveruseDetector::new(DetectorConfig::DRAFT_02);
         let mut update = |m: f64| detector.update(m, 20.0 * m, 12.5, ms(30));
         assert_eq!(
             [1.0, 0.9, 0.8, 0.8].map(&mut update),
-            [Usage::Normal, Usage::Normal, Usage::Normal, Usage::Over]
+            [BandwidthUsage::Normal, BandwidthUsage::Normal, BandwidthUsage::Normal, BandwidthUsage::Over]
         );
-        assert_eq!([0.7, 0.6].map(&mut update), [Usage::Over, Usage::Normal]);
+        assert_eq!([0.7, 0.6].map(&mut update), [BandwidthUsage::Over, BandwidthUsage::Normal]);
     }
 }

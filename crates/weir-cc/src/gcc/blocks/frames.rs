@@ -23,19 +23,19 @@ pub(crate) struct FrameSample {
 #[derive(Clone, Debug)]
 pub(crate) struct Frames {
     silence: TimeDelta,
-    current: Option<Frame>,
-    previous: Option<Frame>,
+    current: Option<PacketGroup>,
+    previous: Option<PacketGroup>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Frame {
+struct PacketGroup {
     media_time: u64,
     first_departure: SendTime,
     last_arrival: ArrivalTime,
     size: DataSize,
 }
 
-impl Frame {
+impl PacketGroup {
     fn begin(packet: &Arrival) -> Self {
         Self {
             media_time: packet.media_time,
@@ -48,7 +48,7 @@ impl Frame {
 
 /// Result of a packet.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Grouped {
+pub(crate) enum GroupingResult {
     /// No complete frame yet.
     Pending,
     /// A frame is complete and there was one before it.
@@ -64,35 +64,35 @@ impl Frames {
     }
 
     /// A packet has arrived. Packets of frames older than the current one are ignored.
-    pub(crate) fn on_arrival(&mut self, packet: &Arrival) -> Grouped {
+    pub(crate) fn on_arrival(&mut self, packet: &Arrival) -> GroupingResult {
         let Some(current) = &mut self.current else {
-            self.current = Some(Frame::begin(packet));
-            return Grouped::Pending;
+            self.current = Some(PacketGroup::begin(packet));
+            return GroupingResult::Pending;
         };
         if packet.at - current.last_arrival > self.silence {
             *self = Self::new(self.silence);
-            self.current = Some(Frame::begin(packet));
-            return Grouped::Restarted;
+            self.current = Some(PacketGroup::begin(packet));
+            return GroupingResult::Restarted;
         }
         if packet.media_time < current.media_time {
-            return Grouped::Pending;
+            return GroupingResult::Pending;
         }
         if packet.media_time == current.media_time {
             current.first_departure = current.first_departure.min(packet.departure);
             current.last_arrival = current.last_arrival.max(packet.at);
             current.size += packet.size;
-            return Grouped::Pending;
+            return GroupingResult::Pending;
         }
         let complete = *current;
-        *current = Frame::begin(packet);
+        *current = PacketGroup::begin(packet);
         match self.previous.replace(complete) {
-            Some(previous) => Grouped::Sample(sample(&previous, &complete)),
-            None => Grouped::Pending,
+            Some(previous) => GroupingResult::Sample(sample(&previous, &complete)),
+            None => GroupingResult::Pending,
         }
     }
 }
 
-fn sample(previous: &Frame, complete: &Frame) -> FrameSample {
+fn sample(previous: &PacketGroup, complete: &PacketGroup) -> FrameSample {
     let inter_departure = complete.first_departure - previous.first_departure;
     FrameSample {
         gradient: (complete.last_arrival - previous.last_arrival) - inter_departure,
@@ -117,9 +117,11 @@ mod tests {
         // Frame 0: packets leave at 0 and 5 ms, arrive at 1025 and 1030 ms. Frame 1: leave at 33 and 38, arrive at
         // 1058 and 1070. d = (1070 - 1030) - (33 - 0) = 7 ms.
         for (media_time, departure, at) in [(0, 0, 1025), (0, 5, 1030), (3000, 33, 1058), (3000, 38, 1070)] {
-            assert_eq!(frames.on_arrival(&packet(media_time, departure, at)), Grouped::Pending);
+            assert_eq!(frames.on_arrival(&packet(media_time, departure, at)), GroupingResult::Pending);
         }
-        let Grouped::Sample(sample) = frames.on_arrival(&packet(6000, 66, 1091)) else { panic!("no sample") };
+        let GroupingResult::Sample(sample) = frames.on_arrival(&packet(6000, 66, 1091)) else {
+            panic!("no sample")
+        };
         assert_eq!(sample.gradient, TimeDelta::from_millis(7));
         assert_eq!(sample.inter_departure, TimeDelta::from_millis(33));
         assert_eq!(sample.arrival, ArrivalTime::from_millis(1070));
@@ -131,8 +133,10 @@ mod tests {
         let mut frames = Frames::new(TimeDelta::from_secs(2));
         frames.on_arrival(&packet(0, 0, 25));
         frames.on_arrival(&packet(3000, 33, 58));
-        assert_eq!(frames.on_arrival(&packet(0, 1, 60)), Grouped::Pending);
-        let Grouped::Sample(sample) = frames.on_arrival(&packet(6000, 66, 91)) else { panic!("no sample") };
+        assert_eq!(frames.on_arrival(&packet(0, 1, 60)), GroupingResult::Pending);
+        let GroupingResult::Sample(sample) = frames.on_arrival(&packet(6000, 66, 91)) else {
+            panic!("no sample")
+        };
         assert_eq!(sample.gradient, TimeDelta::ZERO);
     }
 
@@ -141,7 +145,9 @@ mod tests {
         let mut frames = Frames::new(TimeDelta::from_secs(2));
         frames.on_arrival(&packet(0, 0, 25));
         frames.on_arrival(&packet(6000, 66, 95));
-        let Grouped::Sample(sample) = frames.on_arrival(&packet(9000, 100, 125)) else { panic!("no sample") };
+        let GroupingResult::Sample(sample) = frames.on_arrival(&packet(9000, 100, 125)) else {
+            panic!("no sample")
+        };
         assert_eq!(sample.gradient, TimeDelta::from_millis(4));
         assert_eq!(sample.inter_departure, TimeDelta::from_millis(66));
     }
@@ -151,8 +157,8 @@ mod tests {
         let mut frames = Frames::new(TimeDelta::from_secs(2));
         frames.on_arrival(&packet(0, 0, 25));
         frames.on_arrival(&packet(3000, 33, 58));
-        assert_eq!(frames.on_arrival(&packet(300_000, 3333, 3360)), Grouped::Restarted);
-        assert_eq!(frames.on_arrival(&packet(303_000, 3366, 3391)), Grouped::Pending);
+        assert_eq!(frames.on_arrival(&packet(300_000, 3333, 3360)), GroupingResult::Restarted);
+        assert_eq!(frames.on_arrival(&packet(303_000, 3366, 3391)), GroupingResult::Pending);
     }
 
     #[test]
@@ -163,7 +169,9 @@ mod tests {
         frames.on_arrival(&packet(3000, 38, 70));
         frames.on_arrival(&packet(3000, 33, 58));
         // T = 33 − 0, t = 70 − 25: d = 12 ms.
-        let Grouped::Sample(sample) = frames.on_arrival(&packet(6000, 66, 91)) else { panic!("no sample") };
+        let GroupingResult::Sample(sample) = frames.on_arrival(&packet(6000, 66, 91)) else {
+            panic!("no sample")
+        };
         assert_eq!(sample.inter_departure, TimeDelta::from_millis(33));
         assert_eq!(
             (sample.gradient, sample.arrival),
@@ -176,7 +184,9 @@ mod tests {
         let mut frames = Frames::new(TimeDelta::from_secs(2));
         frames.on_arrival(&packet(0, 0, 25));
         frames.on_arrival(&packet(3000, 33, 58));
-        let Grouped::Sample(sample) = frames.on_arrival(&packet(6000, 66, 2058)) else { panic!("no sample") };
+        let GroupingResult::Sample(sample) = frames.on_arrival(&packet(6000, 66, 2058)) else {
+            panic!("no sample")
+        };
         assert_eq!(sample.gradient, TimeDelta::ZERO);
     }
 }

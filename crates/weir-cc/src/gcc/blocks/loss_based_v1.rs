@@ -6,7 +6,7 @@ use alloc::collections::VecDeque;
 use weir_units::TimeDelta;
 
 use super::loss::{LossConfig, LossVerdict};
-use crate::packet::{Fate, PacketResult};
+use crate::packet::{PacketFate, PacketResult};
 use crate::time::SendTime;
 
 /// Constants of the controller.
@@ -131,7 +131,7 @@ impl LossBasedV1 {
 
     /// Takes packet fates reported at `now`. Returns true if there is a new loss ratio.
     pub(crate) fn on_results(&mut self, results: &[PacketResult], now: SendTime) -> bool {
-        let missing = results.iter().filter(|result| result.fate == Fate::Missing).count();
+        let missing = results.iter().filter(|result| result.fate == PacketFate::Missing).count();
         self.count(missing as i64, results.len() as u64);
         // A clock that was set back must not stop the controller.
         if self.due.is_some_and(|due| now <= due && due - now <= self.config.interval) {
@@ -263,10 +263,10 @@ mod tests {
         let size = DataSize::from_bytes(1000);
         (0..packets)
             .map(|id| {
-                let arrived = Fate::Arrived { at: Some(ArrivalTime::ZERO), ecn: Ecn::NotEct };
+                let arrived = PacketFate::Arrived { at: Some(ArrivalTime::ZERO), ecn: Ecn::NotEct };
                 PacketResult {
                     sent: SentPacket::new(id, at(0), size),
-                    fate: if id < lost { Fate::Missing } else { arrived },
+                    fate: if id < lost { PacketFate::Missing } else { arrived },
                 }
             })
             .collect()

@@ -51,7 +51,7 @@ impl ProbeEstimatorConfig {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Cluster {
+struct ReportedCluster {
     probe: Probe,
     seen: Option<ClusterState>,
 }
@@ -71,7 +71,7 @@ struct ClusterState {
 #[derive(Clone, Debug)]
 pub(crate) struct ProbeEstimator {
     config: ProbeEstimatorConfig,
-    clusters: VecDeque<Cluster>,
+    clusters: VecDeque<ReportedCluster>,
 }
 
 impl ProbeEstimator {
@@ -90,7 +90,7 @@ impl ProbeEstimator {
         if self.clusters.len() == ROOM {
             self.clusters.pop_front();
         }
-        self.clusters.push_back(Cluster { probe, seen: None });
+        self.clusters.push_back(ReportedCluster { probe, seen: None });
     }
 
     /// A packet of the probe `id` of `size`, sent at `sent`, arrived at `at`. Returns the rate that the probe

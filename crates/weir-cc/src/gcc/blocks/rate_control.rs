@@ -2,7 +2,7 @@
 
 use weir_units::{DataRate, TimeDelta};
 
-use super::detector::Usage;
+use super::detector::BandwidthUsage;
 use crate::controller::RateLimits;
 
 /// State of the rate controller (gcc-2016 fig. 4).
@@ -21,20 +21,20 @@ impl RateState {
     /// As [`Self::after`], but the rate falls until under-use is signalled: "until the queuing derivative is smaller
     /// than a second negative threshold" (dccc-2017 §V-D).
     #[must_use]
-    pub(crate) fn after_strictly(self, usage: Usage) -> Self {
+    pub(crate) fn after_strictly(self, usage: BandwidthUsage) -> Self {
         match (usage, self) {
-            (Usage::Normal, Self::Decrease) => Self::Decrease,
+            (BandwidthUsage::Normal, Self::Decrease) => Self::Decrease,
             (usage, state) => state.after(usage),
         }
     }
 
     /// The state after `usage` (gcc-2016 fig. 4; table of draft-ietf-rmcat-gcc-02 §5.5).
     #[must_use]
-    pub(crate) fn after(self, usage: Usage) -> Self {
+    pub(crate) fn after(self, usage: BandwidthUsage) -> Self {
         match (usage, self) {
-            (Usage::Over, _) => Self::Decrease,
-            (Usage::Under, _) | (Usage::Normal, Self::Decrease) => Self::Hold,
-            (Usage::Normal, Self::Hold | Self::Increase) => Self::Increase,
+            (BandwidthUsage::Over, _) => Self::Decrease,
+            (BandwidthUsage::Under, _) | (BandwidthUsage::Normal, Self::Decrease) => Self::Hold,
+            (BandwidthUsage::Normal, Self::Hold | Self::Increase) => Self::Increase,
         }
     }
 }
@@ -85,7 +85,7 @@ impl RateControl {
     /// While `R` is unknown the rate is neither lowered nor bounded by it. Returns `A_r`.
     pub(crate) fn update(
         &mut self,
-        usage: Usage,
+        usage: BandwidthUsage,
         received: Option<DataRate>,
         elapsed: TimeDelta,
     ) -> DataRate {
@@ -147,9 +147,9 @@ mod tests {
     fn states_follow_the_figure() {
         use RateState::{Decrease, Hold, Increase};
         for (usage, from_hold, from_increase, from_decrease) in [
-            (Usage::Over, Decrease, Decrease, Decrease),
-            (Usage::Normal, Increase, Increase, Hold),
-            (Usage::Under, Hold, Hold, Hold),
+            (BandwidthUsage::Over, Decrease, Decrease, Decrease),
+            (BandwidthUsage::Normal, Increase, Increase, Hold),
+            (BandwidthUsage::Under, Hold, Hold, Hold),
         ] {
             assert_eq!(Hold.after(usage), from_hold);
             assert_eq!(Increase.after(usage), from_increase);
@@ -160,43 +160,43 @@ mod tests {
     #[test]
     fn a_strict_decrease_ends_with_under_use_alone() {
         use RateState::{Decrease, Hold, Increase};
-        assert_eq!(Decrease.after_strictly(Usage::Normal), Decrease);
-        assert_eq!(Decrease.after_strictly(Usage::Under), Hold);
-        assert_eq!(Hold.after_strictly(Usage::Normal), Increase);
+        assert_eq!(Decrease.after_strictly(BandwidthUsage::Normal), Decrease);
+        assert_eq!(Decrease.after_strictly(BandwidthUsage::Under), Hold);
+        assert_eq!(Hold.after_strictly(BandwidthUsage::Normal), Increase);
         let mut control = control(RateControlConfig { strict_under: true, ..PAPER });
-        control.update(Usage::Over, received(1000), FRAME);
+        control.update(BandwidthUsage::Over, received(1000), FRAME);
         // Still falling: 0.85 · 900 = 765.
-        assert_eq!(control.update(Usage::Normal, received(900), FRAME), DataRate::from_kbps(765));
-        assert_eq!(control.update(Usage::Under, received(800), FRAME), DataRate::from_kbps(765));
+        assert_eq!(control.update(BandwidthUsage::Normal, received(900), FRAME), DataRate::from_kbps(765));
+        assert_eq!(control.update(BandwidthUsage::Under, received(800), FRAME), DataRate::from_kbps(765));
         // 765 · 1.05 = 803.25.
-        assert_eq!(control.update(Usage::Normal, received(800), FRAME), DataRate::from_bps(803_250));
+        assert_eq!(control.update(BandwidthUsage::Normal, received(800), FRAME), DataRate::from_bps(803_250));
     }
 
     #[test]
     fn rate_follows_equation_3() {
         let mut control = control(PAPER);
         // Increase: 1000 · 1.05 = 1050.
-        assert_eq!(control.update(Usage::Normal, received(1000), FRAME), DataRate::from_kbps(1050));
+        assert_eq!(control.update(BandwidthUsage::Normal, received(1000), FRAME), DataRate::from_kbps(1050));
         // Decrease: 0.85 · 1000 = 850.
-        assert_eq!(control.update(Usage::Over, received(1000), FRAME), DataRate::from_kbps(850));
+        assert_eq!(control.update(BandwidthUsage::Over, received(1000), FRAME), DataRate::from_kbps(850));
         // Hold.
-        assert_eq!(control.update(Usage::Normal, received(1000), FRAME), DataRate::from_kbps(850));
+        assert_eq!(control.update(BandwidthUsage::Normal, received(1000), FRAME), DataRate::from_kbps(850));
         // Increase, bounded by 1.5 · 560 = 840.
-        assert_eq!(control.update(Usage::Normal, received(560), FRAME), DataRate::from_kbps(840));
+        assert_eq!(control.update(BandwidthUsage::Normal, received(560), FRAME), DataRate::from_kbps(840));
     }
 
     #[test]
     fn an_unknown_receive_rate_neither_lowers_nor_bounds() {
         let mut control = control(PAPER);
-        assert_eq!(control.update(Usage::Over, None, FRAME), DataRate::from_kbps(1000));
-        assert_eq!(control.update(Usage::Normal, None, FRAME), DataRate::from_kbps(1000));
-        assert_eq!(control.update(Usage::Normal, None, FRAME), DataRate::from_kbps(1050));
+        assert_eq!(control.update(BandwidthUsage::Over, None, FRAME), DataRate::from_kbps(1000));
+        assert_eq!(control.update(BandwidthUsage::Normal, None, FRAME), DataRate::from_kbps(1000));
+        assert_eq!(control.update(BandwidthUsage::Normal, None, FRAME), DataRate::from_kbps(1050));
     }
 
     #[test]
     fn a_decrease_never_raises_the_rate() {
         let mut control = control(PAPER);
-        assert_eq!(control.update(Usage::Over, received(2000), FRAME), DataRate::from_kbps(1000));
+        assert_eq!(control.update(BandwidthUsage::Over, received(2000), FRAME), DataRate::from_kbps(1000));
     }
 
     #[test]
@@ -205,10 +205,10 @@ mod tests {
         let mut thirty = control(config);
         let mut ten = control(config);
         for _ in 0..30 {
-            thirty.update(Usage::Normal, None, TimeDelta::from_millis(100) / 3);
+            thirty.update(BandwidthUsage::Normal, None, TimeDelta::from_millis(100) / 3);
         }
         for _ in 0..10 {
-            ten.update(Usage::Normal, None, TimeDelta::from_millis(100));
+            ten.update(BandwidthUsage::Normal, None, TimeDelta::from_millis(100));
         }
         // 1000 · 1.05 after a second.
         assert!(thirty.rate().bps().abs_diff(1_050_000) < 5);

@@ -4,7 +4,7 @@ use alloc::collections::VecDeque;
 
 use weir_units::{DataRate, DataSize, TimeDelta};
 
-use super::bursts::Received;
+use super::bursts::ReportedPacket;
 use crate::parts::room::make_room;
 use crate::time::SendTime;
 
@@ -67,11 +67,11 @@ const LEAST_SPAN: TimeDelta = TimeDelta::from_millis(1);
 pub(crate) struct Throughput {
     config: ThroughputConfig,
     /// The window, by arrival.
-    packets: VecDeque<Received>,
+    packets: VecDeque<ReportedPacket>,
     bytes: DataSize,
     /// Packets in the window that left before the one that arrived before them.
     inversions: usize,
-    gaps: Gaps,
+    gaps: ArrivalGaps,
     /// The latest departure that has left the window.
     discarded: Option<SendTime>,
 }
@@ -84,7 +84,7 @@ impl Throughput {
             packets: VecDeque::with_capacity(ROOM.min(config.max_packets as usize + 1)),
             bytes: DataSize::ZERO,
             inversions: 0,
-            gaps: Gaps::default(),
+            gaps: ArrivalGaps::default(),
             discarded: None,
         }
     }
@@ -94,7 +94,7 @@ impl Throughput {
         self.packets.clear();
         self.bytes = DataSize::ZERO;
         self.inversions = 0;
-        self.gaps = Gaps::default();
+        self.gaps = ArrivalGaps::default();
         self.discarded = None;
     }
 
@@ -104,7 +104,7 @@ impl Throughput {
     }
 
     /// Takes a packet that has arrived, best in order of arrival.
-    pub(crate) fn on_packet(&mut self, packet: &Received) {
+    pub(crate) fn on_packet(&mut self, packet: &ReportedPacket) {
         match self.packets.back() {
             Some(last) if packet.arrival < last.arrival => {
                 if last.arrival - packet.arrival > MOST_REORDERING {
@@ -133,7 +133,7 @@ impl Throughput {
         }
         let (first, last) = (*self.packets.front()?, *self.packets.back()?);
         let [longest, second] = self.gaps.two_longest().or_else(|| {
-            self.gaps = Gaps::of(&self.packets);
+            self.gaps = ArrivalGaps::of(&self.packets);
             self.gaps.two_longest()
         })?;
         let span = (last.arrival - first.arrival) - longest + second;
@@ -147,7 +147,7 @@ impl Throughput {
     }
 
     /// Inserts a packet that arrived before others that are known already.
-    fn insert(&mut self, packet: Received) {
+    fn insert(&mut self, packet: ReportedPacket) {
         let place = self.packets.partition_point(|known| known.arrival <= packet.arrival);
         let before = place.checked_sub(1).and_then(|before| self.packets.get(before));
         let after = self.packets.get(place);
@@ -181,7 +181,7 @@ impl Throughput {
 
     /// Sending rate without the bytes of the packet that left last, where packets arrived in the order of
     /// departure.
-    fn sent_in_order(&self, first: &Received, last: &Received) -> DataRate {
+    fn sent_in_order(&self, first: &ReportedPacket, last: &ReportedPacket) -> DataRate {
         // Among packets that left at once the first to arrive counts as the last.
         let at_once = self.packets.iter().rev().take_while(|packet| packet.departure == last.departure);
         let size = at_once.last().map_or(last.size, |packet| packet.size);
@@ -194,7 +194,7 @@ impl Throughput {
         let mut usable = 0;
         let mut bytes = DataSize::ZERO;
         let mut first = SendTime::MAX;
-        let mut last: Option<&Received> = None;
+        let mut last: Option<&ReportedPacket> = None;
         for packet in self.packets.iter().filter(|p| self.discarded.is_none_or(|late| p.departure >= late)) {
             usable += 1;
             bytes += packet.size;
@@ -209,14 +209,14 @@ impl Throughput {
 }
 
 /// 1 if the later one of two neighbours in the window left first.
-fn inverted(a: Option<&Received>, b: Option<&Received>) -> usize {
+fn inverted(a: Option<&ReportedPacket>, b: Option<&ReportedPacket>) -> usize {
     a.zip(b).map_or(0, |(a, b)| usize::from(b.departure < a.departure))
 }
 
 /// The two longest lengths of gaps between arrivals in a window, and how many gaps have them. On a path without
 /// jitter nearly all have one length, so that one of them leaving changes little.
 #[derive(Clone, Copy, Debug, Default)]
-struct Gaps {
+struct ArrivalGaps {
     longest: (TimeDelta, usize),
     /// May have lost gaps where its count is zero: then only a scan of the window finds it.
     next: (TimeDelta, usize),
@@ -224,8 +224,8 @@ struct Gaps {
     unknown: bool,
 }
 
-impl Gaps {
-    fn of(packets: &VecDeque<Received>) -> Self {
+impl ArrivalGaps {
+    fn of(packets: &VecDeque<ReportedPacket>) -> Self {
         let mut gaps = Self::default();
         for (a, b) in packets.iter().zip(packets.iter().skip(1)) {
             gaps.enter(b.arrival - a.arrival);
@@ -272,15 +272,15 @@ mod tests {
     use super::*;
     use crate::time::ArrivalTime;
 
-    fn packet(departure_ms: i64, arrival_ms: i64, bytes: u64) -> Received {
-        Received {
+    fn packet(departure_ms: i64, arrival_ms: i64, bytes: u64) -> ReportedPacket {
+        ReportedPacket {
             departure: SendTime::from_millis(departure_ms),
             arrival: ArrivalTime::from_millis(arrival_ms),
             size: DataSize::from_bytes(bytes),
         }
     }
 
-    fn meter(packets: &[Received]) -> Throughput {
+    fn meter(packets: &[ReportedPacket]) -> Throughput {
         let mut meter = Throughput::new(ThroughputConfig::default());
         for packet in packets {
             meter.on_packet(packet);
@@ -288,7 +288,7 @@ mod tests {
         meter
     }
 
-    fn steady(packets: i64) -> Vec<Received> {
+    fn steady(packets: i64) -> Vec<ReportedPacket> {
         (0..packets).map(|n| packet(10 * n, 50 + 10 * n, 1250)).collect()
     }
 
@@ -373,7 +373,7 @@ mod tests {
     }
 
     /// The rate by its definition.
-    fn by_definition(window: &[Received], discarded: Option<SendTime>) -> Option<DataRate> {
+    fn by_definition(window: &[ReportedPacket], discarded: Option<SendTime>) -> Option<DataRate> {
         if window.len() < 10 {
             return None;
         }

@@ -45,7 +45,7 @@ const LEAST_SPREAD: f64 = 1e-6;
 
 /// A point of the line: arrival and smoothed delay in ms.
 #[derive(Clone, Copy, Debug, Default)]
-struct Point {
+struct DelayPoint {
     x: f64,
     y: f64,
 }
@@ -60,7 +60,7 @@ struct Sums {
 }
 
 impl Sums {
-    fn add(&mut self, point: Point, origin: Point, sign: f64) {
+    fn add(&mut self, point: DelayPoint, origin: DelayPoint, sign: f64) {
         let (x, y) = (point.x - origin.x, point.y - origin.y);
         self.x += sign * x;
         self.y += sign * y;
@@ -71,7 +71,7 @@ impl Sums {
 
 /// Trend of the delay after a sample.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Trend {
+pub(crate) struct DelayTrend {
     /// Slope of the delay, without unit: about `(sending rate − capacity) / capacity`.
     pub slope: f64,
     /// The slope as it is compared with γ, in ms.
@@ -91,9 +91,9 @@ pub(crate) struct Trendline {
     accumulated: f64,
     smoothed: f64,
     /// Ring of the window's points; sums count relative to `origin`.
-    points: Vec<Point>,
+    points: Vec<DelayPoint>,
     next: usize,
-    origin: Point,
+    origin: DelayPoint,
     sums: Sums,
     slope: f64,
 }
@@ -109,7 +109,7 @@ impl Trendline {
             smoothed: 0.0,
             points: Vec::with_capacity(config.window as usize),
             next: 0,
-            origin: Point::default(),
+            origin: DelayPoint::default(),
             sums: Sums::default(),
             slope: 0.0,
         }
@@ -128,21 +128,21 @@ impl Trendline {
     }
 
     /// Takes a sample. Until the window is full the slope is zero.
-    pub(crate) fn update(&mut self, sample: &BurstSample) -> Trend {
+    pub(crate) fn update(&mut self, sample: &BurstSample) -> DelayTrend {
         let first = *self.first_arrival.get_or_insert(sample.arrival);
         self.samples = self.samples.saturating_add(1);
         self.accumulated += sample.gradient().millis_f64();
         let smoothing = self.config.smoothing;
         self.smoothed = smoothing * self.smoothed + (1.0 - smoothing) * self.accumulated;
-        self.push(Point { x: (sample.arrival - first).millis_f64(), y: self.smoothed });
+        self.push(DelayPoint { x: (sample.arrival - first).millis_f64(), y: self.smoothed });
         if self.points.len() == self.config.window as usize {
             self.slope = self.fit().unwrap_or(self.slope);
         }
         let scale = self.config.gain * f64::from(self.samples.min(self.config.scale_cap));
-        Trend { slope: self.slope, scaled: scale * self.slope }
+        DelayTrend { slope: self.slope, scaled: scale * self.slope }
     }
 
-    fn push(&mut self, point: Point) {
+    fn push(&mut self, point: DelayPoint) {
         if self.points.len() < self.config.window as usize {
             self.points.push(point);
             self.sums.add(point, self.origin, 1.0);
@@ -160,7 +160,7 @@ impl Trendline {
     }
 
     /// Takes the sums anew, relative to `origin`.
-    fn rebase(&mut self, origin: Point) {
+    fn rebase(&mut self, origin: DelayPoint) {
         self.origin = origin;
         self.sums = Sums::default();
         for &point in &self.points {

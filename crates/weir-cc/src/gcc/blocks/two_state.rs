@@ -1,7 +1,7 @@
 //! The two-state Kalman filter of libwebrtc and draft-alvestrand-rmcat-congestion-03: capacity and gradient.
 
 use super::bursts::BurstSample;
-use super::detector::Usage;
+use super::detector::BandwidthUsage;
 use super::noise::{NoiseConfig, NoiseVariance};
 
 /// Constants of the filter. State noise and error variances belong to `1/C` in (ms/byte)² and `m` in ms².
@@ -50,7 +50,7 @@ impl TwoStateKalman {
     }
 
     /// Takes a sample, and the detector's state before it; returns the new estimate `m` in ms.
-    pub fn update(&mut self, sample: &BurstSample, usage: Usage) -> f64 {
+    pub fn update(&mut self, sample: &BurstSample, usage: BandwidthUsage) -> f64 {
         let size = sample.size_delta;
         let [mut e00, e01, mut e11] = self.error;
         let [q_slope, q_m] = self.config.state_noise;
@@ -58,7 +58,7 @@ impl TwoStateKalman {
         e11 += if self.turns_back(usage) { (1.0 + self.config.turning_noise) * q_m } else { q_m };
         let innovation = sample.gradient().millis_f64() - size * self.slope - self.m;
         self.noise.on_sample(sample.inter_departure);
-        if usage == Usage::Normal {
+        if usage == BandwidthUsage::Normal {
             self.noise.learn(innovation);
         }
         // E·h with h = [ΔL, 1].
@@ -105,11 +105,11 @@ impl TwoStateKalman {
         self.slope
     }
 
-    fn turns_back(&self, usage: Usage) -> bool {
+    fn turns_back(&self, usage: BandwidthUsage) -> bool {
         match usage {
-            Usage::Over => self.m < self.previous_m,
-            Usage::Under => self.m > self.previous_m,
-            Usage::Normal => false,
+            BandwidthUsage::Over => self.m < self.previous_m,
+            BandwidthUsage::Under => self.m > self.previous_m,
+            BandwidthUsage::Normal => false,
         }
     }
 
@@ -159,14 +159,14 @@ mod tests {
         let mut filter = TwoStateKalman::new(LIBWEBRTC);
         // d = 10, ΔL = 0, ΔT = 100 ms: z = 10; σ² = 51.3112402 (see the noise's test); h = [0, 1]: E·h = [0, 0.101];
         // K = 0.101/(51.3112402 + 0.101) = 0.00196451; m = 0.0196451; e11 = 0.101·(1 - K) = 0.10080158.
-        assert!((filter.update(&sample(100, 10, 0.0), Usage::Normal) - 0.019_645_1).abs() < 1e-7);
+        assert!((filter.update(&sample(100, 10, 0.0), BandwidthUsage::Normal) - 0.019_645_1).abs() < 1e-7);
         assert!((filter.gain() - 0.001_964_51).abs() < 1e-8);
         assert_eq!(filter.slope(), 8.0 / 512.0);
         assert!((filter.error[2] - 0.100_801_584).abs() < 1e-8);
         // Not normal, so the noise stays: d = 5, ΔL = 1: z = 5 - 0.015625 - 0.0196451 = 4.9647299;
         // e00 = 100, e11 = 0.10180158, E·h = [100, 0.10180158]; total = 51.3112402 + 100 + 0.1018016 = 151.4130418;
         // k = [0.66044507, 0.00067234]; 1/C = 0.015625 + 3.2789314 = 3.2945564; m = 0.0196451 + 0.0033380 = 0.0229831.
-        let m = filter.update(&sample(100, 5, 1.0), Usage::Over);
+        let m = filter.update(&sample(100, 5, 1.0), BandwidthUsage::Over);
         assert!((filter.slope() - 3.294_556).abs() < 1e-5, "{}", filter.slope());
         assert!((m - 0.022_983_1).abs() < 1e-6, "{m}");
         // E' = E − k·(E·h)ᵀ: e00 = 100 - 66.044507, e01 = -0.66044507·0.10180158 = -0.06723435.
@@ -177,12 +177,12 @@ mod tests {
     #[test]
     fn a_gradient_that_turns_back_is_followed_faster() {
         let mut filter = TwoStateKalman::new(LIBWEBRTC);
-        filter.update(&sample(100, 10, 0.0), Usage::Normal);
-        filter.update(&sample(100, -10, 0.0), Usage::Normal);
+        filter.update(&sample(100, 10, 0.0), BandwidthUsage::Normal);
+        filter.update(&sample(100, -10, 0.0), BandwidthUsage::Normal);
         let (before, mut steady) = (filter.error[2], filter.clone());
         // m fell. Over-use: e11 grows by 11·0.001 before the update, otherwise by 0.001.
-        steady.update(&sample(100, 0, 0.0), Usage::Under);
-        filter.update(&sample(100, 0, 0.0), Usage::Over);
+        steady.update(&sample(100, 0, 0.0), BandwidthUsage::Under);
+        filter.update(&sample(100, 0, 0.0), BandwidthUsage::Over);
         let v = filter.noise_variance();
         let posterior = |prior: f64| 1.0 / (1.0 / prior + 1.0 / v);
         assert!((filter.error[2] - posterior(before + 0.011)).abs() < 1e-12);
@@ -191,21 +191,21 @@ mod tests {
 
     #[test]
     fn one_that_turns_back_from_under_use_is_too_and_one_that_stands_is_not() {
-        let grown = |gradient: i64, usage: Usage| {
+        let grown = |gradient: i64, usage: BandwidthUsage| {
             let mut filter = TwoStateKalman::new(LIBWEBRTC);
-            filter.update(&sample(100, gradient, 0.0), Usage::Normal);
+            filter.update(&sample(100, gradient, 0.0), BandwidthUsage::Normal);
             let before = filter.error[2];
             filter.update(&sample(100, 0, 0.0), usage);
             // The state noise that the posterior shows.
             1.0 / (1.0 / filter.error[2] - 1.0 / filter.noise_variance()) - before
         };
         for (gradient, usage, noise) in [
-            (10, Usage::Under, 0.011),
-            (10, Usage::Over, 0.001),
-            (-10, Usage::Under, 0.001),
-            (-10, Usage::Over, 0.011),
-            (0, Usage::Under, 0.001),
-            (0, Usage::Over, 0.001),
+            (10, BandwidthUsage::Under, 0.011),
+            (10, BandwidthUsage::Over, 0.001),
+            (-10, BandwidthUsage::Under, 0.001),
+            (-10, BandwidthUsage::Over, 0.011),
+            (0, BandwidthUsage::Under, 0.001),
+            (0, BandwidthUsage::Over, 0.001),
         ] {
             assert!((grown(gradient, usage) - noise).abs() < 1e-9, "{gradient} {usage:?}");
         }
@@ -217,7 +217,7 @@ mod tests {
         let mut filter = TwoStateKalman::new(LIBWEBRTC);
         for n in 0..2000 {
             let sign = if n % 2 == 0 { 1 } else { -1 };
-            filter.update(&sample(33, 4 * sign, 500.0 * sign as f64), Usage::Normal);
+            filter.update(&sample(33, 4 * sign, 500.0 * sign as f64), BandwidthUsage::Normal);
         }
         assert!((filter.slope() - 0.008).abs() < 1e-4, "{}", filter.slope());
         assert!(filter.estimate().abs() < 0.05, "{}", filter.estimate());
@@ -231,7 +231,7 @@ mod tests {
             let mut filter = TwoStateKalman::new(LIBWEBRTC);
             for n in 0..4000 {
                 let sign = size_of(n);
-                filter.update(&sample(33, 4 * sign + 2, 500.0 * sign as f64), Usage::Normal);
+                filter.update(&sample(33, 4 * sign + 2, 500.0 * sign as f64), BandwidthUsage::Normal);
             }
             (filter.slope(), filter.estimate())
         };
@@ -253,7 +253,7 @@ mod tests {
                 size_delta,
                 arrival: ArrivalTime::ZERO,
             };
-            assert!(filter.update(&extreme, Usage::Normal).is_finite());
+            assert!(filter.update(&extreme, BandwidthUsage::Normal).is_finite());
             assert!(filter.is_sound());
         }
     }

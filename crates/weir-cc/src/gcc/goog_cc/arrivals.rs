@@ -4,8 +4,8 @@ use alloc::vec::Vec;
 
 use weir_units::{DataSize, TimeDelta};
 
-use crate::gcc::blocks::bursts::Received;
-use crate::packet::{Fate, PacketResult, ProbeId, SentPacket};
+use crate::gcc::blocks::bursts::ReportedPacket;
+use crate::packet::{PacketFate, PacketResult, ProbeId, SentPacket};
 use crate::time::{ArrivalTime, SendTime};
 
 /// No packet is larger than this.
@@ -33,22 +33,22 @@ impl Resolution {
 
 /// A packet that has arrived.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Acknowledged {
-    pub(super) packet: Received,
+pub(super) struct AckedPacket {
+    pub(super) packet: ReportedPacket,
     pub(super) id: u64,
     pub(super) probe: Option<ProbeId>,
 }
 
 /// The arrivals of the present feedback, in order of arrival.
 #[derive(Debug)]
-pub(super) struct Arrivals(Vec<Acknowledged>);
+pub(super) struct Arrivals(Vec<AckedPacket>);
 
 impl Arrivals {
     pub(super) fn new() -> Self {
         Self(Vec::with_capacity(ROOM))
     }
 
-    pub(super) fn iter(&self) -> core::slice::Iter<'_, Acknowledged> {
+    pub(super) fn iter(&self) -> core::slice::Iter<'_, AckedPacket> {
         self.0.iter()
     }
 
@@ -61,16 +61,17 @@ impl Arrivals {
         let mut newest = ArrivalTime::from_nanos(i64::MIN);
         let mut in_order = true;
         for result in results {
-            let (Fate::Arrived { at: Some(at), .. } | Fate::Recovered { at: Some(at), .. }) = result.fate
+            let (PacketFate::Arrived { at: Some(at), .. } | PacketFate::Recovered { at: Some(at), .. }) =
+                result.fate
             else {
                 continue;
             };
             let SentPacket { id, at: departure, payload, probe, .. } = result.sent;
             let (departure, arrival) = (resolution.departure(departure), resolution.arrival(at));
-            let packet = Received { departure, arrival, size: payload.min(LARGEST_PACKET) };
+            let packet = ReportedPacket { departure, arrival, size: payload.min(LARGEST_PACKET) };
             in_order &= arrival >= newest;
             newest = arrival;
-            self.0.push(Acknowledged { packet, id, probe });
+            self.0.push(AckedPacket { packet, id, probe });
         }
         if !in_order {
             self.0.sort_unstable_by_key(|a| (a.packet.arrival, a.packet.departure, a.id));
@@ -82,7 +83,7 @@ impl Arrivals {
     pub(super) fn rounds(&self, now: SendTime) -> Option<(TimeDelta, TimeDelta)> {
         let last = self.0.last()?.packet.arrival;
         let (mut longest, mut shortest) = (TimeDelta::ZERO, TimeDelta::MAX);
-        for Acknowledged { packet, .. } in &self.0 {
+        for AckedPacket { packet, .. } in &self.0 {
             let round = now - packet.departure;
             longest = longest.max(round);
             shortest = shortest.min(round - (last - packet.arrival));

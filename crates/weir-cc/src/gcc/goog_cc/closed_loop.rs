@@ -6,9 +6,9 @@ use super::{Config, GoogCc};
 use crate::controller::RateLimits;
 use crate::gcc::blocks::probe_controller::{PeriodicProbes, ProbeControllerConfig};
 use crate::packet_feedback::PacketFeedback;
-use crate::testing::{Loop, Source};
+use crate::testing::{Loop, PacketSource};
 
-fn path(config: &Config, source: Source, start: u64, capacity: u64) -> Loop {
+fn path(config: &Config, source: PacketSource, start: u64, capacity: u64) -> Loop {
     let kbps = DataRate::from_kbps;
     let limits = RateLimits::new(kbps(30), kbps(start), kbps(8000)).unwrap();
     let sender = GoogCc::new(*config, limits).unwrap();
@@ -39,7 +39,7 @@ fn without_bursts(config: fn() -> Config) -> Config {
 #[test]
 fn probes_take_a_flow_to_the_capacity_within_a_second_and_it_stays_there() {
     for config in BOTH {
-        for source in [Source::STEADY, Source::VIDEO] {
+        for source in [PacketSource::STEADY, PacketSource::VIDEO] {
             let mut path = path(&without_bursts(config), source, 300, 3000);
             path.run(seconds(1), Loop::target_rate);
             let share = share_of_capacity(&mut path, seconds(1));
@@ -55,7 +55,7 @@ fn probes_take_a_flow_to_the_capacity_within_a_second_and_it_stays_there() {
 #[test]
 fn a_start_at_four_times_the_capacity_has_drained_within_five_seconds() {
     for config in BOTH {
-        for source in [Source::STEADY, Source::VIDEO] {
+        for source in [PacketSource::STEADY, PacketSource::VIDEO] {
             let mut path = path(&without_bursts(config), source, 4000, 1000);
             path.run(seconds(5), Loop::target_rate);
             let longest = path.run(seconds(5), Loop::queuing_delay).into_iter().max().unwrap();
@@ -69,11 +69,11 @@ fn a_start_at_four_times_the_capacity_has_drained_within_five_seconds() {
 #[test]
 fn bursts_cost_a_little_of_a_steady_capacity_and_time_to_drain_a_full_queue() {
     for config in BOTH {
-        let mut steady = path(&config(), Source::VIDEO, 300, 3000);
+        let mut steady = path(&config(), PacketSource::VIDEO, 300, 3000);
         steady.run(seconds(5), Loop::target_rate);
         let share = share_of_capacity(&mut steady, seconds(25));
         assert!(share > 0.87, "{share}");
-        let mut full = path(&config(), Source::VIDEO, 4000, 1000);
+        let mut full = path(&config(), PacketSource::VIDEO, 4000, 1000);
         full.run(seconds(10), Loop::target_rate);
         let longest = full.run(seconds(5), Loop::queuing_delay).into_iter().max().unwrap();
         // A frame is 33 ms of the link.
@@ -86,7 +86,7 @@ fn bursts_cost_a_little_of_a_steady_capacity_and_time_to_drain_a_full_queue() {
 #[test]
 fn a_twentieth_of_random_loss_costs_little() {
     for config in BOTH {
-        let mut path = path(&config(), Source::VIDEO, 300, 3000);
+        let mut path = path(&config(), PacketSource::VIDEO, 300, 3000);
         path.random_loss = 0.05;
         path.run(seconds(5), Loop::target_rate);
         let share = share_of_capacity(&mut path, seconds(25));
@@ -98,7 +98,7 @@ fn a_twentieth_of_random_loss_costs_little() {
 
 #[test]
 fn heavy_random_loss_limits_the_rate() {
-    let mut path = path(&Config::default(), Source::STEADY, 300, 3000);
+    let mut path = path(&Config::default(), PacketSource::STEADY, 300, 3000);
     path.random_loss = 0.3;
     path.run(seconds(10), Loop::target_rate);
     let share = share_of_capacity(&mut path, seconds(10));
@@ -107,7 +107,7 @@ fn heavy_random_loss_limits_the_rate() {
 
 #[test]
 fn a_fall_of_the_capacity_is_followed_within_seconds() {
-    let mut path = path(&Config::default(), Source::VIDEO, 300, 3000);
+    let mut path = path(&Config::default(), PacketSource::VIDEO, 300, 3000);
     path.run(seconds(10), Loop::target_rate);
     path.set_capacity(DataRate::from_kbps(1000));
     path.run(seconds(5), Loop::target_rate);
@@ -120,7 +120,7 @@ fn a_fall_of_the_capacity_is_followed_within_seconds() {
 #[test]
 fn a_limited_source_is_noticed_and_the_path_behind_it_probed() {
     let probing = ProbeControllerConfig { alr_periodic: PeriodicProbes::Always, ..Config::default().probing };
-    let mut path = path(&Config { probing, ..Config::default() }, Source::STEADY, 300, 3000);
+    let mut path = path(&Config { probing, ..Config::default() }, PacketSource::STEADY, 300, 3000);
     path.source_limit = DataRate::from_kbps(200);
     path.run(seconds(3), Loop::target_rate);
     assert_eq!(path.sender_signal("ALR"), 1.0);
@@ -134,7 +134,7 @@ fn a_limited_source_is_noticed_and_the_path_behind_it_probed() {
 
 #[test]
 fn after_five_seconds_without_feedback_the_rate_is_low_and_comes_back() {
-    let mut path = path(&Config::default(), Source::VIDEO, 300, 3000);
+    let mut path = path(&Config::default(), PacketSource::VIDEO, 300, 3000);
     path.run(seconds(10), Loop::target_rate);
     let before = path.target_rate();
     path.feedback_cut = true;

@@ -5,10 +5,10 @@ use weir_units::{DataRate, TimeDelta};
 use super::config::Config;
 use crate::controller::RateLimits;
 use crate::gcc::blocks::aimd::Aimd;
-use crate::gcc::blocks::bursts::{Bursts, Received};
-use crate::gcc::blocks::detector::{Detector, Usage};
+use crate::gcc::blocks::bursts::{Bursts, ReportedPacket};
+use crate::gcc::blocks::detector::{BandwidthUsage, OveruseDetector};
 use crate::gcc::blocks::threshold::Threshold;
-use crate::gcc::blocks::trendline::{Trend, Trendline};
+use crate::gcc::blocks::trendline::{DelayTrend, Trendline};
 use crate::time::SendTime;
 
 /// Number of samples before the detector's first verdict.
@@ -16,7 +16,7 @@ const FIRST_VERDICT: u32 = 2;
 
 /// Changes of the estimate by a feedback.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Outcome {
+pub(super) struct EstimateChanges {
     /// The estimate in bit/s, if it was computed.
     pub(super) rate: Option<f64>,
     /// Whether a probe set it.
@@ -29,13 +29,13 @@ pub(super) struct Outcome {
 pub(super) struct DelayBased {
     stream_timeout: TimeDelta,
     /// Threshold and detector as they are at the beginning.
-    fresh: (Threshold, Detector),
+    fresh: (Threshold, OveruseDetector),
     bursts: Bursts,
     trendline: Trendline,
     threshold: Threshold,
-    detector: Detector,
+    detector: OveruseDetector,
     aimd: Aimd,
-    trend: Trend,
+    trend: DelayTrend,
     /// Time of the last feedback with arrivals.
     heard: Option<SendTime>,
     /// Whether over-use lowered the rate and `take_cut` has not been called since.
@@ -44,7 +44,7 @@ pub(super) struct DelayBased {
 
 impl DelayBased {
     pub(super) fn new(config: &Config, limits: RateLimits) -> Self {
-        let fresh = (config.threshold(), Detector::new(config.detector()));
+        let fresh = (config.threshold(), OveruseDetector::new(config.detector()));
         Self {
             stream_timeout: config.stream_timeout,
             fresh,
@@ -53,7 +53,7 @@ impl DelayBased {
             threshold: fresh.0,
             detector: fresh.1,
             aimd: Aimd::new(config.aimd, limits),
-            trend: Trend { slope: 0.0, scaled: 0.0 },
+            trend: DelayTrend { slope: 0.0, scaled: 0.0 },
             heard: None,
             cut: false,
         }
@@ -72,11 +72,11 @@ impl DelayBased {
         &mut self.aimd
     }
 
-    pub(super) fn usage(&self) -> Usage {
+    pub(super) fn usage(&self) -> BandwidthUsage {
         self.detector.usage()
     }
 
-    pub(super) fn trend(&self) -> Trend {
+    pub(super) fn trend(&self) -> DelayTrend {
         self.trend
     }
 
@@ -94,11 +94,11 @@ impl DelayBased {
     /// Takes the arrivals in order of arrival, the acknowledged rate and the result of a probe.
     pub(super) fn on_feedback<'a>(
         &mut self,
-        packets: impl Iterator<Item = &'a Received>,
+        packets: impl Iterator<Item = &'a ReportedPacket>,
         acknowledged: Option<DataRate>,
         probe: Option<DataRate>,
         now: SendTime,
-    ) -> Outcome {
+    ) -> EstimateChanges {
         if self.heard.replace(now).is_none_or(|heard| (now - heard).abs() > self.stream_timeout) {
             self.restart();
         }
@@ -106,12 +106,12 @@ impl DelayBased {
         for packet in packets {
             let before = self.usage();
             self.on_packet(packet, now);
-            recovered |= before == Usage::Under && self.usage() == Usage::Normal;
+            recovered |= before == BandwidthUsage::Under && self.usage() == BandwidthUsage::Normal;
         }
         self.update(acknowledged, probe, recovered, now)
     }
 
-    fn on_packet(&mut self, packet: &Received, now: SendTime) {
+    fn on_packet(&mut self, packet: &ReportedPacket, now: SendTime) {
         // Changed in place: a copy would wait for the store just made (8 ns a packet).
         let mut found = self.bursts.on_packet(packet, now);
         let Some(sample) = &mut found else { return };
@@ -121,7 +121,7 @@ impl DelayBased {
         if self.trendline.samples() < FIRST_VERDICT {
             return;
         }
-        let Trend { slope, scaled } = self.trend;
+        let DelayTrend { slope, scaled } = self.trend;
         self.detector.update(slope, scaled, self.threshold.gamma(), sample.inter_departure);
         self.threshold.update(scaled, sample.arrival);
     }
@@ -132,28 +132,32 @@ impl DelayBased {
         probe: Option<DataRate>,
         recovered: bool,
         now: SendTime,
-    ) -> Outcome {
-        let nothing = Outcome { rate: None, probe: false, recovered: false };
+    ) -> EstimateChanges {
+        let nothing = EstimateChanges { rate: None, probe: false, recovered: false };
         let aimd = &mut self.aimd;
-        if self.detector.usage() == Usage::Over {
+        if self.detector.usage() == BandwidthUsage::Over {
             // Until a rate is acknowledged each feedback halves the estimate.
             if acknowledged.is_some() && !aimd.may_reduce_again(acknowledged, now) {
                 return nothing;
             }
             self.cut = true;
             if acknowledged.is_some() {
-                aimd.update(Usage::Over, acknowledged, now);
+                aimd.update(BandwidthUsage::Over, acknowledged, now);
             } else {
                 aimd.halve(now);
             }
-            return Outcome { rate: Some(aimd.rate()), ..nothing };
+            return EstimateChanges { rate: Some(aimd.rate()), ..nothing };
         }
         // Without over-use a probe's result replaces the rate.
         if let Some(probe) = probe {
             aimd.set_rate(probe.bps_f64(), now);
-            return Outcome { rate: Some(aimd.rate()), probe: true, ..nothing };
+            return EstimateChanges { rate: Some(aimd.rate()), probe: true, ..nothing };
         }
-        Outcome { rate: Some(aimd.update(self.detector.usage(), acknowledged, now)), probe: false, recovered }
+        EstimateChanges {
+            rate: Some(aimd.update(self.detector.usage(), acknowledged, now)),
+            probe: false,
+            recovered,
+        }
     }
 
     /// No trend spans a gap without feedback: grouping, trend, detector and γ begin anew.
@@ -161,6 +165,6 @@ impl DelayBased {
         self.bursts.restart();
         self.trendline.restart();
         (self.threshold, self.detector) = self.fresh;
-        self.trend = Trend { slope: 0.0, scaled: 0.0 };
+        self.trend = DelayTrend { slope: 0.0, scaled: 0.0 };
     }
 }

@@ -5,7 +5,7 @@ use weir_units::DataRate;
 
 use super::{Config, GoogCc};
 use crate::controller::{PathEvent, Target};
-use crate::testing::{Call, Life, calls, limits, recovers_from_silence, usual_limits};
+use crate::testing::{Call, CheckedSender, calls, limits, recovers_from_silence, usual_limits};
 
 /// 150 s of good feedback: a hold of the loss controller may last 60 s, and growth is 8 % per second.
 const ROUNDS_TO_RECOVER: usize = 1500;
@@ -28,7 +28,7 @@ proptest! {
         limits in limits(),
         calls in calls(),
     ) {
-        let mut life = Life::new(Box::new(GoogCc::new(config, limits).unwrap()), limits);
+        let mut life = CheckedSender::new(Box::new(GoogCc::new(config, limits).unwrap()), limits);
         for timed in &calls {
             let before = life.sender.target();
             let decided = life.live(timed).is_some();

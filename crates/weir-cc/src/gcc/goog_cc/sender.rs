@@ -4,7 +4,7 @@ use weir_units::{DataRate, DataSize, TimeDelta};
 
 use super::arrivals::{Arrivals, LARGEST_PACKET, Resolution};
 use super::config::Config;
-use super::delay::{DelayBased, Outcome};
+use super::delay::{DelayBased, EstimateChanges};
 use super::reports::Reports;
 use super::target::TargetRate;
 use crate::config_error::ConfigError;
@@ -14,14 +14,14 @@ use crate::controller::{
 };
 use crate::decision::{AllocatedRate, ChangeReason, Decision};
 use crate::gcc::blocks::alr::AlrDetector;
-use crate::gcc::blocks::bursts::Received;
-use crate::gcc::blocks::detector::Usage;
+use crate::gcc::blocks::bursts::ReportedPacket;
+use crate::gcc::blocks::detector::BandwidthUsage;
 use crate::gcc::blocks::loss_based_v2::{LossBasedV2, LossState};
 use crate::gcc::blocks::probe_controller::{Limited, ProbeController};
 use crate::gcc::blocks::probe_estimator::ProbeEstimator;
 use crate::gcc::blocks::push_back::PushBack;
 use crate::gcc::blocks::throughput::Throughput;
-use crate::packet::{Fate, PacketResult, SendState, SentPacket};
+use crate::packet::{PacketFate, PacketResult, SendState, SentPacket};
 use crate::parts::allocation_history::AllocationHistory;
 use crate::rate_law::{Decided, RateInForce};
 use crate::report::{Feedback, ReceptionReport, ReportKind};
@@ -125,7 +125,7 @@ impl GoogCc {
 
     /// Whether the delay-based estimate has met the capacity of the path.
     fn delay_limits(&self) -> bool {
-        self.delay.usage() != Usage::Normal || self.delay.aimd().capacity().mean().is_some()
+        self.delay.usage() != BandwidthUsage::Normal || self.delay.aimd().capacity().mean().is_some()
     }
 
     /// Share of the target that push-back holds back: the encoder saves it, and padding does not replace it.
@@ -220,7 +220,7 @@ impl GoogCc {
         let mut result = None;
         for arrival in self.arrivals.iter() {
             let Some(id) = arrival.probe else { continue };
-            let Received { departure, arrival: at, size } = arrival.packet;
+            let ReportedPacket { departure, arrival: at, size } = arrival.packet;
             result = self.probe_results.on_arrived(id, departure, at, size).or(result);
         }
         let estimate = DataRate::from_bps_f64(self.delay.aimd().rate());
@@ -232,9 +232,9 @@ impl GoogCc {
         acknowledged: Option<DataRate>,
         probe: Option<DataRate>,
         now: SendTime,
-    ) -> Outcome {
+    ) -> EstimateChanges {
         if self.arrivals.is_empty() {
-            return Outcome { rate: None, probe: false, recovered: false };
+            return EstimateChanges { rate: None, probe: false, recovered: false };
         }
         let packets = self.arrivals.iter().map(|arrival| &arrival.packet);
         let outcome = self.delay.on_feedback(packets, acknowledged, probe, now);
@@ -257,7 +257,7 @@ impl GoogCc {
 
     /// Limit of the rate, for the purposes of probing.
     fn limited(&self) -> Limited {
-        if self.delay.usage() != Usage::Normal {
+        if self.delay.usage() != BandwidthUsage::Normal {
             return Limited::DelayIncreased;
         }
         if self.target.backoff().is_above_limit() {
@@ -319,7 +319,7 @@ impl GoogCc {
 
 /// Bytes in flight after feedback on `results`, where `state` is from before it.
 fn still_in_flight(state: &SendState, results: &[PacketResult]) -> DataSize {
-    let settled = results.iter().filter(|result| !matches!(result.fate, Fate::Recovered { .. }));
+    let settled = results.iter().filter(|result| !matches!(result.fate, PacketFate::Recovered { .. }));
     state.in_flight.saturating_sub(settled.map(|result| result.sent.size).sum())
 }
 

@@ -8,8 +8,8 @@ use crate::controller::{
     Burst, Controller, LimitingFactor, Pacing, PathEvent, Probe, RateLimits, StreamsConfig,
 };
 use crate::decision::AllocatedRate;
-use crate::gcc::blocks::bursts::Received;
-use crate::packet::{Ecn, Fate, PacketResult, ProbeId, SendState, SentPacket};
+use crate::gcc::blocks::bursts::ReportedPacket;
+use crate::packet::{Ecn, PacketFate, PacketResult, ProbeId, SendState, SentPacket};
 use crate::report::{Feedback, ReceptionReport};
 use crate::time::{ArrivalTime, SendTime};
 
@@ -104,11 +104,11 @@ impl Call {
             .map(|sent| {
                 let left = sent.at.nanos() / 1_000_000;
                 let fate = match queue_ms(left) {
-                    Some(wait) => Fate::Arrived {
+                    Some(wait) => PacketFate::Arrived {
                         at: Some(ArrivalTime::from_millis(7_200_000 + left + DELAY_MS + wait)),
                         ecn: Ecn::NotEct,
                     },
-                    None => Fate::Missing,
+                    None => PacketFate::Missing,
                 };
                 PacketResult { sent: *sent, fate }
             })
@@ -121,7 +121,7 @@ impl Call {
             missed_reports: 0,
         };
         self.sender.on_feedback(at(self.now_ms), &feedback, &STATE);
-        let lost = results.iter().filter(|result| result.fate == Fate::Missing).count();
+        let lost = results.iter().filter(|result| result.fate == PacketFate::Missing).count();
         self.told = (self.told.0 + results.len() as u32, self.told.1 + lost as i32);
         if self.now_ms % 1000 == 0 {
             self.report(None);
@@ -278,7 +278,7 @@ fn underuse_that_ends_is_told_once() {
     let config = Config::default();
     let mut delay = DelayBased::new(&config, limits());
     let recovered = |delay: &mut DelayBased, wait: i64, from: i64| {
-        let packet = |n: i64| Received {
+        let packet = |n: i64| ReportedPacket {
             departure: at(from + 10 * n),
             arrival: ArrivalTime::from_millis(from + 10 * n + (wait - 2 * n).max(0)),
             size: DataSize::from_bytes(1250),

@@ -3,14 +3,14 @@
 use weir_units::{DataRate, TimeDelta};
 
 use super::{Config, GccReceiver, GccSender};
-use crate::testing::{Loop, Source, usual_limits as limits};
+use crate::testing::{Loop, PacketSource, usual_limits as limits};
 
 const CAPACITY: DataRate = DataRate::from_mbps(1);
 
 fn path() -> Loop {
     let sender = GccSender::new(Config::default(), limits()).unwrap();
     let receiver = GccReceiver::new(Config::default(), limits()).unwrap();
-    Loop::new(sender, receiver, Source::VIDEO, CAPACITY)
+    Loop::new(sender, receiver, PacketSource::VIDEO, CAPACITY)
 }
 
 fn mean(values: &[f64]) -> f64 {

@@ -5,8 +5,8 @@ use weir_units::{DataRate, TimeDelta};
 use super::config::Config;
 use crate::config_error::ConfigError;
 use crate::controller::{RateLimits, Receiver, Signal};
-use crate::gcc::blocks::detector::{Detector, Usage};
-use crate::gcc::blocks::frames::{FrameSample, Frames, Grouped};
+use crate::gcc::blocks::detector::{BandwidthUsage, OveruseDetector};
+use crate::gcc::blocks::frames::{FrameSample, Frames, GroupingResult};
 use crate::gcc::blocks::kalman::ScalarKalman;
 use crate::gcc::blocks::rate_control::{RateControl, RateState};
 use crate::gcc::blocks::threshold::Threshold;
@@ -29,7 +29,7 @@ pub struct GccReceiver {
     frames: Frames,
     kalman: ScalarKalman,
     threshold: Threshold,
-    detector: Detector,
+    detector: OveruseDetector,
     rate: RateControl,
     received: ReceiveRate,
     samples: u32,
@@ -59,7 +59,7 @@ impl GccReceiver {
             frames: Frames::new(SILENCE),
             kalman: ScalarKalman::new(config.kalman()),
             threshold: config.threshold(),
-            detector: Detector::new(config.detector()),
+            detector: OveruseDetector::new(config.detector()),
             rate: RateControl::new(config.rate_control(), limits),
             received: ReceiveRate::new(config.rate_window),
             samples: 0,
@@ -82,7 +82,7 @@ impl GccReceiver {
         let m = self.kalman.update(sample.gradient.millis_f64(), sample.inter_departure);
         self.scaled = m * f64::from(self.samples.min(self.config.scale_cap));
         let usage = if self.samples < FIRST_VERDICT {
-            Usage::Normal
+            BandwidthUsage::Normal
         } else {
             self.detector.update(m, self.scaled, self.threshold.gamma(), sample.inter_departure)
         };
@@ -98,7 +98,7 @@ impl GccReceiver {
     /// Restarts grouping and gradient: no gradient spans a gap without packets or a clock that was set.
     fn restart(&mut self) {
         self.kalman.restart();
-        self.detector = Detector::new(self.config.detector());
+        self.detector = OveruseDetector::new(self.config.detector());
         self.last_sample = None;
     }
 
@@ -120,9 +120,9 @@ impl Receiver for GccReceiver {
             self.restart();
         }
         match self.frames.on_arrival(packet) {
-            Grouped::Pending => {}
-            Grouped::Sample(sample) => self.on_frame(&sample, packet.at),
-            Grouped::Restarted => self.restart(),
+            GroupingResult::Pending => {}
+            GroupingResult::Sample(sample) => self.on_frame(&sample, packet.at),
+            GroupingResult::Restarted => self.restart(),
         }
     }
 
@@ -161,9 +161,9 @@ impl Receiver for GccReceiver {
 
     fn read_signals(&self, out: &mut [f64]) {
         let usage = match self.detector.usage() {
-            Usage::Under => -1.0,
-            Usage::Normal => 0.0,
-            Usage::Over => 1.0,
+            BandwidthUsage::Under => -1.0,
+            BandwidthUsage::Normal => 0.0,
+            BandwidthUsage::Over => 1.0,
         };
         let state = match self.rate.state() {
             RateState::Decrease => -1.0,

@@ -10,8 +10,8 @@ use crate::gcc::blocks::loss::{LossConfig, LossVerdict};
 use crate::packet::SendState;
 use crate::parts::allocation_history::AllocationHistory;
 use crate::parts::feedback_timeout;
-use crate::parts::relative::{Fall, Relative};
-use crate::rate_law::{Computed, FeedbackOutcome, Frame, RateController, Rule, SendRates};
+use crate::parts::relative::{FallMeaning, Relative};
+use crate::rate_law::{Computed, FeedbackOutcome, FlowContext, RateController, Rule, SendRates};
 use crate::report::{Feedback, ReportKind};
 use crate::time::SendTime;
 
@@ -33,7 +33,7 @@ pub struct RembRule {
     ceiling: Option<DataRate>,
     /// Scale of coupling's allocation over the receiver's ceiling.
     relative: Relative,
-    words: AllocationHistory,
+    allocations: AllocationHistory,
     /// `f_l` of the last receiver report.
     loss_ratio: f64,
     starting: bool,
@@ -50,22 +50,28 @@ impl GccSender {
             loss: config.loss(),
             ceiling: None,
             relative: Relative::NONE,
-            words: AllocationHistory::NONE,
+            allocations: AllocationHistory::NONE,
             loss_ratio: 0.0,
             starting: config.fast_start,
             config,
         };
-        Ok(Self::new_by(rule, Frame::new(limits, Some(config.feedback_timeout))))
+        Ok(Self::new_by(rule, FlowContext::new(limits, Some(config.feedback_timeout))))
     }
 }
 
 impl RembRule {
-    fn on_ceiling(&mut self, now: SendTime, ceiling: DataRate, limited: bool, frame: &Frame) -> Computed {
+    fn on_ceiling(
+        &mut self,
+        now: SendTime,
+        ceiling: DataRate,
+        limited: bool,
+        frame: &FlowContext,
+    ) -> Computed {
         let before = self.ceiling.replace(ceiling);
         let (told, present) = (ceiling.bps_f64(), frame.rate());
         let newest = now - frame.rtt().unwrap_or(USUAL_RTT);
-        let rescaled = self.words.over(newest - self.config.rate_window, newest, now);
-        let fall = Fall { yields_at: 1.0, cut_at: self.config.decrease, pays_back: false, rescaled };
+        let rescaled = self.allocations.over(newest - self.config.rate_window, newest, now);
+        let fall = FallMeaning { yields_at: 1.0, cut_at: self.config.decrease, pays_back: false, rescaled };
         let followed = self.relative.follow(told, present, &fall);
         let decreased = before.is_some_and(|before| self.decreased(before, ceiling)) && followed < present;
         let fell = before.is_some_and(|before| ceiling < before);
@@ -99,7 +105,7 @@ impl RembRule {
         ceiling.bps_f64() <= self.config.decrease * before.bps_f64()
     }
 
-    fn apply_loss(&mut self, frame: &Frame, why: ChangeReason) -> Computed {
+    fn apply_loss(&mut self, frame: &FlowContext, why: ChangeReason) -> Computed {
         let (rate, verdict) = self.loss.update(frame.rate(), self.loss_ratio);
         let lossy = verdict == LossVerdict::Decrease;
         if lossy {
@@ -131,7 +137,7 @@ impl Rule for RembRule {
         now: SendTime,
         feedback: &Feedback<'_>,
         state: &SendState,
-        frame: &mut Frame,
+        frame: &mut FlowContext,
     ) -> FeedbackOutcome {
         let computed = match feedback {
             Feedback::Ceiling(ceiling) => self.on_ceiling(now, *ceiling, state.application_limited, frame),
@@ -146,26 +152,26 @@ impl Rule for RembRule {
         FeedbackOutcome::Rate(computed)
     }
 
-    fn on_silence(&mut self, _now: SendTime, frame: &mut Frame) -> f64 {
+    fn on_silence(&mut self, _now: SendTime, frame: &mut FlowContext) -> f64 {
         self.starting = false;
         self.relative.drop_factor();
         frame.rate() * feedback_timeout::FACTOR
     }
 
-    fn forget_path(&mut self, _now: SendTime, _frame: &mut Frame) {
+    fn forget_path(&mut self, _now: SendTime, _frame: &mut FlowContext) {
         self.ceiling = None;
         self.relative = Relative::NONE;
-        self.words = AllocationHistory::NONE;
+        self.allocations = AllocationHistory::NONE;
         self.loss_ratio = 0.0;
         self.starting = self.config.fast_start;
     }
 
-    fn scale(&mut self, now: SendTime, factor: f64, _frame: &Frame) {
+    fn scale(&mut self, now: SendTime, factor: f64, _frame: &FlowContext) {
         self.relative.on_allocation(factor);
-        self.words.on_allocation(now, factor);
+        self.allocations.on_allocation(now, factor);
     }
 
-    fn send_rates(&self, frame: &Frame) -> SendRates {
+    fn send_rates(&self, frame: &FlowContext) -> SendRates {
         let rate = frame.data_rate();
         let padding = if self.config.padding { rate } else { DataRate::ZERO };
         SendRates { padding, ..SendRates::at(rate, Pacing::Factor(self.config.pacing_factor)) }
@@ -180,12 +186,12 @@ impl Rule for RembRule {
         SIGNALS
     }
 
-    fn read_signals(&self, frame: &Frame, out: &mut [f64]) {
+    fn read_signals(&self, frame: &FlowContext, out: &mut [f64]) {
         let values = [frame.rate(), self.ceiling.map_or(f64::NAN, DataRate::bps_f64), self.loss_ratio];
         out.iter_mut().zip(values).for_each(|(slot, value)| *slot = value);
     }
 
-    fn evidence(&self, why: ChangeReason, frame: &Frame) -> [Option<Evidence>; 3] {
+    fn evidence(&self, why: ChangeReason, frame: &FlowContext) -> [Option<Evidence>; 3] {
         let by_loss = Evidence::against("f_l", self.loss.threshold(self.loss_ratio));
         let by_delay = Evidence::against("A_r(REMB)", frame.rate());
         match why {

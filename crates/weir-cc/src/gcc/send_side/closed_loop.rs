@@ -2,15 +2,15 @@
 
 use weir_units::{DataRate, TimeDelta};
 
-use super::{Config, ControlForm, FilterForm, Grouping, LossForm, SendSideGcc};
+use super::{Config, ControlForm, FilterForm, LossForm, SampleGrouping, SendSideGcc};
 use crate::packet_feedback::PacketFeedback;
-use crate::testing::{Impairments, Loop, Source, usual_limits as limits};
+use crate::testing::{Impairments, Loop, PacketSource, usual_limits as limits};
 
 const CAPACITY: DataRate = DataRate::from_mbps(1);
 
 fn path(config: &Config) -> Loop {
     let sender = SendSideGcc::new(*config, limits()).unwrap();
-    Loop::new(sender, PacketFeedback::new(config.feedback_interval), Source::VIDEO, CAPACITY)
+    Loop::new(sender, PacketFeedback::new(config.feedback_interval), PacketSource::VIDEO, CAPACITY)
 }
 
 fn variants() -> [(&'static str, Config); 7] {
@@ -21,7 +21,7 @@ fn variants() -> [(&'static str, Config); 7] {
         ("draft-02", draft),
         ("nada-vs-gcc-2016", paper),
         ("draft-02, two states", Config { filter: FilterForm::TwoState, ..draft }),
-        ("draft-02, per packet", Config { grouping: Grouping::PerPacket, ..draft }),
+        ("draft-02, per packet", Config { grouping: SampleGrouping::PerPacket, ..draft }),
         ("draft-02, loss v1", Config { loss: LossForm::LibwebrtcV1, ..draft }),
         ("nada-vs-gcc-2016, loss v1", Config { loss: LossForm::LibwebrtcV1, ..paper }),
         ("nada-vs-gcc-2016, libwebrtc's control", as_implemented),

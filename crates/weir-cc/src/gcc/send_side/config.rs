@@ -11,7 +11,7 @@ use crate::gcc::blocks::detector::{DetectorConfig, FirstShare};
 use crate::gcc::blocks::kalman::KalmanConfig;
 use crate::gcc::blocks::loss::LossConfig;
 use crate::gcc::blocks::loss_based_v1::LossV1Config;
-use crate::gcc::blocks::loss_count::Lost;
+use crate::gcc::blocks::loss_count::LossDefinition;
 use crate::gcc::blocks::noise::{Averaging, ByTime, NoiseConfig, Outliers};
 use crate::gcc::blocks::threshold::{AdaptiveThreshold, Threshold, gains};
 use crate::gcc::blocks::two_state::{TwoStateConfig, TwoStateKalman};
@@ -21,7 +21,7 @@ use crate::gcc::blocks::two_state::{TwoStateConfig, TwoStateKalman};
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
-pub enum Grouping {
+pub enum SampleGrouping {
     /// Packets that leave or arrive together. draft-ietf-rmcat-gcc-02 §5.2.
     Burst,
     /// Each packet. nada-vs-gcc-2016 §II-B, as it is written.
@@ -102,7 +102,7 @@ pub struct Config {
     /// Delay whose gradient is estimated.
     pub delay_of: DelayOf,
     /// Packets that form a sample.
-    pub grouping: Grouping,
+    pub grouping: SampleGrouping,
     /// `burst_time` of a burst. draft-ietf-rmcat-gcc-02 table 1.
     pub burst_time: TimeDelta,
     /// Filter of the gradient.
@@ -167,7 +167,7 @@ pub struct Config {
     /// Controller of losses.
     pub loss: LossForm,
     /// Definition of a lost packet ([`LossForm::Paper`]).
-    pub lost: Lost,
+    pub lost: LossDefinition,
     /// Loss ratio below which `A_s` grows. draft-ietf-rmcat-gcc-02 §6.
     pub loss_low: f64,
     /// Loss ratio above which `A_s` falls. draft-ietf-rmcat-gcc-02 §6.
@@ -189,7 +189,7 @@ impl Config {
         Self {
             feedback_interval: TimeDelta::from_millis(50),
             delay_of: DelayOf::OneWay,
-            grouping: Grouping::Burst,
+            grouping: SampleGrouping::Burst,
             burst_time: TimeDelta::from_millis(5),
             filter: FilterForm::Scalar,
             state_noise: 1e-3,
@@ -221,7 +221,7 @@ impl Config {
             receive_rate_bound: 1.5,
             rate_window: TimeDelta::from_millis(500),
             loss: LossForm::Paper,
-            lost: Lost::Reported,
+            lost: LossDefinition::Reported,
             loss_low: 0.02,
             loss_high: 0.1,
             loss_increase: 1.05,
@@ -238,7 +238,7 @@ impl Config {
     pub fn nada_vs_gcc_2016() -> Self {
         Self {
             filter: FilterForm::TwoState,
-            lost: Lost::Unheard,
+            lost: LossDefinition::Unheard,
             pacing: SendSidePacing::Unpaced,
             ..Self::draft_02()
         }
@@ -304,8 +304,8 @@ impl Config {
 
     pub(super) fn bursts(&self) -> BurstConfig {
         let burst_time = match self.grouping {
-            Grouping::Burst => Some(self.burst_time),
-            Grouping::PerPacket => None,
+            SampleGrouping::Burst => Some(self.burst_time),
+            SampleGrouping::PerPacket => None,
         };
         BurstConfig { burst_time, ..BurstConfig::DRAFT_02 }
     }

@@ -2,8 +2,8 @@
 //! (draft-ietf-rmcat-gcc-02 §5.1 to §5.4).
 
 use super::config::{Config, FilterForm};
-use crate::gcc::blocks::bursts::{BurstSample, Bursts, Received};
-use crate::gcc::blocks::detector::{Detector, Usage};
+use crate::gcc::blocks::bursts::{BurstSample, Bursts, ReportedPacket};
+use crate::gcc::blocks::detector::{BandwidthUsage, OveruseDetector};
 use crate::gcc::blocks::kalman::ScalarKalman;
 use crate::gcc::blocks::threshold::Threshold;
 use crate::gcc::blocks::two_state::TwoStateKalman;
@@ -20,7 +20,7 @@ enum Filter {
 }
 
 impl Filter {
-    fn update(&mut self, sample: &BurstSample, usage: Usage) -> f64 {
+    fn update(&mut self, sample: &BurstSample, usage: BandwidthUsage) -> f64 {
         match self {
             Self::Scalar(filter) => filter.update(sample.gradient().millis_f64(), sample.inter_departure),
             Self::TwoState(filter) => filter.update(sample, usage),
@@ -56,7 +56,7 @@ pub(super) struct DelaySignal {
     bursts: Bursts,
     filter: Filter,
     threshold: Threshold,
-    detector: Detector,
+    detector: OveruseDetector,
     samples: u32,
     scaled: f64,
 }
@@ -71,14 +71,14 @@ impl DelaySignal {
                 FilterForm::TwoState => Filter::TwoState(config.two_state()),
             },
             threshold: config.threshold(),
-            detector: Detector::new(config.detector()),
+            detector: OveruseDetector::new(config.detector()),
             samples: 0,
             scaled: 0.0,
         }
     }
 
     /// Takes the next packet in order of arrival, reported at `now`; returns the present signal.
-    pub(super) fn on_packet(&mut self, packet: &Received, now: SendTime) -> Usage {
+    pub(super) fn on_packet(&mut self, packet: &ReportedPacket, now: SendTime) -> BandwidthUsage {
         if let Some(sample) = self.bursts.on_packet(packet, now) {
             self.on_sample(&sample);
         }
@@ -89,7 +89,7 @@ impl DelaySignal {
     pub(super) fn restart(&mut self) {
         self.bursts.restart();
         self.filter.reset();
-        self.detector = Detector::new(self.config.detector());
+        self.detector = OveruseDetector::new(self.config.detector());
         self.samples = 0;
         self.scaled = 0.0;
     }
@@ -114,7 +114,7 @@ impl DelaySignal {
         self.filter.noise_variance()
     }
 
-    pub(super) fn usage(&self) -> Usage {
+    pub(super) fn usage(&self) -> BandwidthUsage {
         self.detector.usage()
     }
 

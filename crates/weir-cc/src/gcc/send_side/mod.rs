@@ -51,8 +51,8 @@ mod properties;
 mod tests;
 
 pub use super::blocks::bursts::BurstSample;
-pub use super::blocks::detector::Usage;
-pub use super::blocks::loss_count::Lost;
+pub use super::blocks::detector::BandwidthUsage;
+pub use super::blocks::loss_count::LossDefinition;
 pub use super::blocks::two_state::TwoStateKalman;
-pub use config::{Config, ControlForm, DelayOf, FilterForm, Grouping, LossForm, SendSidePacing};
+pub use config::{Config, ControlForm, DelayOf, FilterForm, LossForm, SampleGrouping, SendSidePacing};
 pub use sender::SendSideGcc;

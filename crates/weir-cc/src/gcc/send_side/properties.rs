@@ -2,13 +2,13 @@
 
 use proptest::prelude::*;
 
-use super::{Config, ControlForm, FilterForm, Grouping, LossForm, SendSideGcc, SendSidePacing};
+use super::{Config, ControlForm, FilterForm, LossForm, SampleGrouping, SendSideGcc, SendSidePacing};
 use crate::controller::PathEvent;
-use crate::packet::Fate;
-use crate::testing::{Call, Life, calls, limits, recovers_from_silence, usual_limits};
+use crate::packet::PacketFate;
+use crate::testing::{Call, CheckedSender, calls, limits, recovers_from_silence, usual_limits};
 
 fn config() -> impl Strategy<Value = Config> {
-    let grouping = prop::sample::select(vec![Grouping::Burst, Grouping::PerPacket]);
+    let grouping = prop::sample::select(vec![SampleGrouping::Burst, SampleGrouping::PerPacket]);
     let filter = prop::sample::select(vec![FilterForm::Scalar, FilterForm::TwoState]);
     let control = prop::sample::select(vec![ControlForm::Draft, ControlForm::Libwebrtc2016]);
     let loss = prop::sample::select(vec![LossForm::Paper, LossForm::LibwebrtcV1]);
@@ -30,12 +30,15 @@ proptest! {
         limits in limits(),
         calls in calls(),
     ) {
-        let mut life = Life::new(Box::new(SendSideGcc::new(config, limits).unwrap()), limits);
+        let mut life = CheckedSender::new(Box::new(SendSideGcc::new(config, limits).unwrap()), limits);
         for timed in &calls {
             let decided = life.live(timed).is_some();
             match &timed.1 {
                 Call::Packets(results, ..) => {
-                    let timed = |fate| matches!(fate, Fate::Arrived { at: Some(_), .. } | Fate::Recovered { at: Some(_), .. });
+                    let timed = |fate| {
+                        use PacketFate::{Arrived, Recovered};
+                        matches!(fate, Arrived { at: Some(_), .. } | Recovered { at: Some(_), .. })
+                    };
                     prop_assert_eq!(decided, results.iter().any(|result| timed(result.fate)));
                 }
                 Call::Event(event) => prop_assert_eq!(decided, !matches!(event, PathEvent::Paused | PathEvent::Resumed | PathEvent::DelayRefuted)),

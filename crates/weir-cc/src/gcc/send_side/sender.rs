@@ -11,17 +11,17 @@ use crate::config_error::ConfigError;
 use crate::controller::{Evidence, LimitingFactor, Pacing, RateLimits, Signal};
 use crate::decision::ChangeReason;
 use crate::gcc::blocks::aimd::Aimd;
-use crate::gcc::blocks::bursts::Received;
-use crate::gcc::blocks::detector::Usage;
+use crate::gcc::blocks::bursts::ReportedPacket;
+use crate::gcc::blocks::detector::BandwidthUsage;
 use crate::gcc::blocks::loss::{LossConfig, LossVerdict};
 use crate::gcc::blocks::loss_based_v1::LossBasedV1;
 use crate::gcc::blocks::loss_count::LossCount;
 use crate::gcc::blocks::rate_control::RateState;
-use crate::packet::{Fate, PacketResult, SendState};
+use crate::packet::{PacketFate, PacketResult, SendState};
 use crate::parts::allocation_history::AllocationHistory;
 use crate::parts::feedback_timeout;
 use crate::parts::receive_rate::ReceiveRate;
-use crate::rate_law::{Computed, FeedbackOutcome, Frame, RateController, Rule, SendRates};
+use crate::rate_law::{Computed, FeedbackOutcome, FlowContext, RateController, Rule, SendRates};
 use crate::report::{Feedback, ReportKind};
 use crate::time::{ApparentDelay, SendTime};
 
@@ -49,12 +49,12 @@ pub struct SendSideRule {
     /// `f_l` of the last report.
     loss_ratio: f64,
     /// The arrivals of one feedback, in order of arrival.
-    arrivals: Vec<Received>,
+    arrivals: Vec<ReportedPacket>,
     heard: Option<SendTime>,
     /// Time of the first report's coming back minus the arrival of the newest packet it covers. This is the delay
     /// of the reverse path, with its sign turned and an unknown constant.
     way_back: Option<ApparentDelay>,
-    words: AllocationHistory,
+    allocations: AllocationHistory,
 }
 
 #[derive(Debug)]
@@ -92,9 +92,9 @@ impl SendSideGcc {
             arrivals: Vec::with_capacity(ROOM),
             heard: None,
             way_back: None,
-            words: AllocationHistory::NONE,
+            allocations: AllocationHistory::NONE,
         };
-        Ok(Self::new_by(rule, Frame::new(limits, Some(config.feedback_timeout))))
+        Ok(Self::new_by(rule, FlowContext::new(limits, Some(config.feedback_timeout))))
     }
 }
 
@@ -103,8 +103,8 @@ impl SendSideRule {
     fn collect(&mut self, results: &[PacketResult]) -> bool {
         self.arrivals.clear();
         self.arrivals.extend(results.iter().filter_map(|result| match result.fate {
-            Fate::Arrived { at: Some(at), .. } | Fate::Recovered { at: Some(at), .. } => {
-                Some(Received { departure: result.sent.at, arrival: at, size: result.sent.payload })
+            PacketFate::Arrived { at: Some(at), .. } | PacketFate::Recovered { at: Some(at), .. } => {
+                Some(ReportedPacket { departure: result.sent.at, arrival: at, size: result.sent.payload })
             }
             _ => None,
         }));
@@ -115,21 +115,21 @@ impl SendSideRule {
     }
 
     /// The signal of the collected arrivals; also measures `R`.
-    fn observe(&mut self, now: SendTime) -> Usage {
+    fn observe(&mut self, now: SendTime) -> BandwidthUsage {
         let mut overused = false;
         let later = self.later_back(now);
         for packet in &self.arrivals {
             self.received.on_arrival(packet.arrival, packet.size);
-            let packet = Received { arrival: packet.arrival + later, ..*packet };
-            overused |= self.delay.on_packet(&packet, now) == Usage::Over;
+            let packet = ReportedPacket { arrival: packet.arrival + later, ..*packet };
+            overused |= self.delay.on_packet(&packet, now) == BandwidthUsage::Over;
         }
         self.measured = self.arrivals.last().and_then(|newest| {
             let rate = self.received.rate(newest.arrival)?;
             let oldest = newest.departure - self.config.rate_window;
-            let rescaled = self.words.over(oldest, newest.departure, now);
+            let rescaled = self.allocations.over(oldest, newest.departure, now);
             Some(if rescaled == 1.0 { rate } else { rate.scale(rescaled) })
         });
-        if overused { Usage::Over } else { self.delay.usage() }
+        if overused { BandwidthUsage::Over } else { self.delay.usage() }
     }
 
     /// Additional delay of this report on the reverse path over the first report's, if the gradient is that of
@@ -143,8 +143,8 @@ impl SendSideRule {
     }
 
     /// draft-ietf-rmcat-gcc-02 §5.5
-    fn control_delay(&mut self, usage: Usage, now: SendTime) {
-        if usage == Usage::Over {
+    fn control_delay(&mut self, usage: BandwidthUsage, now: SendTime) {
+        if usage == BandwidthUsage::Over {
             if self.measured.is_none() || !self.may_decrease(now) {
                 return;
             }
@@ -158,7 +158,12 @@ impl SendSideRule {
     }
 
     /// draft-ietf-rmcat-gcc-02 §6
-    fn control_loss(&mut self, results: &[PacketResult], now: SendTime, frame: &Frame) -> (f64, LossVerdict) {
+    fn control_loss(
+        &mut self,
+        results: &[PacketResult],
+        now: SendTime,
+        frame: &FlowContext,
+    ) -> (f64, LossVerdict) {
         let (delay, before) = (self.aimd.rate(), frame.rate());
         let (rate, verdict) = match &mut self.loss {
             LossControl::Paper(config) => match self.losses.on_results(results) {
@@ -216,7 +221,7 @@ impl Rule for SendSideRule {
         now: SendTime,
         feedback: &Feedback<'_>,
         _state: &SendState,
-        frame: &mut Frame,
+        frame: &mut FlowContext,
     ) -> FeedbackOutcome {
         let &Feedback::Packets { results, rtt, .. } = feedback else { return FeedbackOutcome::Ignored };
         if !self.collect(results) {
@@ -242,25 +247,25 @@ impl Rule for SendSideRule {
         let (rate, verdict) = self.control_loss(results, now, frame);
         let why = match verdict {
             LossVerdict::Decrease => ChangeReason::Loss,
-            _ if self.aimd.rate() < before && usage != Usage::Over => ChangeReason::Ceiling,
+            _ if self.aimd.rate() < before && usage != BandwidthUsage::Over => ChangeReason::Ceiling,
             _ => ChangeReason::Delay,
         };
         let limited_by = self.limited_by(frame.limits().clamp_bps(rate), verdict);
         FeedbackOutcome::Rate(Computed { rate, why, limited_by })
     }
 
-    fn on_silence(&mut self, now: SendTime, frame: &mut Frame) -> f64 {
+    fn on_silence(&mut self, now: SendTime, frame: &mut FlowContext) -> f64 {
         let rate = frame.rate() * feedback_timeout::FACTOR;
         self.aimd.set_rate(rate, now);
         rate
     }
 
-    fn on_limits(&mut self, frame: &Frame) -> f64 {
+    fn on_limits(&mut self, frame: &FlowContext) -> f64 {
         self.aimd.set_limits(*frame.limits());
         frame.rate()
     }
 
-    fn forget_path(&mut self, now: SendTime, frame: &mut Frame) {
+    fn forget_path(&mut self, now: SendTime, frame: &mut FlowContext) {
         self.delay = DelaySignal::new(&self.config);
         self.received = ReceiveRate::new(self.config.rate_window);
         self.aimd = Aimd::new(self.config.aimd(), *frame.limits());
@@ -269,18 +274,18 @@ impl Rule for SendSideRule {
         self.loss = LossControl::new(&self.config);
         self.loss_ratio = 0.0;
         (self.measured, self.decreased, self.way_back) = (None, None, None);
-        self.words = AllocationHistory::NONE;
+        self.allocations = AllocationHistory::NONE;
     }
 
-    fn scale(&mut self, now: SendTime, factor: f64, frame: &Frame) {
+    fn scale(&mut self, now: SendTime, factor: f64, frame: &FlowContext) {
         self.aimd.scale(factor, frame.rate());
         if let LossControl::V1(v1) = &mut self.loss {
             v1.scale_rates(factor);
         }
-        self.words.on_allocation(now, factor);
+        self.allocations.on_allocation(now, factor);
     }
 
-    fn send_rates(&self, frame: &Frame) -> SendRates {
+    fn send_rates(&self, frame: &FlowContext) -> SendRates {
         let pacing = match self.config.pacing {
             SendSidePacing::Factor(factor) => Pacing::Factor(factor),
             SendSidePacing::Unpaced => Pacing::Unpaced,
@@ -305,11 +310,11 @@ impl Rule for SendSideRule {
         SIGNALS
     }
 
-    fn read_signals(&self, frame: &Frame, out: &mut [f64]) {
+    fn read_signals(&self, frame: &FlowContext, out: &mut [f64]) {
         let usage = match self.delay.usage() {
-            Usage::Under => -1.0,
-            Usage::Normal => 0.0,
-            Usage::Over => 1.0,
+            BandwidthUsage::Under => -1.0,
+            BandwidthUsage::Normal => 0.0,
+            BandwidthUsage::Over => 1.0,
         };
         let state = match self.aimd.state() {
             RateState::Decrease => -1.0,
@@ -332,7 +337,7 @@ impl Rule for SendSideRule {
         out.iter_mut().zip(values).for_each(|(slot, value)| *slot = value);
     }
 
-    fn evidence(&self, why: ChangeReason, _frame: &Frame) -> [Option<Evidence>; 3] {
+    fn evidence(&self, why: ChangeReason, _frame: &FlowContext) -> [Option<Evidence>; 3] {
         let by_delay = Evidence::against("m", self.delay.gamma());
         let by_loss = Evidence::against("f_l", self.config.paper_loss().threshold(self.loss_ratio));
         match why {

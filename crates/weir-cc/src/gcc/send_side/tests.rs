@@ -5,8 +5,8 @@ use weir_units::{DataRate, DataSize, TimeDelta};
 use super::{Config, DelayOf, LossForm, SendSideGcc};
 use crate::controller::{Controller, LimitingFactor, PathEvent, RateLimits};
 use crate::decision::AllocatedRate;
-use crate::gcc::blocks::loss_count::Lost;
-use crate::packet::{Ecn, Fate, PacketResult, SendState, SentPacket};
+use crate::gcc::blocks::loss_count::LossDefinition;
+use crate::packet::{Ecn, PacketFate, PacketResult, SendState, SentPacket};
 use crate::report::Feedback;
 use crate::time::{ArrivalTime, SendTime};
 
@@ -46,8 +46,10 @@ impl FeedbackOutcome {
             let departure = id as i64 * GAP;
             let sent = SentPacket::new(id, at(departure), SIZE);
             let arrival = |delay| ArrivalTime::from_millis(departure + delay) + self.offset;
-            let fate = delay(id)
-                .map_or(Fate::Missing, |delay| Fate::Arrived { at: Some(arrival(delay)), ecn: Ecn::NotEct });
+            let fate = delay(id).map_or(PacketFate::Missing, |delay| PacketFate::Arrived {
+                at: Some(arrival(delay)),
+                ecn: Ecn::NotEct,
+            });
             PacketResult { sent, fate }
         };
         let mut results: Vec<_> = (self.next..self.next + 5).map(result).collect();
@@ -222,7 +224,7 @@ fn a_queue_on_the_way_back_is_over_use_by_round_trips_alone() {
 fn two_seconds_between_reports_are_no_silence_and_more_are() {
     // 195 packets without a report and five that arrive: 195·256/200 = 249.6. With 196 more than 2 s have passed.
     for (unheard, loss) in [(195, 249.0 / 256.0), (196, 0.0)] {
-        let mut heard = FeedbackOutcome::new(&Config { lost: Lost::Unheard, ..Config::draft_02() });
+        let mut heard = FeedbackOutcome::new(&Config { lost: LossDefinition::Unheard, ..Config::draft_02() });
         heard.settle();
         heard.next += unheard;
         heard.hear(|_| Some(50));

@@ -2,14 +2,14 @@
 
 use weir_units::{DataRate, TimeDelta};
 
-use super::{Config, SimplifiedGccReceiver, SimplifiedGccSender, Update};
-use crate::testing::{Loop, Source, usual_limits as limits};
+use super::{Config, SimplifiedGccReceiver, SimplifiedGccSender, UpdateTimes};
+use crate::testing::{Loop, PacketSource, usual_limits as limits};
 
 const CAPACITY: DataRate = DataRate::from_kbps(1500);
 
 fn path(config: Config) -> Loop {
     let receiver = SimplifiedGccReceiver::new(config, limits()).unwrap();
-    Loop::new(SimplifiedGccSender::new(config, limits()).unwrap(), receiver, Source::STEADY, CAPACITY)
+    Loop::new(SimplifiedGccSender::new(config, limits()).unwrap(), receiver, PacketSource::STEADY, CAPACITY)
 }
 
 /// Rates in bit/s and queuing delays in ms of the minute after the first.
@@ -46,7 +46,7 @@ fn each_option_follows_the_capacity() {
     for config in [
         Config { strict_under: true, ..Config::default() },
         Config { remb_drop: None, ..Config::default() },
-        Config { update: Update::Tick, ..Config::default() },
+        Config { update: UpdateTimes::Tick, ..Config::default() },
     ] {
         let (rates, _) = second_minute(config);
         let rate = mean(&rates) / CAPACITY.bps_f64();

@@ -11,7 +11,7 @@ use crate::gcc::blocks::rate_control::{IncreasePer, RateControlConfig};
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
-pub enum Update {
+pub enum UpdateTimes {
     /// With each packet; growth is spread over time.
     Continuous,
     /// Once per REMB interval, by the newest packet.
@@ -38,7 +38,7 @@ pub struct Config {
     /// it never is. Divergence 2.
     pub remb_drop: Option<f64>,
     /// Times at which the rate is computed. Divergence 1.
-    pub update: Update,
+    pub update: UpdateTimes,
     /// Whether a decrease goes on until under-use. Divergence 3.
     pub strict_under: bool,
     /// Window of the receive rate `R`, longer than 0. Divergence 4.
@@ -59,7 +59,7 @@ impl Default for Config {
             size_tolerance: 0.01,
             remb_interval: TimeDelta::from_secs(1),
             remb_drop: Some(0.97),
-            update: Update::Continuous,
+            update: UpdateTimes::Continuous,
             strict_under: false,
             rate_window: TimeDelta::from_millis(500),
             receive_rate_bound: 1.5,

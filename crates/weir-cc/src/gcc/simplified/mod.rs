@@ -12,8 +12,8 @@
 //! Readings of what the paper leaves open, and deliberate divergences:
 //!
 //! 1. `η` is a factor per second: per packet it would double the rate in four packets. The state machine moves with
-//!    each packet and the rate grows in between ([`Update::Continuous`]), or both happen once per REMB
-//!    ([`Update::Tick`]), by the newest packet.
+//!    each packet and the rate grows in between ([`UpdateTimes::Continuous`]), or both happen once per REMB
+//!    ([`UpdateTimes::Tick`]), by the newest packet.
 //! 2. A REMB is sent at once when the rate has fallen by more than 3 %, as gcc-2016 has it; alv-02 asks for it without
 //!    a figure. [`Config::remb_drop`] can switch it off.
 //! 3. The state machine is that of alv-02: after over-use it holds the rate once the queue no longer grows. The paper's
@@ -39,6 +39,6 @@ mod sender;
 mod closed_loop;
 
 pub use super::blocks::rate_control::IncreasePer;
-pub use config::{Config, Update};
+pub use config::{Config, UpdateTimes};
 pub use receiver::SimplifiedGccReceiver;
 pub use sender::SimplifiedGccSender;

@@ -2,10 +2,10 @@
 
 use weir_units::{DataRate, DataSize, TimeDelta};
 
-use super::config::{Config, Update};
+use super::config::{Config, UpdateTimes};
 use crate::config_error::ConfigError;
 use crate::controller::{RateLimits, Receiver, Signal};
-use crate::gcc::blocks::detector::{Detector, Usage};
+use crate::gcc::blocks::detector::{BandwidthUsage, OveruseDetector};
 use crate::gcc::blocks::rate_control::{RateControl, RateState};
 use crate::packet::Arrival;
 use crate::parts::receive_rate::ReceiveRate;
@@ -20,8 +20,8 @@ const SILENCE: TimeDelta = TimeDelta::from_secs(2);
 pub struct SimplifiedGccReceiver {
     config: Config,
     limits: RateLimits,
-    detector: Detector,
-    usage: Usage,
+    detector: OveruseDetector,
+    usage: BandwidthUsage,
     rate: RateControl,
     received: ReceiveRate,
     previous: Option<Previous>,
@@ -63,8 +63,8 @@ impl SimplifiedGccReceiver {
         Self {
             config,
             limits,
-            detector: Detector::new(Config::detector()),
-            usage: Usage::Normal,
+            detector: OveruseDetector::new(Config::detector()),
+            usage: BandwidthUsage::Normal,
             rate: RateControl::new(config.rate_control(), limits),
             received: ReceiveRate::new(config.rate_window),
             previous: None,
@@ -98,8 +98,8 @@ impl SimplifiedGccReceiver {
     }
 
     fn restart(&mut self) {
-        self.detector = Detector::new(Config::detector());
-        self.usage = Usage::Normal;
+        self.detector = OveruseDetector::new(Config::detector());
+        self.usage = BandwidthUsage::Normal;
         self.gradient = f64::NAN;
         self.updated = None;
         self.previous = None;
@@ -122,7 +122,7 @@ impl Receiver for SimplifiedGccReceiver {
             && previous.has_size_of(packet.size, self.config.size_tolerance)
         {
             self.detect(&previous, packet);
-            if self.config.update == Update::Continuous {
+            if self.config.update == UpdateTimes::Continuous {
                 self.update_rate(packet.at);
                 if self.fell() {
                     self.remb_due = Some(packet.at);
@@ -149,7 +149,7 @@ impl Receiver for SimplifiedGccReceiver {
             return None;
         }
         self.remb_due = Some(now + self.config.remb_interval);
-        if self.config.update == Update::Tick {
+        if self.config.update == UpdateTimes::Tick {
             self.update_rate(now);
         }
         self.remb_sent = Some(self.rate.rate());
@@ -169,9 +169,9 @@ impl Receiver for SimplifiedGccReceiver {
 
     fn read_signals(&self, out: &mut [f64]) {
         let usage = match self.usage {
-            Usage::Under => -1.0,
-            Usage::Normal => 0.0,
-            Usage::Over => 1.0,
+            BandwidthUsage::Under => -1.0,
+            BandwidthUsage::Normal => 0.0,
+            BandwidthUsage::Over => 1.0,
         };
         let state = match self.rate.state() {
             RateState::Decrease => -1.0,
@@ -270,7 +270,7 @@ mod tests {
 
     #[test]
     fn at_ticks_the_newest_packet_decides() {
-        let mut receiver = receiver(Config { update: Update::Tick, ..Config::default() });
+        let mut receiver = receiver(Config { update: UpdateTimes::Tick, ..Config::default() });
         steady(&mut receiver, 126);
         assert_eq!(signals(&receiver)[4], 1e6, "not before the tick");
         let rate = remb(&mut receiver, 1_025_000).unwrap();
@@ -285,7 +285,7 @@ mod tests {
 
     #[test]
     fn where_nothing_arrives_nothing_is_told_and_the_rate_stays() {
-        for update in [Update::Tick, Update::Continuous] {
+        for update in [UpdateTimes::Tick, UpdateTimes::Continuous] {
             let mut receiver = receiver(Config { update, ..Config::default() });
             steady(&mut receiver, 126);
             let told: Vec<_> = (1..60).filter_map(|s| remb(&mut receiver, s * 1_000_000 + 25_000)).collect();

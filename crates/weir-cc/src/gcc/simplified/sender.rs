@@ -9,8 +9,8 @@ use crate::decision::ChangeReason;
 use crate::packet::SendState;
 use crate::parts::allocation_history::AllocationHistory;
 use crate::parts::feedback_timeout;
-use crate::parts::relative::{Fall, Relative};
-use crate::rate_law::{Computed, FeedbackOutcome, Frame, RateController, Rule, SendRates};
+use crate::parts::relative::{FallMeaning, Relative};
+use crate::rate_law::{Computed, FeedbackOutcome, FlowContext, RateController, Rule, SendRates};
 use crate::report::{Feedback, ReportKind};
 use crate::time::SendTime;
 
@@ -30,7 +30,7 @@ pub struct CeilingRule {
     config: Config,
     ceiling: Option<DataRate>,
     relative: Relative,
-    words: AllocationHistory,
+    allocations: AllocationHistory,
 }
 
 impl SimplifiedGccSender {
@@ -40,9 +40,13 @@ impl SimplifiedGccSender {
     /// The first constant of `config` out of its range.
     pub fn new(config: Config, limits: RateLimits) -> Result<Self, ConfigError> {
         config.validate()?;
-        let rule =
-            CeilingRule { config, ceiling: None, relative: Relative::NONE, words: AllocationHistory::NONE };
-        Ok(Self::new_by(rule, Frame::new(limits, Some(config.feedback_timeout))))
+        let rule = CeilingRule {
+            config,
+            ceiling: None,
+            relative: Relative::NONE,
+            allocations: AllocationHistory::NONE,
+        };
+        Ok(Self::new_by(rule, FlowContext::new(limits, Some(config.feedback_timeout))))
     }
 }
 
@@ -56,7 +60,7 @@ impl Rule for CeilingRule {
         now: SendTime,
         feedback: &Feedback<'_>,
         state: &SendState,
-        frame: &mut Frame,
+        frame: &mut FlowContext,
     ) -> FeedbackOutcome {
         if let Feedback::Reception { rtt, .. } = *feedback {
             frame.set_rtt(rtt.or(frame.rtt()));
@@ -66,8 +70,8 @@ impl Rule for CeilingRule {
         let before = self.ceiling.replace(ceiling);
         let fell = before.is_some_and(|before| ceiling <= before);
         let newest = now - frame.rtt().unwrap_or(USUAL_RTT);
-        let rescaled = self.words.over(newest - self.config.rate_window, newest, now);
-        let fall = Fall { yields_at: 1.0, cut_at: CUT, pays_back: true, rescaled };
+        let rescaled = self.allocations.over(newest - self.config.rate_window, newest, now);
+        let fall = FallMeaning { yields_at: 1.0, cut_at: CUT, pays_back: true, rescaled };
         let why = match before {
             Some(before) if ceiling.bps_f64() > CUT * before.bps_f64() => ChangeReason::Ceiling,
             _ if state.application_limited => ChangeReason::Application,
@@ -78,23 +82,23 @@ impl Rule for CeilingRule {
         FeedbackOutcome::Rate(Computed { rate, why, limited_by: fell.then_some(LimitingFactor::Delay) })
     }
 
-    fn on_silence(&mut self, _now: SendTime, frame: &mut Frame) -> f64 {
+    fn on_silence(&mut self, _now: SendTime, frame: &mut FlowContext) -> f64 {
         self.relative.drop_factor();
         frame.rate() * feedback_timeout::FACTOR
     }
 
-    fn forget_path(&mut self, _now: SendTime, _frame: &mut Frame) {
+    fn forget_path(&mut self, _now: SendTime, _frame: &mut FlowContext) {
         self.ceiling = None;
         self.relative = Relative::NONE;
-        self.words = AllocationHistory::NONE;
+        self.allocations = AllocationHistory::NONE;
     }
 
-    fn scale(&mut self, now: SendTime, factor: f64, frame: &Frame) {
+    fn scale(&mut self, now: SendTime, factor: f64, frame: &FlowContext) {
         self.relative.on_share(frame.rate(), factor, frame.limits());
-        self.words.on_allocation(now, factor);
+        self.allocations.on_allocation(now, factor);
     }
 
-    fn send_rates(&self, frame: &Frame) -> SendRates {
+    fn send_rates(&self, frame: &FlowContext) -> SendRates {
         SendRates::at(frame.data_rate(), Pacing::Exact(frame.data_rate()))
     }
 
@@ -104,13 +108,13 @@ impl Rule for CeilingRule {
         SIGNALS
     }
 
-    fn read_signals(&self, _frame: &Frame, out: &mut [f64]) {
+    fn read_signals(&self, _frame: &FlowContext, out: &mut [f64]) {
         if let Some(slot) = out.first_mut() {
             *slot = self.ceiling.map_or(f64::NAN, DataRate::bps_f64);
         }
     }
 
-    fn evidence(&self, _why: ChangeReason, frame: &Frame) -> [Option<Evidence>; 3] {
+    fn evidence(&self, _why: ChangeReason, frame: &FlowContext) -> [Option<Evidence>; 3] {
         [Evidence::against("A", frame.rate()), None, None]
     }
 }

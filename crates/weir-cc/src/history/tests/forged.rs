@@ -66,7 +66,7 @@ fn a_path_that_has_become_shorter_costs_two_reports() {
     call.way_ms = 10;
     // From 80 ms to 20 and a wait of up to 10 for a packet: less than half.
     assert_eq!(call.hear(5, honest), [false, false, true, true, true]);
-    assert_eq!(call.history.refused(), Refused { early: 2, ..Refused::default() });
+    assert_eq!(call.history.refused(), ImpossibleReports { early: 2, ..ImpossibleReports::default() });
 }
 
 /// A packet each 150 ms, a report each 100, and no empty report: one packet is held for 10 ms, the next for 60.
@@ -128,7 +128,7 @@ fn arrivals_each_a_round_trip_before_the_last_stop_at_one() {
         records.push(record(number, Some(left + 40 - early)));
     }
     assert_eq!(fates(call.history.join(at(call.ms), &Report::packets(&records, 0))).len(), 1);
-    assert_eq!(call.history.refused(), Refused { impossible: 2, ..Refused::default() });
+    assert_eq!(call.history.refused(), ImpossibleReports { impossible: 2, ..ImpossibleReports::default() });
 }
 
 #[test]
@@ -156,7 +156,7 @@ fn a_new_route_may_be_as_short_as_it_likes() {
     call.history.change_route(at(call.ms));
     call.way_ms = 10;
     assert_eq!(call.hear(3, honest), [true, true, true]);
-    assert_eq!(call.history.refused(), Refused::default());
+    assert_eq!(call.history.refused(), ImpossibleReports::default());
 }
 
 #[test]
@@ -173,7 +173,7 @@ fn a_word_too_early_is_not_believed_while_others_deny_it() {
         }
     });
     assert!(told.into_iter().all(|told| told));
-    assert_eq!(call.history.refused(), Refused { early: 1000, ..Refused::default() });
+    assert_eq!(call.history.refused(), ImpossibleReports { early: 1000, ..ImpossibleReports::default() });
 }
 
 #[test]
@@ -189,7 +189,7 @@ fn an_arrival_that_makes_the_way_shorter_than_a_round_trip_is_none() {
     // before 900, and 2 ms are for rounding.
     assert_eq!((tell(897), tell(-3_600_000)), (0, 0));
     assert_eq!((tell(898), tell(990)), (1, 0), "what is possible is believed, and once");
-    assert_eq!(call.history.refused(), Refused { impossible: 2, ..Refused::default() });
+    assert_eq!(call.history.refused(), ImpossibleReports { impossible: 2, ..ImpossibleReports::default() });
 }
 
 #[test]
@@ -198,7 +198,11 @@ fn a_receivers_clock_that_is_set_back_costs_two_reports() {
     call.hear(20, honest);
     call.clock_ms = -250;
     assert_eq!(call.hear(5, honest), [false, false, true, true, true]);
-    assert_eq!(call.history.refused(), Refused { impossible: 10, ..Refused::default() }, "five packets each");
+    assert_eq!(
+        call.history.refused(),
+        ImpossibleReports { impossible: 10, ..ImpossibleReports::default() },
+        "five packets each"
+    );
 }
 
 #[test]

@@ -14,7 +14,7 @@ fn a_law_hears_nothing_of_numbers_left_out() {
     let records = [record(0, Some(20)), record(1, None), record(2, Some(30))];
     let told = history.join(at(60), &Report::packets(&records, 0));
     assert_eq!(fates(told), [(0, "arrived"), (1, "arrived")]);
-    assert_eq!((history.in_flight(), history.refused()), (DataSize::ZERO, Refused::default()));
+    assert_eq!((history.in_flight(), history.refused()), (DataSize::ZERO, ImpossibleReports::default()));
     // Long after both have been forgotten numbers and ids are as far apart as before.
     assert_eq!((send(&mut history, 9000).id, history.next_number()), (2, 4));
 }
@@ -26,7 +26,7 @@ fn a_report_that_has_arrived_what_was_left_out_is_dropped_whole() {
     history.on_media_sent(at(40), DataSize::ZERO, SIZE);
     let lie: Vec<Record> = (0..5).map(|n| record(n, Some(50))).collect();
     assert_eq!(history.join(at(60), &Report::packets(&lie, 0)), None);
-    assert_eq!(history.refused(), Refused { left_out: 1, ..Refused::default() });
+    assert_eq!(history.refused(), ImpossibleReports { left_out: 1, ..ImpossibleReports::default() });
     assert_eq!(history.in_flight(), DataSize::from_bytes(4000));
     let truth: Vec<Record> = (0..5).map(|n| record(n, (n != 3).then_some(50))).collect();
     assert_eq!(fates(history.join(at(60), &Report::packets(&truth, 0))).len(), 4);

@@ -21,7 +21,7 @@ fn history_with(ecn: Ecn) -> SendHistory {
 }
 
 /// Fates of the packets in a report of `records`, which comes 100 ms after the first packet left.
-fn told(history: &mut SendHistory, records: &[Record]) -> Vec<Fate> {
+fn told(history: &mut SendHistory, records: &[Record]) -> Vec<PacketFate> {
     let Some(Feedback::Packets { results, .. }) = history.join(at(100), &packets(records, 0, 1100)) else {
         panic!("not per packet")
     };
@@ -46,7 +46,7 @@ fn it_leaves_flight_and_measures_nothing() {
 #[test]
 fn a_time_that_is_told_later_is_no_second_arrival() {
     let mut history = history_with(Ecn::NotEct);
-    let arrived = Fate::Arrived { at: None, ecn: Ecn::NotEct };
+    let arrived = PacketFate::Arrived { at: None, ecn: Ecn::NotEct };
     assert_eq!(told(&mut history, &[untimed(0, Ecn::NotEct)]), [arrived]);
     assert_eq!(told(&mut history, &[timed(0, 1020, Ecn::NotEct)]), []);
     assert_eq!(told(&mut history, &[untimed(0, Ecn::Ce), record(0, None)]), []);
@@ -57,11 +57,11 @@ fn a_time_that_is_told_later_is_no_second_arrival() {
 fn a_mark_is_told_without_a_time_too() {
     for ecn in [Ecn::Ect0, Ecn::Ect1] {
         let mut history = history_with(ecn);
-        let marked = |at| Fate::Arrived { at, ecn: Ecn::Ce };
+        let marked = |at| PacketFate::Arrived { at, ecn: Ecn::Ce };
         let at = ArrivalTime::from_millis(1020);
         let records = [untimed(0, Ecn::Ce), timed(1, 1020, Ecn::Ce)];
         assert_eq!(told(&mut history, &records), [marked(None), marked(Some(at))]);
-        assert_eq!(history.refused(), Refused::default());
+        assert_eq!(history.refused(), ImpossibleReports::default());
     }
 }
 
@@ -75,17 +75,17 @@ fn a_mark_on_what_another_report_has_unmarked_is_none() {
 #[test]
 fn a_mark_on_a_packet_that_left_without_ecn_is_refused_and_its_arrival_is_not() {
     let mut history = history_with(Ecn::NotEct);
-    let unmarked = |at| Fate::Arrived { at, ecn: Ecn::NotEct };
+    let unmarked = |at| PacketFate::Arrived { at, ecn: Ecn::NotEct };
     let at_1020 = Some(ArrivalTime::from_millis(1020));
     let records = [untimed(0, Ecn::Ce), timed(1, 1020, Ecn::Ce), Record { ecn: Ecn::Ce, ..record(2, None) }];
-    assert_eq!(told(&mut history, &records), [unmarked(None), unmarked(at_1020), Fate::Missing]);
-    assert_eq!(history.refused(), Refused { marks: 2, ..Refused::default() });
+    assert_eq!(told(&mut history, &records), [unmarked(None), unmarked(at_1020), PacketFate::Missing]);
+    assert_eq!(history.refused(), ImpossibleReports { marks: 2, ..ImpossibleReports::default() });
     // Packets that leave from now on may be marked, and those that left before may not.
     history.set_ecn(Ecn::Ect1);
     history.on_media_sent(at(100), DataSize::ZERO, SIZE);
-    let marked = Fate::Arrived { at: None, ecn: Ecn::Ce };
+    let marked = PacketFate::Arrived { at: None, ecn: Ecn::Ce };
     assert_eq!(told(&mut history, &[untimed(9, Ecn::Ce), untimed(10, Ecn::Ce)]), [unmarked(None), marked]);
-    assert_eq!(history.refused(), Refused { marks: 3, ..Refused::default() });
+    assert_eq!(history.refused(), ImpossibleReports { marks: 3, ..ImpossibleReports::default() });
 }
 
 /// Whether the reports ever contradicted each other, and the share of the arrivals whose times were reported with them.

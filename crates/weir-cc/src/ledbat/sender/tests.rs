@@ -54,7 +54,7 @@ fn ack(
     let results: Vec<_> = ids
         .map(|id| PacketResult {
             sent: packet(id, at),
-            fate: Fate::Arrived { at: Some(arrived), ecn: Ecn::NotEct },
+            fate: PacketFate::Arrived { at: Some(arrived), ecn: Ecn::NotEct },
         })
         .collect();
     feed(sender, at + RTT, &results, state)
@@ -120,9 +120,9 @@ fn what_was_sent_within_a_round_trip_counts_as_in_flight() {
 
 /// Of packets 10 to 13 the first is missing.
 fn lose(sender: &mut Ledbat, first: u64, at: i64) -> ChangeReason {
-    let mut results = vec![PacketResult { sent: packet(first, at), fate: Fate::Missing }];
+    let mut results = vec![PacketResult { sent: packet(first, at), fate: PacketFate::Missing }];
     let arrived = ArrivalTime::from_millis(3_600_000 + at + 125);
-    let fate = Fate::Arrived { at: Some(arrived), ecn: Ecn::NotEct };
+    let fate = PacketFate::Arrived { at: Some(arrived), ecn: Ecn::NotEct };
     results.extend((1..4).map(|n| PacketResult { sent: packet(first + n, at), fate }));
     feed(sender, at + RTT, &results, &flying(100_000))
 }
@@ -154,8 +154,8 @@ fn the_window_lets_through_what_the_pacer_lets_go_at_the_least_rate() {
 #[test]
 fn two_later_packets_do_not_make_a_loss() {
     let mut sender = settled();
-    let fate = Fate::Arrived { at: Some(ArrivalTime::from_millis(3_600_325)), ecn: Ecn::NotEct };
-    let missing = PacketResult { sent: packet(10, 200), fate: Fate::Missing };
+    let fate = PacketFate::Arrived { at: Some(ArrivalTime::from_millis(3_600_325)), ecn: Ecn::NotEct };
+    let missing = PacketResult { sent: packet(10, 200), fate: PacketFate::Missing };
     let later = |id| PacketResult { sent: packet(id, 200), fate };
     feed(&mut sender, 300, &[missing, later(11), later(12)], &flying(100_000));
     assert_eq!(sender.rule().cwnd, 10_000.0);
@@ -165,7 +165,7 @@ fn two_later_packets_do_not_make_a_loss() {
 fn what_moves_no_window_decides_nothing() {
     let mut sender = settled();
     let before = sender.target();
-    let results = [PacketResult { sent: packet(10, 200), fate: Fate::Missing }];
+    let results = [PacketResult { sent: packet(10, 200), fate: PacketFate::Missing }];
     let feedback = Feedback::packets(&results, None);
     assert_eq!(sender.on_feedback(ms(300), &feedback, &flying(100_000)), None);
     assert_eq!((sender.rule().cwnd, sender.target()), (10_000.0, before));
@@ -174,7 +174,7 @@ fn what_moves_no_window_decides_nothing() {
 #[test]
 fn a_mark_is_a_loss() {
     let mut sender = settled();
-    let fate = Fate::Arrived { at: Some(ArrivalTime::from_millis(3_600_325)), ecn: Ecn::Ce };
+    let fate = PacketFate::Arrived { at: Some(ArrivalTime::from_millis(3_600_325)), ecn: Ecn::Ce };
     let marked = [PacketResult { sent: packet(10, 200), fate }];
     assert_eq!(feed(&mut sender, 300, &marked, &flying(100_000)), ChangeReason::Mark);
     assert_eq!(sender.rule().cwnd, 5_000.0);
@@ -267,10 +267,10 @@ fn a_change_of_route_forgets_the_delays() {
 fn a_slower_route_is_no_queue_and_has_no_losses_of_the_last_one() {
     let mut sender = settled();
     (10..20).for_each(|id| sender.on_sent(&packet(id, 200), &flying(10_000)));
-    let missing = |id| PacketResult { sent: packet(id, 200), fate: Fate::Missing };
+    let missing = |id| PacketResult { sent: packet(id, 200), fate: PacketFate::Missing };
     let at = ArrivalTime::from_millis(3_600_225);
     let arrived =
-        PacketResult { sent: packet(11, 200), fate: Fate::Arrived { at: Some(at), ecn: Ecn::NotEct } };
+        PacketResult { sent: packet(11, 200), fate: PacketFate::Arrived { at: Some(at), ecn: Ecn::NotEct } };
     feed(&mut sender, 300, &[missing(10), arrived], &flying(10_000));
     sender.on_event(ms(310), PathEvent::RouteChanged);
     assert_eq!((sender.rule().rtt.is_none(), sender.rule().delay.get()), (true, None));
@@ -285,7 +285,8 @@ fn a_slower_route_is_no_queue_and_has_no_losses_of_the_last_one() {
 
 #[test]
 fn an_arrival_without_a_time_is_acknowledged_and_its_mark_counts_and_its_delay_does_not() {
-    let untimed = |id, ecn| [PacketResult { sent: packet(id, 200), fate: Fate::Arrived { at: None, ecn } }];
+    let untimed =
+        |id, ecn| [PacketResult { sent: packet(id, 200), fate: PacketFate::Arrived { at: None, ecn } }];
     let mut sender = settled();
     let (queue, srtt) = (sender.rule().delay.get(), sender.rule().smoothed_rtt());
     // 10 000 + 1 · 1 · 1000 · 1000/10 000.

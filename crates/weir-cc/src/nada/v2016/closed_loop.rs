@@ -5,14 +5,14 @@ use weir_units::{DataRate, TimeDelta};
 use super::{Config, Nada2016, Nada2016Observer, at_sender};
 use crate::at_receiver::AtReceiver;
 use crate::packet_feedback::PacketFeedback;
-use crate::testing::{Loop, Source, usual_limits as limits};
+use crate::testing::{Loop, PacketSource, usual_limits as limits};
 
 fn path(config: Config, capacity: u64) -> Loop {
     let receiver = AtReceiver::new(Nada2016Observer::new(config).unwrap());
     Loop::new(
         Nada2016::new(config, limits()).unwrap(),
         receiver,
-        Source::STEADY,
+        PacketSource::STEADY,
         DataRate::from_kbps(capacity),
     )
 }
@@ -81,7 +81,7 @@ fn it_does_not_matter_much_at_which_end_the_observer_sits() {
     let mut receiver = path(config, 1200);
     let sender = at_sender(config, limits()).unwrap();
     let feedback = PacketFeedback::new(TimeDelta::from_millis(50));
-    let mut sender = Loop::new(sender, feedback, Source::STEADY, DataRate::from_kbps(1200));
+    let mut sender = Loop::new(sender, feedback, PacketSource::STEADY, DataRate::from_kbps(1200));
     let last_minute = |path: &mut Loop| {
         seconds(path, 60);
         mean(&seconds(path, 60))

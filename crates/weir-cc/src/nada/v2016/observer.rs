@@ -6,7 +6,7 @@ use super::config::Config;
 use super::congestion::DelayFilter;
 use crate::config_error::ConfigError;
 use crate::controller::{Observer, Signal};
-use crate::nada::log::{Log, Spans};
+use crate::nada::log::{LogSpans, PathLog};
 use crate::packet::Arrival;
 use crate::report::{NadaReport, NativeReport};
 use crate::time::ArrivalTime;
@@ -15,14 +15,14 @@ use crate::time::ArrivalTime;
 #[derive(Debug)]
 pub struct Nada2016Observer {
     config: Config,
-    log: Log,
+    log: PathLog,
     filter: DelayFilter,
-    latest: Option<Latest>,
+    latest: Option<LatestInputs>,
 }
 
 /// Inputs of the last report.
 #[derive(Clone, Copy, Debug)]
-struct Latest {
+struct LatestInputs {
     warped: f64,
     loss: f64,
     x_n: f64,
@@ -48,17 +48,17 @@ impl Nada2016Observer {
     }
 
     fn knowing_nothing(config: Config) -> Self {
-        let spans = Spans {
+        let spans = LogSpans {
             window: config.log_window,
             interval: config.feedback_interval,
             clock_step: config.clock_step,
             drain_after: None,
         };
-        Self { config, log: Log::new(spans), filter: DelayFilter::new(config), latest: None }
+        Self { config, log: PathLog::new(spans), filter: DelayFilter::new(config), latest: None }
     }
 
     /// Whether the sender may ramp up if it finds `x_n` small enough.
-    fn may_ramp_up(&self, latest: &Latest) -> bool {
+    fn may_ramp_up(&self, latest: &LatestInputs) -> bool {
         let threshold = self.config.ramp_threshold.millis_f64();
         let guarded = !self.config.ramp_guard || self.filter.get() < threshold;
         // The framework's code: no loss term, so that `x_n = d̃`.
@@ -93,7 +93,7 @@ impl Observer for Nada2016Observer {
         let warped = self.config.warped(self.filter.get());
         let x_n = self.config.x_n(warped, ratios.loss, ratios.mark);
         let receive_rate = self.log.receive_rate(now);
-        let latest = Latest { warped, loss: ratios.loss, x_n, receive_rate };
+        let latest = LatestInputs { warped, loss: ratios.loss, x_n, receive_rate };
         self.latest = Some(latest);
         Some(NativeReport::Nada(NadaReport {
             ramp_up: self.may_ramp_up(&latest),
@@ -111,7 +111,7 @@ impl Observer for Nada2016Observer {
     }
 
     fn read_signals(&self, out: &mut [f64]) {
-        let of = |value: fn(&Latest) -> f64| self.latest.as_ref().map_or(f64::NAN, value);
+        let of = |value: fn(&LatestInputs) -> f64| self.latest.as_ref().map_or(f64::NAN, value);
         let values = [
             self.filter.get(),
             of(|latest| latest.warped),

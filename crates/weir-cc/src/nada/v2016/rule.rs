@@ -8,7 +8,7 @@ use crate::config_error::ConfigError;
 use crate::controller::{Evidence, RateLimits, Signal};
 use crate::nada::config::ShapingBuffer;
 use crate::nada::rate::{Gains, Gradual, Shaping, gamma};
-use crate::nada::sender::{Present, RateUpdate, Sender, SenderVariant, Variant};
+use crate::nada::sender::{NadaVariant, Present, RateUpdate, Sender, SenderVariant};
 use crate::report::{NativeReport, ReportKind};
 use crate::time::SendTime;
 
@@ -45,17 +45,17 @@ pub struct Rule2016 {
     x_d: f64,
     updated: Option<SendTime>,
     /// Minima of the framework's code, from which γ follows.
-    least: Least,
+    least: LeastTimes,
 }
 
 /// The least round-trip time and the least interval between reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Least {
+struct LeastTimes {
     rtt: TimeDelta,
     interval: TimeDelta,
 }
 
-impl Least {
+impl LeastTimes {
     /// Assumptions of the framework's code before it has measured.
     const ASSUMED: Self = Self { rtt: TimeDelta::from_millis(100), interval: TimeDelta::from_millis(200) };
 }
@@ -110,7 +110,7 @@ impl Rule2016 {
 
     fn new(config: Config) -> Self {
         let x_n = (!config.framework).then_some(0.0);
-        Self { config, x_n, x_o: f64::NAN, x_d: f64::NAN, updated: None, least: Least::ASSUMED }
+        Self { config, x_n, x_o: f64::NAN, x_d: f64::NAN, updated: None, least: LeastTimes::ASSUMED }
     }
 
     /// From a step of the ramp-up until the sender can react to it.
@@ -123,7 +123,7 @@ impl Rule2016 {
     }
 }
 
-impl Variant for Rule2016 {
+impl NadaVariant for Rule2016 {
     const HEARS: ReportKind = ReportKind::Nada;
 
     fn on_report(&mut self, now: SendTime, report: &NativeReport, present: &Present) -> Option<RateUpdate> {
@@ -157,7 +157,7 @@ impl Variant for Rule2016 {
 
     fn forget_path(&mut self) {
         self.forget_congestion();
-        self.least = Least::ASSUMED;
+        self.least = LeastTimes::ASSUMED;
     }
 
     fn signals(&self) -> &'static [Signal] {

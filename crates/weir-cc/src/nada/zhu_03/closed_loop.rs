@@ -4,7 +4,7 @@ use weir_units::{DataRate, TimeDelta};
 
 use super::{Config, NadaZhu03, Reference, Zhu03Observer};
 use crate::at_receiver::AtReceiver;
-use crate::testing::{Loop, Source, usual_limits as limits};
+use crate::testing::{Loop, PacketSource, usual_limits as limits};
 
 /// 50 ms of propagation, as configured in the controller: the clocks of the loop are two hours apart.
 fn path(capacity: u64) -> Loop {
@@ -14,7 +14,7 @@ fn path(capacity: u64) -> Loop {
     Loop::new(
         NadaZhu03::new(config, limits()).unwrap(),
         receiver,
-        Source::STEADY,
+        PacketSource::STEADY,
         DataRate::from_kbps(capacity),
     )
 }

@@ -5,7 +5,7 @@ use weir_units::TimeDelta;
 use super::config::{Config, Reference};
 use crate::config_error::ConfigError;
 use crate::controller::{Observer, Signal};
-use crate::nada::log::{ArrivalResult, Log, Spans};
+use crate::nada::log::{ArrivalResult, LogSpans, PathLog};
 use crate::packet::{Arrival, Ecn};
 use crate::report::{NadaDelayReport, NativeReport};
 use crate::time::ArrivalTime;
@@ -14,7 +14,7 @@ use crate::time::ArrivalTime;
 #[derive(Debug)]
 pub struct Zhu03Observer {
     config: Config,
-    log: Log,
+    log: PathLog,
     /// `d_n` of the newest packet.
     delay: Option<f64>,
     /// `x_n`, or `None` before the first packet.
@@ -42,20 +42,20 @@ impl Zhu03Observer {
     }
 
     fn knowing_nothing(config: Config) -> Self {
-        let spans = Spans {
+        let spans = LogSpans {
             window: config.log_window,
             interval: config.feedback_interval,
             clock_step: config.clock_step,
             drain_after: None,
         };
-        Self { config, log: Log::new(spans), delay: None, x_n: None }
+        Self { config, log: PathLog::new(spans), delay: None, x_n: None }
     }
 
     /// `d_n` of a packet. zhu-03 §5.1.
-    fn one_way_delay(&self, news: &ArrivalResult) -> f64 {
+    fn one_way_delay(&self, arrival: &ArrivalResult) -> f64 {
         match self.config.reference {
-            Reference::Synchronised => news.delay.assuming_synchronised_clocks().millis_f64(),
-            Reference::Assumed(base) => (base + news.queuing).millis_f64(),
+            Reference::Synchronised => arrival.delay.assuming_synchronised_clocks().millis_f64(),
+            Reference::Assumed(base) => (base + arrival.queuing).millis_f64(),
         }
     }
 
@@ -76,16 +76,16 @@ impl Zhu03Observer {
 
     /// Takes in an arrival; its time is known where it is `timed`.
     fn arrive(&mut self, packet: &Arrival, timed: bool) {
-        let news = self.log.on_arrival(packet, timed);
-        if news.clocks_moved {
+        let arrival = self.log.on_arrival(packet, timed);
+        if arrival.clocks_moved {
             (self.delay, self.x_n) = (None, None);
         }
         // A late packet has been counted as lost.
-        let Some(missing) = news.missing else { return };
+        let Some(missing) = arrival.missing else { return };
         if let Some(delay) = self.delay {
             self.smooth(delay + self.config.loss_penalty.millis_f64(), missing);
         }
-        let delay = self.one_way_delay(&news);
+        let delay = self.one_way_delay(&arrival);
         let penalty = if packet.ecn == Ecn::Ce { self.config.mark_penalty.millis_f64() } else { 0.0 };
         self.smooth(delay + penalty, 1);
         self.delay = Some(delay);

@@ -7,15 +7,15 @@ use crate::config_error::ConfigError;
 use crate::controller::{Evidence, RateLimits, Signal};
 use crate::nada::config::ShapingBuffer;
 use crate::nada::rate::Shaping;
-use crate::nada::sender::{Present, RateUpdate, Sender, SenderVariant, Variant};
-use crate::parts::relative::{Fall, Relative};
+use crate::nada::sender::{NadaVariant, Present, RateUpdate, Sender, SenderVariant};
+use crate::parts::relative::{FallMeaning, Relative};
 use crate::report::{NativeReport, ReportKind};
 use crate::time::SendTime;
 
 /// Least interval of two reports that counts. Divergence 7.
 const LEAST_INTERVAL: TimeDelta = TimeDelta::from_millis(1);
 /// Fall of the rate from one report to the next, as a share, that counts as congestion.
-const CUT: Fall = Fall { yields_at: 0.85, cut_at: 0.85, pays_back: false, rescaled: 1.0 };
+const CUT: FallMeaning = FallMeaning { yields_at: 0.85, cut_at: 0.85, pays_back: false, rescaled: 1.0 };
 
 /// The sender half of nada-dccc.
 pub type NadaZhu03 = Sender<RuleZhu03>;
@@ -100,7 +100,7 @@ impl RuleZhu03 {
     }
 }
 
-impl Variant for RuleZhu03 {
+impl NadaVariant for RuleZhu03 {
     const HEARS: ReportKind = ReportKind::NadaDelay;
 
     fn on_sent(&mut self, at: SendTime) {

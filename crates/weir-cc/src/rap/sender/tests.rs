@@ -36,7 +36,8 @@ fn feed(sender: &mut Rap, at: i64, results: &[PacketResult]) -> Option<Decision>
 
 /// Packets `ids`, which left at `at`, arrived 50 ms later, were reported after 10 ms, in a report that took 50 ms.
 fn arrived(ids: core::ops::Range<u64>, at: i64) -> Vec<PacketResult> {
-    let fate = Fate::Arrived { at: Some(ArrivalTime::from_millis(3_600_000 + at + 50)), ecn: Ecn::NotEct };
+    let fate =
+        PacketFate::Arrived { at: Some(ArrivalTime::from_millis(3_600_000 + at + 50)), ecn: Ecn::NotEct };
     ids.map(|id| PacketResult { sent: packet(id, at), fate }).collect()
 }
 
@@ -116,7 +117,7 @@ fn all_losses_of_a_flight_halve_the_rate_once() {
     let mut sender = settled(Config::default());
     send(&mut sender, 1..20, 110);
     let missing = |ids: core::ops::Range<u64>| {
-        ids.map(|id| PacketResult { sent: packet(id, 110), fate: Fate::Missing }).collect::<Vec<_>>()
+        ids.map(|id| PacketResult { sent: packet(id, 110), fate: PacketFate::Missing }).collect::<Vec<_>>()
     };
     let report = [missing(1..3), arrived(3..6, 110)].concat();
     let decision = feed(&mut sender, 220, &report).unwrap();
@@ -137,7 +138,7 @@ fn all_losses_of_a_flight_halve_the_rate_once() {
 fn a_packet_is_lost_three_numbers_below_the_newest() {
     let mut sender = settled(Config::default());
     send(&mut sender, 1..10, 110);
-    let missing = PacketResult { sent: packet(1, 110), fate: Fate::Missing };
+    let missing = PacketResult { sent: packet(1, 110), fate: PacketFate::Missing };
     let report = [vec![missing], arrived(2..4, 110)].concat();
     assert_eq!(feed(&mut sender, 220, &report), None);
     assert_eq!(sender.target().sending_rate, kbps(400));
@@ -167,7 +168,7 @@ fn a_missing_packet_is_lost_after_its_timeout_if_no_three_later_ones_come() {
     let mut sender = settled(Config { usage_threshold: 1.0, ..Config::default() });
     send(&mut sender, 1..3, 200);
     time_out(&mut sender, 210);
-    let missing = PacketResult { sent: packet(1, 200), fate: Fate::Missing };
+    let missing = PacketResult { sent: packet(1, 200), fate: PacketFate::Missing };
     assert_eq!(feed(&mut sender, 310, &[vec![missing], arrived(2..3, 200)].concat()), None);
     time_out(&mut sender, 310);
     // 1.2 · 100 + 10 ms after it left.
@@ -199,7 +200,8 @@ fn fine_grain_follows_the_round_trip_time_and_leaves_the_gap() {
     send(&mut sender, 1..2, 110);
     // A round trip of 200 ms: XRTT/FRTT = 101/190.
     let mut late = arrived(1..2, 110);
-    late[0].fate = Fate::Arrived { at: Some(ArrivalTime::from_millis(3_600_000 + 260)), ecn: Ecn::NotEct };
+    late[0].fate =
+        PacketFate::Arrived { at: Some(ArrivalTime::from_millis(3_600_000 + 260)), ecn: Ecn::NotEct };
     assert_eq!(feed(&mut sender, 320, &late), None);
     assert_eq!(sender.frame().data_rate(), kbps(400));
     let rate = sender.target().sending_rate.bps_f64();
@@ -222,7 +224,7 @@ fn coupling_gives_the_rate_and_the_next_step_adds_to_it() {
 fn another_route_has_no_losses_of_the_last_one() {
     let mut sender = settled(Config::default());
     send(&mut sender, 1..10, 110);
-    let missing = |id| PacketResult { sent: packet(id, 110), fate: Fate::Missing };
+    let missing = |id| PacketResult { sent: packet(id, 110), fate: PacketFate::Missing };
     feed(&mut sender, 220, &[vec![missing(1)], arrived(2..3, 110)].concat());
     let decision = sender.on_event(ms(225), PathEvent::RouteChanged).unwrap();
     // By then 3 to 9 would time out, on the other route.
@@ -234,7 +236,7 @@ fn another_route_has_no_losses_of_the_last_one() {
     // Packet 1 would be lost by 14, packet 15 is by 18.
     assert_eq!(feed(&mut sender, 2310, &arrived(10..15, 2200)), None);
     assert_eq!(sender.target().sending_rate, kbps(400));
-    let lost = vec![PacketResult { sent: packet(15, 2200), fate: Fate::Missing }];
+    let lost = vec![PacketResult { sent: packet(15, 2200), fate: PacketFate::Missing }];
     let decision = feed(&mut sender, 2310, &[lost, arrived(16..19, 2200)].concat()).unwrap();
     assert_eq!((decision.rate, decision.why), (kbps(200), ChangeReason::Loss));
 }
@@ -244,7 +246,8 @@ fn an_arrival_without_a_time_is_no_sample_and_its_mark_counts() {
     let mut sender = settled(Config::default());
     let rtt = sender.frame().rtt();
     send(&mut sender, 1..6, 110);
-    let untimed = |id, ecn| PacketResult { sent: packet(id, 110), fate: Fate::Arrived { at: None, ecn } };
+    let untimed =
+        |id, ecn| PacketResult { sent: packet(id, 110), fate: PacketFate::Arrived { at: None, ecn } };
     assert_eq!(feed(&mut sender, 900, &[1, 2, 3, 4].map(|id| untimed(id, Ecn::Ect0))), None, "none is lost");
     assert_eq!(sender.frame().rtt(), rtt);
     let decision = feed(&mut sender, 910, &[untimed(5, Ecn::Ce)]).unwrap();

@@ -5,13 +5,13 @@ use weir_units::{DataRate, TimeDelta};
 use super::{Config, Scream};
 use crate::packet::Ecn;
 use crate::scream::ScreamReceiver;
-use crate::testing::{Loop, Source, usual_limits as limits};
+use crate::testing::{Loop, PacketSource, usual_limits as limits};
 
 const MBPS: DataRate = DataRate::from_mbps(1);
 const LOW: DataRate = DataRate::from_kbps(600);
 
 fn path(config: Config, capacity: DataRate) -> Loop {
-    Loop::new(Scream::new(config, limits()).unwrap(), ScreamReceiver::v1(), Source::VIDEO, capacity)
+    Loop::new(Scream::new(config, limits()).unwrap(), ScreamReceiver::v1(), PacketSource::VIDEO, capacity)
 }
 
 fn seconds(s: i64) -> TimeDelta {

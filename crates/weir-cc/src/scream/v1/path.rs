@@ -2,7 +2,7 @@
 
 use weir_units::TimeDelta;
 
-use crate::packet::{Fate, PacketResult, SentPacket};
+use crate::packet::{PacketFate, PacketResult, SentPacket};
 use crate::scream::delay::{QueueDelay, SmoothedRtt};
 use crate::scream::loss::LossDetector;
 use crate::scream::network::{Acknowledged, Network};
@@ -57,9 +57,11 @@ impl Path {
         let mut lost = false;
         for PacketResult { sent, fate } in results {
             match fate {
-                Fate::Arrived { .. } => {}
-                Fate::Recovered { .. } => self.losses.on_recovered(now, sent.id, self.reordering_bound()),
-                Fate::Missing => lost |= self.losses.on_missing(now, sent.id),
+                PacketFate::Arrived { .. } => {}
+                PacketFate::Recovered { .. } => {
+                    self.losses.on_recovered(now, sent.id, self.reordering_bound());
+                }
+                PacketFate::Missing => lost |= self.losses.on_missing(now, sent.id),
             }
         }
         let acked = self.network.on_feedback(now, results);

@@ -26,7 +26,7 @@ pub(super) struct RateInputs {
 
 /// Measurements of one interval of sending, in bit/s and bits.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Measured {
+struct MeasuredRates {
     /// `current_rate`: the larger one of `rate_transmit` and `rate_ack`.
     current_rate: f64,
     /// `rate_media`.
@@ -134,7 +134,7 @@ impl RateControl {
     }
 
     /// Reads the meters. Returns `None` without any traffic; then no update is due before the next packet.
-    fn measure(&mut self, now: SendTime, config: &Config, queued: u64) -> Option<Measured> {
+    fn measure(&mut self, now: SendTime, config: &Config, queued: u64) -> Option<MeasuredRates> {
         let measured = self.meter.read(now, config.rate_adjust_interval, queued);
         if measured.is_none() {
             self.due = None;
@@ -166,7 +166,7 @@ impl RateControl {
 
 impl Config {
     /// The target after an interval, without its limit. RFC 8298 §4.1.3.
-    fn adjust(&self, target: f64, last_max: f64, measured: &Measured, seen: &RateInputs) -> f64 {
+    fn adjust(&self, target: f64, last_max: f64, measured: &MeasuredRates, seen: &RateInputs) -> f64 {
         let step = self.ramp_up_speed.bps_f64().min(target / 2.0) * self.rate_adjust_interval.secs_f64();
         // Near `target_bitrate_last_max` growth is slower.
         let distance = 4.0 * (target - last_max) / last_max;
@@ -197,7 +197,7 @@ impl Config {
 }
 
 /// The target never runs far ahead of the source's or the path's rate. RFC 8298 §4.1.3.
-fn limit(target: f64, median: f64, measured: &Measured, seen: &RateInputs) -> f64 {
+fn limit(target: f64, median: f64, measured: &MeasuredRates, seen: &RateInputs) -> f64 {
     if measured.current_rate <= 0.0 {
         return target;
     }
@@ -226,7 +226,7 @@ impl Meter {
     }
 
     /// Reads the interval up to `now`; the next one begins. Returns `None` if there was none, or no traffic in it.
-    fn read(&mut self, now: SendTime, usual: TimeDelta, queued: u64) -> Option<Measured> {
+    fn read(&mut self, now: SendTime, usual: TimeDelta, queued: u64) -> Option<MeasuredRates> {
         let began = self.began?;
         if self.transmitted == 0 && self.received == 0 && queued == 0 {
             *self = Self::default();
@@ -236,7 +236,7 @@ impl Meter {
         let seconds = if elapsed > TimeDelta::ZERO { elapsed } else { usual }.secs_f64();
         let rate = |bytes: u64| 8.0 * bytes as f64 / seconds;
         let produced = self.transmitted.saturating_add(queued).saturating_sub(self.queued_before);
-        let measured = Measured {
+        let measured = MeasuredRates {
             current_rate: rate(self.transmitted.max(self.received)),
             rate_media: rate(produced),
             rtp_queue_size: self.least_queued.on_report(DataSize::from_bytes(queued)).bits_f64(),
@@ -286,8 +286,8 @@ mod tests {
         assert!((value - expected).abs() < 1e-9 * expected.abs(), "{value} instead of {expected}");
     }
 
-    fn measured(current_rate: f64, rtp_queue_size: f64) -> Measured {
-        Measured { current_rate, rate_media: current_rate, rtp_queue_size }
+    fn measured(current_rate: f64, rtp_queue_size: f64) -> MeasuredRates {
+        MeasuredRates { current_rate, rate_media: current_rate, rtp_queue_size }
     }
 
     fn limits() -> RateLimits {
@@ -352,11 +352,11 @@ mod tests {
         meter.received = 8000;
         // 10 000 bytes in 200 ms; 10 000 + 7000 produced; the queue was never below 5000 bytes.
         let read = meter.read(ms(200), CONFIG.rate_adjust_interval, 7000).unwrap();
-        assert_eq!(read, Measured { current_rate: 4e5, rate_media: 6.8e5, rtp_queue_size: 4e4 });
+        assert_eq!(read, MeasuredRates { current_rate: 4e5, rate_media: 6.8e5, rtp_queue_size: 4e4 });
         // Another 5000 sent, 2000 left: the encoder produced no more.
         meter.on_sent(ms(300), 5000, 2000);
         let read = meter.read(ms(400), CONFIG.rate_adjust_interval, 2000).unwrap();
-        assert_eq!(read, Measured { current_rate: 2e5, rate_media: 0.0, rtp_queue_size: 1.6e4 });
+        assert_eq!(read, MeasuredRates { current_rate: 2e5, rate_media: 0.0, rtp_queue_size: 1.6e4 });
         assert!(meter.read(ms(600), CONFIG.rate_adjust_interval, 1).is_some());
         assert_eq!(meter.read(ms(800), CONFIG.rate_adjust_interval, 0), None);
     }

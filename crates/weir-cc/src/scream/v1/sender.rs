@@ -5,8 +5,8 @@ use weir_units::{DataRate, DataSize, TimeDelta};
 use super::config::Config;
 use super::path::{AckOutcome, Path};
 use super::rate::{self, RateControl};
-use super::trend::Trend;
-use super::window::{self, Window, counts};
+use super::trend::QdelayTrend;
+use super::window::{self, ScreamWindow, counts};
 use crate::config_error::ConfigError;
 use crate::controller::{
     Controller, Evidence, LimitingFactor, Pacing, PathEvent, RateLimits, Signal, Target,
@@ -27,8 +27,8 @@ pub struct Scream {
     config: Config,
     standing: RateInForce,
     path: Path,
-    trend: Trend,
-    window: Window,
+    trend: QdelayTrend,
+    window: ScreamWindow,
     qdelay_target: QdelayTarget,
     loss_events: LossEventRate,
     rate: RateControl,
@@ -53,8 +53,8 @@ impl Scream {
             config,
             standing: RateInForce::new(limits),
             path: Path::new(),
-            trend: Trend::new(config.trend_interval, config.qdelay_weight, config.trend_memory),
-            window: Window::new(&config),
+            trend: QdelayTrend::new(config.trend_interval, config.qdelay_weight, config.trend_memory),
+            window: ScreamWindow::new(&config),
             qdelay_target: QdelayTarget::new(config.competition()),
             loss_events: LossEventRate::new(),
             rate: RateControl::new(limits.start().bps_f64()),
@@ -205,8 +205,8 @@ impl Scream {
     fn begin_anew(&mut self) {
         let config = self.config;
         self.path = Path::new();
-        self.trend = Trend::new(config.trend_interval, config.qdelay_weight, config.trend_memory);
-        self.window = Window::new(&config);
+        self.trend = QdelayTrend::new(config.trend_interval, config.qdelay_weight, config.trend_memory);
+        self.window = ScreamWindow::new(&config);
         self.qdelay_target = QdelayTarget::new(config.competition());
         self.loss_events = LossEventRate::new();
         let target = self.rate.target().min(self.standing.limits.start().bps_f64());

@@ -9,7 +9,7 @@ const LENGTH: usize = 20;
 
 /// `qdelay_trend` and its parts.
 #[derive(Debug)]
-pub(super) struct Trend {
+pub(super) struct QdelayTrend {
     interval: TimeDelta,
     /// `QDELAY_WEIGHT`.
     weight: f64,
@@ -26,7 +26,7 @@ pub(super) struct Trend {
     sampled: Option<SendTime>,
 }
 
-impl Trend {
+impl QdelayTrend {
     pub(super) fn new(interval: TimeDelta, weight: f64, decay: f64) -> Self {
         Self {
             interval,
@@ -91,8 +91,8 @@ fn autocorrelation(values: &[f64; LENGTH]) -> f64 {
 mod tests {
     use super::*;
 
-    fn trend() -> Trend {
-        Trend::new(TimeDelta::from_millis(50), 0.1, 0.99)
+    fn trend() -> QdelayTrend {
+        QdelayTrend::new(TimeDelta::from_millis(50), 0.1, 0.99)
     }
 
     fn ms(ms: i64) -> SendTime {

@@ -26,7 +26,7 @@ pub(super) struct WindowInputs {
 
 /// `cwnd` and whether it may double.
 #[derive(Debug)]
-pub(super) struct Window {
+pub(super) struct ScreamWindow {
     cwnd: f64,
     in_fast_increase: bool,
     /// `bytes_newly_acked`, since the last update.
@@ -36,7 +36,7 @@ pub(super) struct Window {
     calm_since: Option<SendTime>,
 }
 
-impl Window {
+impl ScreamWindow {
     pub(super) fn new(config: &Config) -> Self {
         Self {
             cwnd: config.min_cwnd.bytes_f64(),
@@ -167,8 +167,8 @@ mod tests {
         assert!((value - expected).abs() < 1e-9 * expected.abs(), "{value} instead of {expected}");
     }
 
-    fn window(cwnd: f64) -> Window {
-        Window { cwnd, ..Window::new(&CONFIG) }
+    fn window(cwnd: f64) -> ScreamWindow {
+        ScreamWindow { cwnd, ..ScreamWindow::new(&CONFIG) }
     }
 
     #[test]
@@ -197,7 +197,7 @@ mod tests {
 
     #[test]
     fn above_the_target_the_window_shrinks_and_what_was_acked_counts_once() {
-        let mut window = Window { in_fast_increase: false, ..window(10_000.0) };
+        let mut window = ScreamWindow { in_fast_increase: false, ..window(10_000.0) };
         window.on_flight(ms(0), &CONFIG, 10_000);
         window.on_acked(5000);
         // off = (0.1 − 0.3)/0.1 = −2: −2·5000·1000/10000 = −1000.
@@ -209,7 +209,7 @@ mod tests {
 
     #[test]
     fn below_the_target_an_unused_window_does_not_grow() {
-        let mut window = Window { in_fast_increase: false, ..window(10_000.0) };
+        let mut window = ScreamWindow { in_fast_increase: false, ..window(10_000.0) };
         window.on_flight(ms(0), &CONFIG, 10_000);
         window.on_acked(2000);
         // 1.25·6400 + 2000 = 10 000 ≤ 10 000.
@@ -219,7 +219,7 @@ mod tests {
 
     #[test]
     fn the_window_stays_between_its_minimum_and_what_was_in_flight() {
-        let mut window = Window { in_fast_increase: false, ..window(20_000.0) };
+        let mut window = ScreamWindow { in_fast_increase: false, ..window(20_000.0) };
         window.on_flight(ms(0), &CONFIG, 10_000);
         window.on_acked(1000);
         window.update(&CONFIG, &seen(10_000, 0.05, 0.0));

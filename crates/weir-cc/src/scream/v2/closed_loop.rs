@@ -5,7 +5,7 @@ use weir_units::{DataRate, TimeDelta};
 use super::{Config, ScreamV2};
 use crate::packet::Ecn;
 use crate::scream::ScreamReceiver;
-use crate::testing::{Loop, Source, usual_limits as limits};
+use crate::testing::{Loop, PacketSource, usual_limits as limits};
 
 const MBPS: DataRate = DataRate::from_mbps(1);
 const LOW: DataRate = DataRate::from_kbps(600);
@@ -14,7 +14,7 @@ fn path(capacity: DataRate) -> Loop {
     Loop::new(
         ScreamV2::new(Config::default(), limits()).unwrap(),
         ScreamReceiver::v2(),
-        Source::VIDEO,
+        PacketSource::VIDEO,
         capacity,
     )
 }

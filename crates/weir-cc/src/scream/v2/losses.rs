@@ -4,7 +4,7 @@ use alloc::collections::VecDeque;
 
 use weir_units::TimeDelta;
 
-use crate::packet::{Fate, PacketResult};
+use crate::packet::{PacketFate, PacketResult};
 use crate::time::SendTime;
 
 /// Missing packets that are watched at most; of more the oldest is lost at once.
@@ -27,13 +27,13 @@ pub(super) struct LossRule {
 
 /// The running share of lost packets, and the packets that may yet arrive.
 #[derive(Debug)]
-pub(super) struct Losses {
+pub(super) struct LossShare {
     /// Number and departure, in order of departure.
     missing: VecDeque<(u64, SendTime)>,
     rate: f64,
 }
 
-impl Losses {
+impl LossShare {
     pub(super) fn new() -> Self {
         Self { missing: VecDeque::with_capacity(MOST_MISSING), rate: 0.0 }
     }
@@ -45,11 +45,11 @@ impl Losses {
 
     /// Feedback has come, in order of departure. Returns whether it shows a loss event.
     pub(super) fn on_feedback(&mut self, results: &[PacketResult], rule: &LossRule) -> bool {
-        let newest = results.iter().rev().find(|result| matches!(result.fate, Fate::Arrived { .. }));
+        let newest = results.iter().rev().find(|result| matches!(result.fate, PacketFate::Arrived { .. }));
         let edge = newest.map(|result| result.sent.at - rule.reorder_time);
         let is_late = |departure: SendTime| edge.is_some_and(|edge| departure < edge);
         // A packet that has arrived after all is not lost by later packets in the same report.
-        for result in results.iter().filter(|result| matches!(result.fate, Fate::Recovered { .. })) {
+        for result in results.iter().filter(|result| matches!(result.fate, PacketFate::Recovered { .. })) {
             self.recover(result.sent.id, rule);
         }
         let mut event = false;
@@ -59,10 +59,10 @@ impl Losses {
         }
         for PacketResult { sent, fate } in results {
             match fate {
-                Fate::Recovered { .. } => {}
-                Fate::Arrived { .. } => self.count(false, rule),
-                Fate::Missing if is_late(sent.at) => event |= self.lose(rule),
-                Fate::Missing => {
+                PacketFate::Recovered { .. } => {}
+                PacketFate::Arrived { .. } => self.count(false, rule),
+                PacketFate::Missing if is_late(sent.at) => event |= self.lose(rule),
+                PacketFate::Missing => {
                     if self.missing.len() == MOST_MISSING {
                         self.missing.pop_front();
                         event |= self.lose(rule);
@@ -119,7 +119,7 @@ mod tests {
 
     #[test]
     fn a_packet_is_lost_once_one_that_left_later_by_the_reorder_time_has_arrived() {
-        let mut losses = Losses::new();
+        let mut losses = LossShare::new();
         losses.on_feedback(&[missing(1), ok(2), ok(3), ok(4)], &RULE);
         assert_eq!((losses.rate(), losses.missing.len()), (0.0, 1), "30 ms are not more than 30 ms");
         losses.on_feedback(&[ok(5)], &RULE);
@@ -132,7 +132,7 @@ mod tests {
 
     #[test]
     fn a_late_packet_is_no_loss_unless_it_was_one() {
-        let mut losses = Losses::new();
+        let mut losses = LossShare::new();
         losses.on_feedback(&[missing(1), ok(2)], &RULE);
         losses.on_feedback(&[recovered(1, 60, Ecn::NotEct), ok(6)], &RULE);
         assert_eq!(losses.rate(), 0.0);
@@ -145,18 +145,18 @@ mod tests {
     #[test]
     fn a_loss_is_an_event_where_losses_are_frequent_or_the_queue_is_long() {
         let lost = [missing(1), ok(9)];
-        let mut losses = Losses::new();
+        let mut losses = LossShare::new();
         assert!(!losses.on_feedback(&lost, &RULE));
         assert!(losses.on_feedback(&lost, &LossRule { queued: true, ..RULE }));
         // After 1 − 0.9975ⁿ > 0.01: five losses nearly in a row.
-        let mut frequent = Losses::new();
+        let mut frequent = LossShare::new();
         let events = [(); 6].map(|()| frequent.on_feedback(&[missing(1), ok(9)], &RULE));
         assert_eq!(events, [false, false, false, false, false, true]);
     }
 
     #[test]
     fn of_too_many_missing_packets_the_oldest_is_lost() {
-        let mut losses = Losses::new();
+        let mut losses = LossShare::new();
         let results: Vec<_> = (1..=MOST_MISSING as u64 + 1).map(missing).collect();
         losses.on_feedback(&results, &RULE);
         assert_eq!(losses.missing.len(), MOST_MISSING);
@@ -165,7 +165,7 @@ mod tests {
 
     #[test]
     fn in_a_small_window_a_packet_weighs_no_more_than_a_quarter_of_the_threshold() {
-        let (mut small, mut large) = (Losses::new(), Losses::new());
+        let (mut small, mut large) = (LossShare::new(), LossShare::new());
         small.on_feedback(&[missing(1), ok(9)], &LossRule { mss_share: 0.5, ..RULE });
         large.on_feedback(&[missing(1), ok(9)], &LossRule { mss_share: 0.001, ..RULE });
         near(small.rate(), 0.0025 * 0.9975);

@@ -4,8 +4,8 @@ use weir_units::TimeDelta;
 
 use super::averages::{L4sAlpha, QueueDelayAverages};
 use super::config::Config;
-use super::losses::{LossRule, Losses};
-use crate::packet::{Fate, PacketResult, SentPacket};
+use super::losses::{LossRule, LossShare};
+use crate::packet::{PacketFate, PacketResult, SentPacket};
 use crate::parts::path_step::{DRAINING, PathSteps};
 use crate::scream::delay::{QueueDelay, SmoothedRtt};
 use crate::scream::network::{Acknowledged, Network};
@@ -47,7 +47,7 @@ pub(super) struct Path {
     steps: Option<PathSteps>,
     averages: QueueDelayAverages,
     l4s_alpha: L4sAlpha,
-    losses: Losses,
+    losses: LossShare,
     mss: RecentMax<2>,
     acked_bytes: u64,
     acked_since: Option<SendTime>,
@@ -66,7 +66,7 @@ impl Path {
             steps: config.believes_steps.then(|| PathSteps::new(DRAINING)),
             averages: QueueDelayAverages::default(),
             l4s_alpha: L4sAlpha::default(),
-            losses: Losses::new(),
+            losses: LossShare::new(),
             mss: RecentMax::new(),
             acked_bytes: 0,
             acked_since: None,
@@ -96,7 +96,7 @@ impl Path {
     ) -> AckOutcome {
         let &PathFeedback { results, rtt, qdelay_target, ref_wnd, idle } = feedback;
         for PacketResult { sent, fate } in results {
-            if let Fate::Arrived { at: Some(at), .. } = *fate {
+            if let PacketFate::Arrived { at: Some(at), .. } = *fate {
                 let delay = ApparentDelay::between(sent.at, at);
                 if let Some(steps) = &mut self.steps {
                     steps.on_delay(delay);
@@ -117,7 +117,7 @@ impl Path {
         };
         let loss_event = self.losses.on_feedback(results, &rule);
         self.measure_acked(now, acked.bytes.unwrap_or(0));
-        let lossy = results.iter().any(|result| result.fate == Fate::Missing);
+        let lossy = results.iter().any(|result| result.fate == PacketFate::Missing);
         if let Some(steps) = &mut self.steps
             && let Some((_, at)) = acked.newest
             && steps.on_report(at, self.acked_rate, lossy).is_some()

@@ -5,7 +5,7 @@ use weir_units::{DataRate, DataSize, TimeDelta};
 use super::config::Config;
 use super::drain::Drain;
 use super::path::{Path, PathFeedback};
-use super::window::{self, RefWindow, Update};
+use super::window::{self, RefWindow, WindowUpdate};
 use crate::config_error::ConfigError;
 use crate::controller::{
     Controller, Evidence, LimitingFactor, Pacing, PathEvent, RateLimits, Signal, Target,
@@ -81,7 +81,7 @@ impl ScreamV2 {
         let outcome = self.path.on_feedback(now, &config, &feedback);
         let s_rtt = self.path.s_rtt()?;
         let mss = self.path.mss();
-        let standing = window::Standing {
+        let standing = window::FeedbackState {
             s_rtt,
             qdelay_target: feedback.qdelay_target,
             target_rate: self.target,
@@ -95,14 +95,14 @@ impl ScreamV2 {
         let update = window.on_feedback(now, &config, &self.path, &standing, &outcome, in_flight);
         self.calm = window.is_calm(now, &config, s_rtt);
         if outcome.acked.bytes.is_some() {
-            self.on_qdelay(now, s_rtt, update == Update::Reduced(ChangeReason::Loss));
+            self.on_qdelay(now, s_rtt, update == WindowUpdate::Reduced(ChangeReason::Loss));
         }
         let window = self.window.as_ref()?;
         let why = match update {
-            Update::Kept => return None,
+            WindowUpdate::Kept => return None,
             // Only a longer round trip can lower the rate here.
-            Update::Grown => ChangeReason::Delay,
-            Update::Reduced(why) => {
+            WindowUpdate::Grown => ChangeReason::Delay,
+            WindowUpdate::Reduced(why) => {
                 self.congestion =
                     if why == ChangeReason::Loss { LimitingFactor::Loss } else { LimitingFactor::Delay };
                 why

@@ -32,7 +32,7 @@ const NEAR_MAXIMUM: f64 = 0.95;
 
 /// Effect of feedback on the window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Update {
+pub(super) enum WindowUpdate {
     /// The window stays as it is.
     Kept,
     /// The window grows, unless a bound prevents it.
@@ -43,7 +43,7 @@ pub(super) enum Update {
 
 /// The sender at a feedback.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Standing {
+pub(super) struct FeedbackState {
     pub(super) s_rtt: f64,
     pub(super) qdelay_target: f64,
     pub(super) target_rate: f64,
@@ -106,17 +106,17 @@ impl RefWindow {
         now: SendTime,
         config: &Config,
         path: &Path,
-        standing: &Standing,
+        standing: &FeedbackState,
         outcome: &AckOutcome,
         in_flight: u64,
-    ) -> Update {
+    ) -> WindowUpdate {
         self.bytes_in_flight.push(now, FLIGHT_STEP, in_flight);
         self.acked = self.acked.saturating_add(outcome.acked.bytes.unwrap_or(0));
         self.marked = self.marked.saturating_add(outcome.acked.marked_bytes);
         let congestion = self.congestion(now, config, path, standing, outcome);
         let updated = *self.updated_at.get_or_insert(now);
         if congestion.is_none() && !passed(now, Some(updated), config.interval(standing.s_rtt)) {
-            return Update::Kept;
+            return WindowUpdate::Kept;
         }
         self.updated_at = Some(now);
         self.mss_share = path.mss() / self.ref_wnd;
@@ -127,7 +127,7 @@ impl RefWindow {
             self.reduce(now, config, path, standing, why, scale);
         }
         self.grow(now, config, path, standing, scale);
-        congestion.map_or(Update::Grown, Update::Reduced)
+        congestion.map_or(WindowUpdate::Grown, WindowUpdate::Reduced)
     }
 
     /// Congestion to which the window must react.
@@ -136,7 +136,7 @@ impl RefWindow {
         now: SendTime,
         config: &Config,
         path: &Path,
-        standing: &Standing,
+        standing: &FeedbackState,
         outcome: &AckOutcome,
     ) -> Option<ChangeReason> {
         let a_round_trip = TimeDelta::from_secs_f64(standing.s_rtt);
@@ -158,7 +158,7 @@ impl RefWindow {
         now: SendTime,
         config: &Config,
         path: &Path,
-        standing: &Standing,
+        standing: &FeedbackState,
         why: ChangeReason,
         scale: f64,
     ) {
@@ -183,7 +183,7 @@ impl RefWindow {
     }
 
     /// Restores the window after a long time without congestion, when it may be far above the bytes in flight.
-    fn restore(&mut self, now: SendTime, config: &Config, standing: &Standing) {
+    fn restore(&mut self, now: SendTime, config: &Config, standing: &FeedbackState) {
         let span = RESTORATION * standing.s_rtt.max(config.virtual_rtt.secs_f64());
         let in_flight = self.bytes_in_flight.previous();
         if in_flight > 0 && passed(now, self.reacted_at, TimeDelta::from_secs_f64(span)) {
@@ -193,7 +193,7 @@ impl RefWindow {
 
     /// Near the maximum rate the window is bounded by that rate's need, or by the bytes in flight in the last
     /// second.
-    fn hold_at_maximum(&mut self, config: &Config, standing: &Standing) {
+    fn hold_at_maximum(&mut self, config: &Config, standing: &FeedbackState) {
         if standing.target_rate > NEAR_MAXIMUM * standing.max_rate {
             let needed =
                 config.packet_pacing_headroom * Config::window_of_rate(standing.max_rate, standing.s_rtt);
@@ -202,7 +202,7 @@ impl RefWindow {
     }
 
     /// Grows by a packet per round trip, and by a share of itself.
-    fn grow(&mut self, now: SendTime, config: &Config, path: &Path, standing: &Standing, scale: f64) {
+    fn grow(&mut self, now: SendTime, config: &Config, path: &Path, standing: &FeedbackState, scale: f64) {
         let mss = path.mss();
         // Marked bytes add no growth. Short round trips, an uneven queue delay and nearness to the last congestion
         // slow growth down.
@@ -270,7 +270,7 @@ impl RefWindow {
 }
 
 /// The reaction to L4S marks, in [0, 1].
-fn l4s_backoff(config: &Config, path: &Path, standing: &Standing, scale: f64) -> f64 {
+fn l4s_backoff(config: &Config, path: &Path, standing: &FeedbackState, scale: f64) -> f64 {
     let backoff = path.l4s_alpha().get() / 2.0 * yielded_share(config, path, standing)
         / config.reactions_per_round_trip(standing.s_rtt);
     if path.qdelay() >= standing.qdelay_target / 4.0 {
@@ -282,7 +282,7 @@ fn l4s_backoff(config: &Config, path: &Path, standing: &Standing, scale: f64) ->
 
 /// The reaction to a queue delay above half of the target, in [0, 0.5]. Queue delay counts as marks on all that
 /// exceeds the half.
-fn delay_backoff(config: &Config, path: &Path, standing: &Standing) -> f64 {
+fn delay_backoff(config: &Config, path: &Path, standing: &FeedbackState) -> f64 {
     let half = standing.qdelay_target / 2.0;
     let mark = ((path.averages().average() - half) / half).clamp(0.0, 1.0);
     let reactions = config.reactions_per_round_trip(standing.s_rtt);
@@ -290,7 +290,7 @@ fn delay_backoff(config: &Config, path: &Path, standing: &Standing) -> f64 {
 }
 
 /// Share of a reaction: less where the rate is already below the acknowledged rate.
-fn yielded_share(config: &Config, path: &Path, standing: &Standing) -> f64 {
+fn yielded_share(config: &Config, path: &Path, standing: &FeedbackState) -> f64 {
     if standing.target_rate < config.yielded_below * path.acked_rate() { YIELDED_SHARE } else { 1.0 }
 }
 

@@ -54,9 +54,9 @@ impl LateReport {
 
 /// Random number generator.
 #[derive(Debug)]
-pub(super) struct Dice(pub(super) u64);
+pub(super) struct ImpairmentDraws(pub(super) u64);
 
-impl Dice {
+impl ImpairmentDraws {
     /// Whether an event of this probability occurs.
     pub(super) fn shows(&mut self, share: f64) -> bool {
         share > 0.0 && self.next() < share

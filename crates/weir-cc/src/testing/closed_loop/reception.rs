@@ -9,7 +9,7 @@ const RECEPTION_INTERVAL: TimeDelta = TimeDelta::from_secs(1);
 
 /// The loss of each second, as in a receiver report. A late packet counts as received in the second it comes in.
 #[derive(Debug, Default)]
-pub(super) struct Reception {
+pub(super) struct SecondLosses {
     expected: u64,
     received: u64,
     next_id: u64,
@@ -17,7 +17,7 @@ pub(super) struct Reception {
     due: SendTime,
 }
 
-impl Reception {
+impl SecondLosses {
     pub(super) fn on_arrival(&mut self, id: u64) {
         self.received += 1;
         let newer = (id + 1).saturating_sub(self.next_id);

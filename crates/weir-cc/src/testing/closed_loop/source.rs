@@ -12,7 +12,7 @@ const FRAMES_PER_SECOND: u64 = 30;
 
 /// A source of packets at the media rate.
 #[derive(Debug)]
-pub enum Source {
+pub enum PacketSource {
     /// 30 frames a second, each split evenly into packets of at most 1200 bytes.
     Video {
         /// Frames captured.
@@ -25,7 +25,7 @@ pub enum Source {
     },
 }
 
-impl Source {
+impl PacketSource {
     /// Frames, from the first one on.
     pub const VIDEO: Self = Self::Video { frames: 0 };
     /// Packets of full size, starting empty.

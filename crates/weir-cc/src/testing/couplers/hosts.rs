@@ -123,7 +123,7 @@ impl Hosts {
         }
         let why = if factor < 1.0 { ChangeReason::Delay } else { ChangeReason::Growth };
         let decision = Decision { rate: rate.scale(factor), base: rate, why, rtt: Some(RTT) };
-        CouplingMessage::Update(Update { decision, window: None, epoch, heard: true })
+        CouplingMessage::Update(Update { decision, window: None, epoch, has_feedback: true })
     }
 
     /// The controller of a flow changes its rate or its window by this factor.

@@ -85,11 +85,11 @@ pub fn window_event() -> impl Strategy<Value = CwndUpdate> {
 fn update() -> impl Strategy<Value = Update> {
     let why = prop::sample::select(&ChangeReason::ALL[..]);
     let decision = (rate(), rate(), why, rtt());
-    let heard = prop::bool::weighted(0.8);
-    (decision, prop::option::of(windowed()), 0_u32..40, heard).prop_map(
-        |((rate, base, why, rtt), window, epoch, heard)| {
+    let has_feedback = prop::bool::weighted(0.8);
+    (decision, prop::option::of(windowed()), 0_u32..40, has_feedback).prop_map(
+        |((rate, base, why, rtt), window, epoch, has_feedback)| {
             let decision = Decision { rate, base, why, rtt };
-            Update { decision, window, epoch, heard }
+            Update { decision, window, epoch, has_feedback }
         },
     )
 }

@@ -144,7 +144,7 @@ fn hostile_update(hosts: &Hosts, of: &Composition, none: f64) -> Option<Coupling
     };
     let window = Window { cwnd: none, ssthresh: f64::INFINITY };
     let windowed = Windowed { window, segment: SEGMENT, base_rtt: None };
-    let update = Update { decision, window: of.windows.then_some(windowed), epoch: 0, heard: true };
+    let update = Update { decision, window: of.windows.then_some(windowed), epoch: 0, has_feedback: true };
     (of.windows || !of.floors_rates).then_some(CouplingMessage::Update(update))
 }
 

@@ -7,7 +7,7 @@ use alloc::format;
 use weir_units::{DataRate, TimeDelta};
 
 use crate::controller::RateLimits;
-use crate::testing::closed_loop::{Impairments, Loop, PACKET_PER_ROUND_TRIP, Source};
+use crate::testing::closed_loop::{Impairments, Loop, PACKET_PER_ROUND_TRIP, PacketSource};
 use crate::testing::law::{Law, usual_limits};
 
 const CAPACITY: DataRate = DataRate::from_mbps(1);
@@ -25,7 +25,7 @@ pub fn whatever_the_start_rate_it_comes_down_to_the_capacity_and_stays_there_on_
         let kbps = DataRate::from_kbps;
         let limits = RateLimits::new(kbps(10), kbps(start), kbps(start.max(2_500))).unwrap();
         let (sender, receiver) = (law.build)(limits);
-        let mut path = Loop::of(sender, receiver, Source::STEADY, CAPACITY);
+        let mut path = Loop::of(sender, receiver, PacketSource::STEADY, CAPACITY);
         let rates = path.run(TimeDelta::from_secs(20), Loop::target_rate);
         let bound = 1.2 * CAPACITY.bps_f64();
         let down = rates.iter().position(|&rate| rate <= bound);
@@ -38,7 +38,7 @@ pub fn whatever_the_start_rate_it_comes_down_to_the_capacity_and_stays_there_on_
 /// A video call over the bottleneck.
 fn call(law: &Law) -> Loop {
     let (sender, receiver) = (law.build)(usual_limits());
-    Loop::of(sender, receiver, Source::VIDEO, CAPACITY)
+    Loop::of(sender, receiver, PacketSource::VIDEO, CAPACITY)
 }
 
 /// The mean target over `span` as a share of the capacity.

@@ -8,20 +8,20 @@ use weir_units::{DataRate, TimeDelta};
 
 use super::coupling::flow;
 use crate::decision::Decision;
-use crate::testing::closed_loop::{Flight, Loop, Source};
+use crate::testing::closed_loop::{FlightPacket, Loop, PacketSource};
 use crate::testing::law::{Law, usual_limits};
 
 /// Flows over one bottleneck, each of which starts some ms after the one before, so that their frames do not meet.
-pub(crate) struct Copies {
+pub(crate) struct StaggeredFlows {
     flows: Vec<Loop>,
     rates: Vec<DataRate>,
     stagger: usize,
     ticks: usize,
     /// The bottleneck, with the packets of each flow.
-    path: Path<(usize, Flight), ()>,
+    path: Path<(usize, FlightPacket), ()>,
 }
 
-impl Copies {
+impl StaggeredFlows {
     pub(crate) fn new(mut flows: Vec<Loop>, start: DataRate, stagger: usize) -> Self {
         let path = Path::new(flows[0].link(), 0, TimeDelta::ZERO).expect("the flows have such a link");
         flows.iter_mut().for_each(Loop::leave_link);
@@ -85,9 +85,9 @@ fn equal_shares(n: usize, coupled: bool) -> impl FnMut(&Decision, DataRate) -> O
     move |_, sum| coupled.then(|| DataRate::from_bps(sum.bps() / n as u64))
 }
 
-fn copies(law: &Law, n: usize, capacity: DataRate, stagger: usize) -> Copies {
-    let flows = (0..n).map(|_| flow(law, usual_limits(), Source::VIDEO, capacity)).collect();
-    Copies::new(flows, usual_limits().start(), stagger)
+fn copies(law: &Law, n: usize, capacity: DataRate, stagger: usize) -> StaggeredFlows {
+    let flows = (0..n).map(|_| flow(law, usual_limits(), PacketSource::VIDEO, capacity)).collect();
+    StaggeredFlows::new(flows, usual_limits().start(), stagger)
 }
 
 /// The mean sum of the rates in the second before 10, 30 and 60 s, over several ways to interleave their frames.

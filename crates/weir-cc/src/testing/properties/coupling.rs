@@ -6,13 +6,13 @@ use weir_units::{DataRate, TimeDelta};
 
 use crate::controller::{LimitingFactor, RateLimits, Target};
 use crate::decision::{ChangeReason, Decision};
-use crate::testing::closed_loop::{Loop, Source};
+use crate::testing::closed_loop::{Loop, PacketSource};
 use crate::testing::law::{Law, usual_limits};
 
 pub(crate) const CAPACITY: DataRate = DataRate::from_mbps(1);
 
 /// A flow of `law` over a bottleneck; where the controller needs it, the clocks agree.
-pub(crate) fn flow(law: &Law, limits: RateLimits, source: Source, capacity: DataRate) -> Loop {
+pub(crate) fn flow(law: &Law, limits: RateLimits, source: PacketSource, capacity: DataRate) -> Loop {
     let (sender, receiver) = (law.build)(limits);
     let mut path = Loop::of(sender, receiver, source, capacity);
     if law.absolute_delays {
@@ -46,7 +46,7 @@ pub(crate) fn befall(path: &mut Loop, ms: i64) {
 
 /// A minute with changes of the link: the target after each ms, and the decision in it.
 fn course(law: &Law, identity: Identity) -> Vec<(Target, Option<Decision>)> {
-    let mut path = flow(law, usual_limits(), Source::VIDEO, CAPACITY);
+    let mut path = flow(law, usual_limits(), PacketSource::VIDEO, CAPACITY);
     path.echoes = identity == Identity::Echo;
     let mut present = usual_limits().start();
     let mut course = Vec::new();
@@ -89,7 +89,7 @@ pub fn each_decision_starts_from_the_one_before_and_says_why(law: &Law) {
 /// Decisions that lowered the rate of a flow over `capacity` by a percent or more in its first 30 s. At the time of
 /// each, its source offered less than that rate and `offered` at most.
 fn falls(law: &Law, capacity: DataRate, offered: DataRate) -> Vec<Decision> {
-    let mut path = flow(law, usual_limits(), Source::VIDEO, capacity);
+    let mut path = flow(law, usual_limits(), PacketSource::VIDEO, capacity);
     path.source_limit = offered;
     let decisions = path.run_to_decisions(TimeDelta::from_secs(30));
     let fell = |decision: &Decision| decision.rate < decision.base.scale(0.99);
@@ -116,7 +116,7 @@ pub fn a_source_that_offers_little_on_an_empty_path_is_not_taken_for_congestion(
 pub fn a_share_outside_the_limits_is_clamped_and_the_next_decision_starts_there(law: &Law) {
     let limits = usual_limits();
     for (share, taken) in [(DataRate::MAX, limits.max()), (DataRate::ZERO, limits.min())] {
-        let mut path = flow(law, limits, Source::VIDEO, CAPACITY);
+        let mut path = flow(law, limits, PacketSource::VIDEO, CAPACITY);
         path.run(TimeDelta::from_secs(5), |_| ());
         path.take_decision();
         assert_eq!(path.apply_allocation(share), taken, "{}", law.name);
@@ -131,7 +131,7 @@ pub fn a_share_outside_the_limits_is_clamped_and_the_next_decision_starts_there(
 /// A minute with changes of the link, in which coupling allocates more or less than the present rate each second, and
 /// then no other rate.
 pub fn coupling_is_the_cause_exactly_while_a_share_is_below_what_the_law_computed_last(law: &Law) {
-    let mut path = flow(law, usual_limits(), Source::VIDEO, CAPACITY);
+    let mut path = flow(law, usual_limits(), PacketSource::VIDEO, CAPACITY);
     let (mut computed, mut present) = (usual_limits().start(), usual_limits().start());
     let mut held = 0;
     for ms in 0..60_000 {

@@ -6,10 +6,10 @@ use weir_units::DataRate;
 
 use super::coupling::{CAPACITY, befall, flow};
 use crate::controller::Target;
-use crate::coupled::fse::{Config, Fse, Grouping, Updates};
+use crate::coupled::fse::{Config, Fse, InitialGrouping, Updates};
 use crate::coupled::{Coupler, CouplerAction, CouplingMessage, FlowId, FlowParameters, Join, Update};
 use crate::decision::Decision;
-use crate::testing::closed_loop::{Loop, Source};
+use crate::testing::closed_loop::{Loop, PacketSource};
 use crate::testing::law::{Law, usual_limits};
 use crate::time::SendTime;
 
@@ -34,7 +34,7 @@ fn at(ms: i64) -> SendTime {
 }
 
 fn joined(config: Config) -> Fse {
-    let mut fse = Fse::new(config, Grouping::Together).unwrap();
+    let mut fse = Fse::new(config, InitialGrouping::Together).unwrap();
     let limits = usual_limits();
     let parameters = FlowParameters { priority: 0.3, desired: None, least: limits.min() };
     let join = Join { parameters, start: limits.start(), present: limits.start(), window: None };
@@ -43,13 +43,13 @@ fn joined(config: Config) -> Fse {
 }
 
 /// An exchange with one member, which gets the flow's decisions; the flow gets its actions.
-struct Exchange {
+struct OneMemberExchange {
     config: Config,
     fse: Fse,
     epoch: u32,
 }
 
-impl Exchange {
+impl OneMemberExchange {
     fn of(config: Config) -> Self {
         Self { config, fse: joined(config), epoch: 0 }
     }
@@ -61,7 +61,7 @@ impl Exchange {
             self.fse.on_timeout(at(ms));
         }
         if let Some(decision) = decision {
-            let update = Update { decision, window: None, epoch: self.epoch, heard: true };
+            let update = Update { decision, window: None, epoch: self.epoch, has_feedback: true };
             self.fse.on_message(at(ms), FLOW, &CouplingMessage::Update(update)).unwrap();
         }
         while let Some((_, order)) = self.fse.poll_action() {
@@ -79,8 +79,8 @@ impl Exchange {
 
 /// A minute with changes of the link: the target after each ms, with an exchange of each of `forms`.
 fn course(law: &Law, forms: &[Config]) -> Vec<Target> {
-    let mut path = flow(law, usual_limits(), Source::VIDEO, CAPACITY);
-    let mut exchanges: Vec<_> = forms.iter().map(|&config| Exchange::of(config)).collect();
+    let mut path = flow(law, usual_limits(), PacketSource::VIDEO, CAPACITY);
+    let mut exchanges: Vec<_> = forms.iter().map(|&config| OneMemberExchange::of(config)).collect();
     let mut present = usual_limits().start();
     let tell = |ms: i64| {
         befall(&mut path, ms);

@@ -7,7 +7,7 @@ use weir_units::{DataRate, DataSize, TimeDelta};
 
 use super::coupling::flow;
 use crate::controller::RateLimits;
-use crate::testing::closed_loop::{Loop, Source};
+use crate::testing::closed_loop::{Loop, PacketSource};
 use crate::testing::law::Law;
 
 /// Capacity at which a packet takes 4 ms, and 8 or 2 after an allocation: whole ticks of the loop.
@@ -23,7 +23,7 @@ const START: DataRate = DataRate::from_kbps(300);
 fn steady(law: &Law) -> Loop {
     let kbps = DataRate::from_kbps;
     let limits = RateLimits::new(kbps(50), START, kbps(6000)).unwrap();
-    flow(law, limits, Source::STEADY, LINK)
+    flow(law, limits, PacketSource::STEADY, LINK)
 }
 
 /// The rate of the last decision, and whether one was made, in each ms of an uncoupled flow.
@@ -132,7 +132,7 @@ fn forgets_within_a_report(law: &Law) {
 
 /// Change of the capacity.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Change {
+enum CapacityChange {
     /// The capacity differs from the beginning.
     None,
     /// The capacity changes once the flow has settled.
@@ -143,15 +143,15 @@ enum Change {
 
 /// The mean target as a share of the capacity, from 10 to 20 s after it changed by `factor`, and the share of the
 /// packets dropped then.
-fn long_after(law: &Law, factor: f64, change: Change) -> (f64, f64) {
+fn long_after(law: &Law, factor: f64, change: CapacityChange) -> (f64, f64) {
     let mut path = steady(law);
     let capacity = LINK.scale(factor);
-    if change == Change::None {
+    if change == CapacityChange::None {
         path.set_capacity(capacity);
     }
     let decisions = path.run_to_decisions(TimeDelta::from_millis(SETTLED as i64));
     path.set_capacity(capacity);
-    if change == Change::LinkAndWord {
+    if change == CapacityChange::LinkAndWord {
         path.apply_allocation(decisions.last().map_or(START, |decision| decision.rate).scale(factor));
     }
     path.run(TimeDelta::from_secs(10), |_| ());
@@ -165,8 +165,8 @@ fn long_after(law: &Law, factor: f64, change: Change) -> (f64, f64) {
 /// sent packets are dropped.
 pub fn a_word_floods_no_link_and_starves_no_flow_for_long(law: &Law) {
     for factor in [0.5, 2.0] {
-        let [fresh, alone, told] =
-            [Change::None, Change::Link, Change::LinkAndWord].map(|change| long_after(law, factor, change));
+        let [fresh, alone, told] = [CapacityChange::None, CapacityChange::Link, CapacityChange::LinkAndWord]
+            .map(|change| long_after(law, factor, change));
         let starved = told.0 < 0.9 * alone.0.min(fresh.0).min(1.0);
         let flooded = told.1 > alone.1.max(fresh.1) + 0.01;
         let figures = format!("{told:.3?}, alone {alone:.3?} or {fresh:.3?}");

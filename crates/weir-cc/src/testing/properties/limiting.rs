@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use super::coupling::{CAPACITY, befall, flow};
 use crate::controller::{LimitingFactor, Target};
 use crate::decision::{ChangeReason, Decision};
-use crate::testing::closed_loop::Source;
+use crate::testing::closed_loop::PacketSource;
 use crate::testing::law::{Law, usual_limits};
 
 /// Samples of the target in a second.
@@ -36,7 +36,7 @@ pub fn a_rate_that_rises_is_not_limited_by_delay_or_loss(law: &Law) {
 
 /// The target each tenth of a second, and whether a probe was part of its change.
 fn course(law: &Law) -> Vec<(Target, bool)> {
-    let mut path = flow(law, usual_limits(), Source::VIDEO, CAPACITY);
+    let mut path = flow(law, usual_limits(), PacketSource::VIDEO, CAPACITY);
     let mut probed = false;
     let mut course = Vec::new();
     for ms in 0..60_000 {

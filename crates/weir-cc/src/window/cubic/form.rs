@@ -10,7 +10,7 @@ const LINUX_BETA: f64 = 717.0 / 1024.0;
 
 /// Form of congestion avoidance.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Form {
+pub(super) enum AvoidanceForm {
     /// In real numbers, by RFC 9438.
     Rfc,
     /// With the counts of Linux 3.16.
@@ -19,7 +19,7 @@ pub(super) enum Form {
     Linux6(Linux6),
 }
 
-impl Form {
+impl AvoidanceForm {
     pub(super) fn linux_3_16() -> Self {
         Self::Linux316(Linux316::new())
     }

@@ -48,7 +48,7 @@ pub(super) struct Linux6 {
 
 /// An acknowledgement in congestion avoidance.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Step {
+pub(super) struct AvoidanceStep {
     pub(super) now: SendTime,
     /// Segments acknowledged.
     pub(super) acked: f64,
@@ -72,7 +72,12 @@ impl Linux6 {
     }
 
     /// Takes an acknowledgement in congestion avoidance.
-    pub(super) fn avoid_congestion(&mut self, window: &mut Window, epoch: &mut Option<Epoch>, step: &Step) {
+    pub(super) fn avoid_congestion(
+        &mut self,
+        window: &mut Window,
+        epoch: &mut Option<Epoch>,
+        step: &AvoidanceStep,
+    ) {
         self.unspent += step.acked;
         let (cwnd, since) = self.paced;
         if cwnd != window.cwnd || ticks(step.now) - since > HOLDS {
@@ -81,7 +86,7 @@ impl Linux6 {
         self.open(window, step.acked);
     }
 
-    fn set_pace(&mut self, cwnd: f64, epoch: &mut Option<Epoch>, step: &Step) {
+    fn set_pace(&mut self, cwnd: f64, epoch: &mut Option<Epoch>, step: &AvoidanceStep) {
         let tick = ticks(step.now);
         // The cubic function is evaluated once per tick, except where an epoch begins.
         let looks = epoch.is_none() || self.paced.1 != tick;

@@ -9,10 +9,10 @@ use weir_registry::schemars::JsonSchema;
 use weir_registry::serde::{Deserialize, Serialize};
 use weir_registry::weir_cc::packet_feedback::PacketFeedback;
 use weir_registry::weir_cc::rate_law::{
-    Computed, FeedbackOutcome, Frame, RateController, Rule, SendRates, WindowedMin,
+    Computed, FeedbackOutcome, FlowContext, RateController, Rule, SendRates, WindowedMin,
 };
 use weir_registry::weir_cc::{
-    ChangeReason, Controller, Fate, Feedback, LimitingFactor, Pacing, RateLimits, Receiver, SendState,
+    ChangeReason, Controller, Feedback, LimitingFactor, Pacing, PacketFate, RateLimits, Receiver, SendState,
     SendTime, Signal, TimeDelta,
 };
 use weir_registry::{ControllerInfo, ControllerKind, Half};
@@ -84,7 +84,7 @@ pub fn sender(config: Config, limits: RateLimits) -> Result<RateController<MineR
         return Err("`threshold` must be above 0s".to_owned());
     }
     // Without feedback for a second the rate falls.
-    let frame = Frame::new(limits, Some(TimeDelta::from_secs(1)));
+    let frame = FlowContext::new(limits, Some(TimeDelta::from_secs(1)));
     let round_trips = WindowedMin::new(ROUND_TRIPS);
     Ok(RateController::new_by(MineRule { config, round_trips, decided: None, packets: 0, missing: 0 }, frame))
 }
@@ -111,12 +111,12 @@ impl Rule for MineRule {
         now: SendTime,
         feedback: &Feedback<'_>,
         _: &SendState,
-        frame: &mut Frame,
+        frame: &mut FlowContext,
     ) -> FeedbackOutcome {
         let Feedback::Packets { results, rtt, .. } = *feedback else { return FeedbackOutcome::Ignored };
-        // Feedback has arrived: the feedback timeout of `Frame::new` ends.
+        // Feedback has arrived: the feedback timeout of `FlowContext::new` ends.
         frame.end_silence();
-        let missing = results.iter().filter(|result| result.fate == Fate::Missing).count() as u32;
+        let missing = results.iter().filter(|result| result.fate == PacketFate::Missing).count() as u32;
         self.missing = self.missing.saturating_add(missing);
         self.packets = self.packets.saturating_add(results.len() as u32);
         let Some(rtt) = rtt else { return FeedbackOutcome::NoUpdate };
@@ -144,17 +144,17 @@ impl Rule for MineRule {
         FeedbackOutcome::Rate(Computed { rate: factor * frame.rate(), why, limited_by })
     }
 
-    fn forget_path(&mut self, _: SendTime, _: &mut Frame) {
+    fn forget_path(&mut self, _: SendTime, _: &mut FlowContext) {
         self.round_trips.clear();
         (self.decided, self.packets, self.missing) = (None, 0, 0);
     }
 
     /// No rate or window of its own beside the frame's.
-    fn scale(&mut self, _: SendTime, _: f64, _: &Frame) {}
+    fn scale(&mut self, _: SendTime, _: f64, _: &FlowContext) {}
 
-    /// A rule that needs more on the wire than the encoder makes requests it here, by `padding`; `Frame::share` is
-    /// the allocation of a coupler.
-    fn send_rates(&self, frame: &Frame) -> SendRates {
+    /// A rule that needs more on the wire than the encoder makes requests it here, by `padding`; `FlowContext::share`
+    /// is the allocation of a coupler.
+    fn send_rates(&self, frame: &FlowContext) -> SendRates {
         SendRates::at(frame.data_rate(), PACING)
     }
 
@@ -162,7 +162,7 @@ impl Rule for MineRule {
         &[Signal { name: "least_rtt", unit: "ms", meaning: "the least round-trip time" }]
     }
 
-    fn read_signals(&self, _: &Frame, out: &mut [f64]) {
+    fn read_signals(&self, _: &FlowContext, out: &mut [f64]) {
         out[0] = self.round_trips.min().map_or(f64::NAN, TimeDelta::millis_f64);
     }
 }

@@ -3,11 +3,11 @@
 
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
-use weir_cc::testing::Life;
+use weir_cc::testing::CheckedSender;
 use weir_fuzz::Input;
 use weir_fuzz::laws::{Calls, Receiving, halves, limits};
 
-use crate::Outcome;
+use crate::PartOutcome;
 use crate::memory::Memory;
 
 const CALLS: u64 = 10_000_000;
@@ -17,12 +17,12 @@ const BYTES: usize = 1 << 16;
 const MOST_GROWTH_KIB: i64 = 256;
 
 /// Random bytes, without end.
-struct Chance {
+struct RandomBytes {
     random: Pcg64Mcg,
     bytes: Vec<u8>,
 }
 
-impl Chance {
+impl RandomBytes {
     fn new() -> Self {
         Self { random: Pcg64Mcg::seed_from_u64(1), bytes: vec![0; BYTES] }
     }
@@ -50,13 +50,13 @@ impl Chance {
 }
 
 /// The sender half: departures, reports of all kinds, events, time.
-pub(crate) fn sender(law: &str) -> Outcome {
-    let mut chance = Chance::new();
+pub(crate) fn sender(law: &str) -> PartOutcome {
+    let mut chance = RandomBytes::new();
     let limits = limits(&mut chance.more());
-    let mut life = Life::new(halves(law, limits).controller, limits);
+    let mut life = CheckedSender::new(halves(law, limits).controller, limits);
     let (mut calls, mut decisions) = (Calls::default(), 0_u64);
     let memory = chance.call(|input| decisions += u64::from(life.live(&calls.next(input)).is_some()));
-    Outcome {
+    PartOutcome {
         done: format!("{CALLS} calls, {decisions} decisions"),
         memory,
         most_growth_kib: MOST_GROWTH_KIB,
@@ -64,13 +64,13 @@ pub(crate) fn sender(law: &str) -> Outcome {
 }
 
 /// The receiver half: arrivals, in any order, by clocks that are set.
-pub(crate) fn receiver(law: &str) -> Outcome {
-    let mut chance = Chance::new();
+pub(crate) fn receiver(law: &str) -> PartOutcome {
+    let mut chance = RandomBytes::new();
     let limits = limits(&mut chance.more());
     let mut receiving = Receiving::new(halves(law, limits).receiver, limits);
     let memory = chance.call(|input| receiving.live(input));
     assert!(receiving.reports() > 0, "it never reports");
     let done = format!("{CALLS} arrivals, {} reports", receiving.reports());
     receiving.wait();
-    Outcome { done, memory, most_growth_kib: MOST_GROWTH_KIB }
+    PartOutcome { done, memory, most_growth_kib: MOST_GROWTH_KIB }
 }

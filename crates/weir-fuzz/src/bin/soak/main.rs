@@ -18,7 +18,7 @@ use memory::Memory;
 use weir_fuzz::laws::names;
 
 /// Outcome of a part for a controller.
-struct Outcome {
+struct PartOutcome {
     /// Description of the operations.
     done: String,
     memory: Memory,
@@ -27,18 +27,18 @@ struct Outcome {
 }
 
 /// A part of the soak.
-struct Part {
+struct SoakPart {
     name: &'static str,
     what: &'static str,
     /// Runs the part for a controller.
-    run: fn(&str) -> Outcome,
+    run: fn(&str) -> PartOutcome,
 }
 
-static PARTS: [Part; 4] = [
-    Part { name: "lives", what: "arbitrary calls to the sender half", run: lives::sender },
-    Part { name: "arrivals", what: "arbitrary packets at the receiver half", run: lives::receiver },
-    Part { name: "uptime", what: "one call, begun in other years", run: uptime::run },
-    Part { name: "week", what: "a week of a call, simulated", run: week::run },
+static PARTS: [SoakPart; 4] = [
+    SoakPart { name: "lives", what: "arbitrary calls to the sender half", run: lives::sender },
+    SoakPart { name: "arrivals", what: "arbitrary packets at the receiver half", run: lives::receiver },
+    SoakPart { name: "uptime", what: "one call, begun in other years", run: uptime::run },
+    SoakPart { name: "week", what: "a week of a call, simulated", run: week::run },
 ];
 
 fn main() -> ExitCode {
@@ -59,7 +59,7 @@ fn main() -> ExitCode {
     }
 }
 
-fn find(name: &str) -> Option<&'static Part> {
+fn find(name: &str) -> Option<&'static SoakPart> {
     PARTS.iter().find(|part| part.name == name)
 }
 
@@ -74,7 +74,7 @@ fn usage() -> ExitCode {
 }
 
 /// Runs one part for one controller, in this process. A line of the table goes to standard output.
-fn one(part: &Part, law: &str) -> ExitCode {
+fn one(part: &SoakPart, law: &str) -> ExitCode {
     let begun = now();
     let outcome = (part.run)(law);
     let Memory { early_kib, late_kib } = outcome.memory;
@@ -90,7 +90,7 @@ fn one(part: &Part, law: &str) -> ExitCode {
 }
 
 /// All of `parts` for all of `laws`, each in a process of its own.
-fn all(parts: &[&'static Part], laws: &[&'static str]) -> ExitCode {
+fn all(parts: &[&'static SoakPart], laws: &[&'static str]) -> ExitCode {
     let jobs = parts.iter().flat_map(|part| laws.iter().map(|law| (part.name, *law)));
     let jobs: Mutex<VecDeque<(&str, &str)>> = Mutex::new(jobs.collect());
     let failed: Mutex<Vec<String>> = Mutex::new(Vec::new());

@@ -9,7 +9,7 @@ use weir_fuzz::laws::halves;
 use weir_media::{EncoderConfig, MediaConfig, MediaPacket, MediaReceiver, MediaSender, SenderSeeds};
 use weir_units::DataSize;
 
-use crate::Outcome;
+use crate::PartOutcome;
 use crate::memory::Memory;
 
 const YEAR: i64 = 365 * 86_400;
@@ -24,7 +24,7 @@ const AHEAD: TimeDelta = TimeDelta::from_secs(64 * 300);
 /// Memory that the allocator keeps of calls that have ended, in KiB.
 const MOST_GROWTH_KIB: i64 = 512;
 
-pub(crate) fn run(law: &str) -> Outcome {
+pub(crate) fn run(law: &str) -> PartOutcome {
     let mut first = Vec::new();
     call(law, BEGINNINGS[0], |at, target| first.push((at, target)));
     assert!(first.len() > 100, "{law}: {} targets", first.len());
@@ -39,7 +39,7 @@ pub(crate) fn run(law: &str) -> Outcome {
         memory.get_or_insert_with(Memory::early).look();
     }
     let done = format!("{} beginnings, {} targets each, all the same", BEGINNINGS.len(), first.len());
-    Outcome { done, memory: memory.unwrap_or_else(Memory::early), most_growth_kib: MOST_GROWTH_KIB }
+    PartOutcome { done, memory: memory.unwrap_or_else(Memory::early), most_growth_kib: MOST_GROWTH_KIB }
 }
 
 /// Passes each target of a call over a bottleneck, with its time since the beginning, to `tell`.

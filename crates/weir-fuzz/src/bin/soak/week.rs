@@ -12,7 +12,7 @@ use weir_sim::Simulation;
 use weir_units::{DataRate, TimeDelta};
 use weir_world::{Monitor, PacketMeta};
 
-use crate::Outcome;
+use crate::PartOutcome;
 use crate::memory::Memory;
 
 const DAY: i64 = 86_400;
@@ -68,7 +68,7 @@ impl Monitor for Days {
     }
 }
 
-pub(crate) fn run(law: &str) -> Outcome {
+pub(crate) fn run(law: &str) -> PartOutcome {
     assert!(names().contains(&law), "{law} is no law");
     let kbps = DataRate::from_kbps;
     let limits = RateLimits::new(kbps(50), kbps(300), kbps(1500)).expect("they are in order");
@@ -92,5 +92,5 @@ pub(crate) fn run(law: &str) -> Outcome {
     assert!(second > 40.0, "{second:.0} kbit/s on the second day");
     assert!(last >= second * (1.0 - WORSE), "{second:.0} kbit/s on the second day, {last:.0} on the last");
     let done = format!("{} h, {second:.0} kbit/s on day 2, {last:.0} on day {DAYS}", 24 * DAYS);
-    Outcome { done, memory: memory.unwrap_or_else(Memory::early), most_growth_kib: MOST_GROWTH_KIB }
+    PartOutcome { done, memory: memory.unwrap_or_else(Memory::early), most_growth_kib: MOST_GROWTH_KIB }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::super::error::FormError;
 use super::super::packets::each;
 use super::choice::Chosen;
-use super::copies::Copies;
+use super::copies::RecentPackets;
 
 /// Most packets of a transfer: each takes 16 bytes of memory.
 const MOST_PACKETS: usize = 20_000_000;
@@ -14,7 +14,7 @@ const OUT_OF_ORDER: i64 = 1_000_000_000;
 
 /// A packet of the transfer.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Arrival {
+pub(super) struct TransferPacket {
     /// Time of the packet, in ns since the first one.
     pub(super) nanos: i64,
     pub(super) bytes: u32,
@@ -24,9 +24,9 @@ pub(super) struct Arrival {
 ///
 /// # Errors
 /// The capture cannot be read, has too many packets, or its clock was set back.
-pub(crate) fn read(path: &Path, chosen: &Chosen) -> Result<Vec<Arrival>, FormError> {
-    let mut arrivals: Vec<Arrival> = Vec::new();
-    let mut copies = Copies::default();
+pub(crate) fn read(path: &Path, chosen: &Chosen) -> Result<Vec<TransferPacket>, FormError> {
+    let mut arrivals: Vec<TransferPacket> = Vec::new();
+    let mut copies = RecentPackets::default();
     let mut before: Option<i64> = None;
     each(path, |packet| {
         if packet.flow != chosen.flow || chosen.copied && copies.is_again(packet) {
@@ -46,7 +46,7 @@ pub(crate) fn read(path: &Path, chosen: &Chosen) -> Result<Vec<Arrival>, FormErr
             )));
         }
         before = Some(packet.nanos);
-        arrivals.push(Arrival { nanos: packet.nanos, bytes: packet.bytes });
+        arrivals.push(TransferPacket { nanos: packet.nanos, bytes: packet.bytes });
         Ok(())
     })?;
     arrivals.sort_by_key(|arrival| arrival.nanos);

@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use super::super::asked::{Asked, Finding};
+use super::super::asked::{ImportFinding, ReadOptions};
 use super::super::error::FormError;
-use super::super::packet::{FlowKey, Part};
+use super::super::packet::{FlowKey, PacketPart};
 use super::super::packets::{CaptureFacts, each};
-use super::copies::Copies;
+use super::copies::RecentPackets;
 
 /// Most flows that a capture may have.
 const MOST_FLOWS: usize = 200_000;
@@ -29,7 +29,7 @@ pub(super) struct Chosen {
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Extent {
+struct TransferExtent {
     packets: u64,
     bytes: u64,
     /// Number of copies among its packets.
@@ -42,7 +42,7 @@ struct Extent {
     last: i64,
 }
 
-impl Extent {
+impl TransferExtent {
     fn is_copied(&self) -> bool {
         self.copies as f64 > COPIED * self.packets as f64
     }
@@ -52,16 +52,20 @@ impl Extent {
 ///
 /// # Errors
 /// The capture cannot be read, or another flow could be meant.
-pub(super) fn choose(path: &Path, asked: &Asked, findings: &mut Vec<Finding>) -> Result<Chosen, FormError> {
-    let mut flows: HashMap<FlowKey, Extent> = HashMap::new();
-    let mut copies = Copies::default();
+pub(super) fn choose(
+    path: &Path,
+    asked: &ReadOptions,
+    findings: &mut Vec<ImportFinding>,
+) -> Result<Chosen, FormError> {
+    let mut flows: HashMap<FlowKey, TransferExtent> = HashMap::new();
+    let mut copies = RecentPackets::default();
     let seen = each(path, |packet| {
         if flows.len() >= MOST_FLOWS && !flows.contains_key(&packet.flow) {
             let problem =
                 format!("there are more than {MOST_FLOWS} flows; filter the transfer with `tshark -Y`");
             return Err(FormError::Packet { number: packet.number, problem });
         }
-        let new = Extent { first: packet.nanos, ..Extent::default() };
+        let new = TransferExtent { first: packet.nanos, ..TransferExtent::default() };
         let extent = flows.entry(packet.flow).or_insert(new);
         extent.packets += 1;
         extent.bytes += u64::from(packet.bytes);
@@ -69,18 +73,18 @@ pub(super) fn choose(path: &Path, asked: &Asked, findings: &mut Vec<Finding>) ->
             extent.copies += 1;
             extent.copied_bytes += u64::from(packet.bytes);
         }
-        extent.firsts += u64::from(packet.part == Part::First);
-        extent.laters += u64::from(packet.part == Part::Later);
+        extent.firsts += u64::from(packet.part == PacketPart::First);
+        extent.laters += u64::from(packet.part == PacketPart::Later);
         extent.last = packet.nanos;
         Ok(())
     })?;
-    let mut flows: Vec<(FlowKey, Extent)> = flows.into_iter().collect();
+    let mut flows: Vec<(FlowKey, TransferExtent)> = flows.into_iter().collect();
     for (_, extent) in flows.iter_mut().filter(|(_, extent)| extent.is_copied()) {
         extent.bytes -= extent.copied_bytes;
     }
     flows.sort_by_key(|(key, extent)| (std::cmp::Reverse(extent.bytes), *key));
     let (key, extent) = one_of(&flows, &seen, asked)?;
-    findings.push(Finding::new("flow", named(&key, &extent, seen.interfaces > 1)));
+    findings.push(ImportFinding::new("flow", named(&key, &extent, seen.interfaces > 1)));
     if extent.firsts > 2 * extent.laters && extent.firsts as f64 > CUT * extent.packets as f64 {
         let problem = format!(
             "{} of its packets are first fragments of IP packets, and only {} are further ones, which have no ports; record \
@@ -95,17 +99,17 @@ pub(super) fn choose(path: &Path, asked: &Asked, findings: &mut Vec<Finding>) ->
             "{share:.0} % of the packets, left out: each has the identification, ports and bytes of one up to 1 ms before it, as \
              in a capture by `-i any`"
         );
-        findings.push(Finding::new("copies", is));
+        findings.push(ImportFinding::new("copies", is));
     }
     Ok(Chosen { flow: key, copied: extent.is_copied() })
 }
 
 /// The flow that `asked` names among all `flows`, the largest first; the only one where none is named.
 fn one_of(
-    flows: &[(FlowKey, Extent)],
+    flows: &[(FlowKey, TransferExtent)],
     seen: &CaptureFacts,
-    asked: &Asked,
-) -> Result<(FlowKey, Extent), FormError> {
+    asked: &ReadOptions,
+) -> Result<(FlowKey, TransferExtent), FormError> {
     if flows.is_empty() {
         let problem = match seen.orphans {
             0 => "it has no packet of TCP or UDP over IP".to_owned(),
@@ -133,7 +137,7 @@ fn one_of(
     Err(FormError::undecided(problem, format!("name one with --flow NUMBER: {}", listed.join("; "))))
 }
 
-fn named(key: &FlowKey, extent: &Extent, interface: bool) -> String {
+fn named(key: &FlowKey, extent: &TransferExtent, interface: bool) -> String {
     let FlowKey { from, to, tcp, .. } = key;
     let protocol = if *tcp { "TCP" } else { "UDP" };
     let end = |(address, port): &(std::net::IpAddr, u16)| match address {

@@ -11,14 +11,14 @@ const REMEMBERED: usize = 1 << 16;
 
 /// The packets seen recently.
 #[derive(Debug, Default)]
-pub(super) struct Copies {
+pub(super) struct RecentPackets {
     /// Time of the last packet of each flow and hash.
     seen: HashMap<(FlowKey, u64), i64>,
     /// The first identity of each flow, and whether other identities followed.
     identities: HashMap<FlowKey, (u64, bool)>,
 }
 
-impl Copies {
+impl RecentPackets {
     /// Whether a copy of the packet was captured up to 1 ms before. Packets without identification do not count as copies as long
     /// as all packets of their flow are alike.
     pub(super) fn is_copy(&mut self, packet: &Packet) -> bool {

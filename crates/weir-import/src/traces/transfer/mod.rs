@@ -8,7 +8,7 @@ use std::path::Path;
 
 use weir_net::Trace;
 
-use super::asked::{Asked, Finding};
+use super::asked::{ImportFinding, ReadOptions};
 use super::error::{FormError, MOST_BINS};
 use super::rates::{RateFrom, trace_of};
 
@@ -21,8 +21,8 @@ const STEP: i64 = 100_000_000;
 /// The capture cannot be read, several flows could be meant, or there is less than one step.
 pub(crate) fn read(
     path: &Path,
-    asked: &Asked,
-    findings: &mut Vec<Finding>,
+    asked: &ReadOptions,
+    findings: &mut Vec<ImportFinding>,
 ) -> Result<(Vec<RateFrom>, Trace), FormError> {
     let arrivals = arrivals::read(path, &choice::choose(path, asked, findings)?)?;
     let steps = arrivals.last().map_or(0, |last| last.nanos / STEP).unsigned_abs();
@@ -42,7 +42,7 @@ pub(crate) fn read(
             *step += u64::from(arrival.bytes);
         }
     }
-    findings.push(Finding::new("rates", "of IP packets in steps of 0.1 s; the path may carry more"));
+    findings.push(ImportFinding::new("rates", "of IP packets in steps of 0.1 s; the path may carry more"));
     let rate = |(index, bytes): (usize, &u64)| RateFrom {
         seconds: index as f64 / 10.0,
         bits_per_second: (*bytes * 80) as f64,

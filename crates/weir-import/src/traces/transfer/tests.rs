@@ -58,7 +58,7 @@ fn pcap(packets: &Packets) -> Vec<u8> {
 struct Outcome {
     rates: Vec<RateFrom>,
     trace: Trace,
-    findings: Vec<Finding>,
+    findings: Vec<ImportFinding>,
 }
 
 impl Outcome {
@@ -66,7 +66,7 @@ impl Outcome {
         self.trace.mean_rate().bps_f64() / 1e6
     }
 
-    fn finding(&self, what: &str) -> Option<&Finding> {
+    fn finding(&self, what: &str) -> Option<&ImportFinding> {
         self.findings.iter().find(|finding| finding.what == what)
     }
 }
@@ -80,7 +80,7 @@ fn read_as(bytes: &[u8], flow: Option<usize>) -> Result<Outcome, FormError> {
     let path: PathBuf = place.path().join("a.pcap");
     std::fs::write(&path, bytes).unwrap();
     let mut findings = Vec::new();
-    let asked = Asked { flow, ..Asked::default() };
+    let asked = ReadOptions { flow, ..ReadOptions::default() };
     read(&path, &asked, &mut findings).map(|(rates, trace)| Outcome { rates, trace, findings })
 }
 

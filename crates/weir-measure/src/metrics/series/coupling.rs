@@ -9,14 +9,14 @@ use crate::metrics::plan::CouplingPlan;
 
 /// A value that holds until it changes: each bin has the last one within or before it.
 #[derive(Debug)]
-struct Held {
+struct HeldValue {
     values: Vec<f64>,
     /// Number of bins that have their value; the present one holds from there on.
     settled: usize,
     present: f64,
 }
 
-impl Held {
+impl HeldValue {
     fn new(bins: usize) -> Self {
         Self { values: vec![f64::NAN; bins], settled: 0, present: f64::NAN }
     }
@@ -46,19 +46,26 @@ impl Held {
 /// Allocations to a flow by its coupler.
 #[derive(Debug)]
 pub(super) struct ShareColumns {
-    rate: Held,
-    window: Held,
+    rate: HeldValue,
+    window: HeldValue,
     steers_windows: bool,
-    group: Held,
-    sum: Held,
+    group: HeldValue,
+    sum: HeldValue,
     /// The bin of the run of the last sum.
-    told: Held,
+    sum_bin: HeldValue,
 }
 
 impl ShareColumns {
     pub(super) fn new(bins: usize) -> Self {
-        let held = || Held::new(bins);
-        Self { rate: held(), window: held(), steers_windows: false, group: held(), sum: held(), told: held() }
+        let held = || HeldValue::new(bins);
+        Self {
+            rate: held(),
+            window: held(),
+            steers_windows: false,
+            group: held(),
+            sum: held(),
+            sum_bin: held(),
+        }
     }
 
     /// An allocation arrived in `bin` of the block, which is `bin_of_run` of the run.
@@ -81,30 +88,30 @@ impl ShareColumns {
         if let Some(Aggregate { group, sum }) = aggregate {
             self.group.set(bin, f64::from(group));
             self.sum.set(bin, sum);
-            self.told.set(bin, bin_of_run as f64);
+            self.sum_bin.set(bin, bin_of_run as f64);
         }
     }
 
     /// A flow that pauses, continues alone or leaves has no share from the next bin on.
-    pub(super) fn told(&mut self, bin: usize, word: &CouplingMessage) {
-        if matches!(word, CouplingMessage::Pause | CouplingMessage::Withdraw | CouplingMessage::Leave) {
+    pub(super) fn on_message(&mut self, bin: usize, message: &CouplingMessage) {
+        if matches!(message, CouplingMessage::Pause | CouplingMessage::Withdraw | CouplingMessage::Leave) {
             self.nothing(bin);
         }
     }
 
     fn nothing(&mut self, bin: usize) {
-        for held in [&mut self.rate, &mut self.window, &mut self.group, &mut self.sum, &mut self.told] {
+        for held in [&mut self.rate, &mut self.window, &mut self.group, &mut self.sum, &mut self.sum_bin] {
             held.set(bin, f64::NAN);
         }
     }
 
     /// The columns of all bins; so many begin.
     pub(super) fn take(&mut self, bins: usize) -> (Share, Aggregates) {
-        let [rate, window, group, sum, told] =
-            [&mut self.rate, &mut self.window, &mut self.group, &mut self.sum, &mut self.told]
+        let [rate, window, group, sum, sum_bin] =
+            [&mut self.rate, &mut self.window, &mut self.group, &mut self.sum, &mut self.sum_bin]
                 .map(|held| held.take(bins));
         let share = if self.steers_windows { Share::Window(window) } else { Share::Rate(rate) };
-        (share, Aggregates { group, sum, told })
+        (share, Aggregates { group, sum, sum_bin })
     }
 }
 
@@ -112,7 +119,7 @@ impl ShareColumns {
 pub(super) struct Aggregates {
     group: Vec<f64>,
     sum: Vec<f64>,
-    told: Vec<f64>,
+    sum_bin: Vec<f64>,
 }
 
 /// The flows of a coupling together. `aggregates` are those of its flows, in its order.
@@ -141,7 +148,7 @@ pub(super) fn together(
 fn groups(aggregates: &[&Aggregates], bin: usize) -> Vec<f64> {
     let known = aggregates.iter().filter(|own| own.sum[bin].is_finite());
     let mut groups: Vec<(f64, f64, f64)> =
-        known.map(|own| (own.group[bin], own.told[bin], own.sum[bin])).collect();
+        known.map(|own| (own.group[bin], own.sum_bin[bin], own.sum[bin])).collect();
     groups.sort_by(|a, b| a.0.total_cmp(&b.0).then(b.1.total_cmp(&a.1)));
     groups.dedup_by(|other, first| other.0 == first.0);
     groups.into_iter().map(|(_, _, sum)| sum).collect()
@@ -163,7 +170,7 @@ mod tests {
 
     #[test]
     fn a_value_holds_until_the_next_one() {
-        let mut held = Held::new(6);
+        let mut held = HeldValue::new(6);
         held.set(1, 5.0);
         held.set(3, 6.0);
         held.set(3, 7.0);
@@ -176,10 +183,10 @@ mod tests {
 
     #[test]
     fn the_newest_sum_of_each_group_counts() {
-        let own = |group: f64, sum: f64, told: f64| Aggregates {
+        let own = |group: f64, sum: f64, sum_bin: f64| Aggregates {
             group: vec![group],
             sum: vec![sum],
-            told: vec![told],
+            sum_bin: vec![sum_bin],
         };
         let all = [own(1.0, 10.0, 3.0), own(2.0, 5.0, 1.0), own(1.0, 12.0, 4.0), own(3.0, f64::NAN, 9.0)];
         let all: Vec<&Aggregates> = all.iter().collect();

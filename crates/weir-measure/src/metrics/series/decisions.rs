@@ -32,7 +32,7 @@ pub struct RecordedDecision {
     /// The rate from now on.
     pub to: DataRate,
     /// Cause of the change.
-    pub reason: Reason,
+    pub reason: DecisionReason,
     /// The limiting factor from now on.
     pub limiting_factor: LimitingFactor,
     /// The signals that decided.
@@ -41,14 +41,14 @@ pub struct RecordedDecision {
 
 /// Cause of a change of the rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reason {
+pub enum DecisionReason {
     /// The controller decided.
     Decision(ChangeReason),
     /// Coupling allocated another share.
     Coupling,
 }
 
-impl Reason {
+impl DecisionReason {
     /// Every reason.
     pub fn all() -> impl Iterator<Item = Self> {
         ChangeReason::ALL.into_iter().map(Self::Decision).chain([Self::Coupling])
@@ -129,7 +129,7 @@ impl Block for Vec<RecordedDecision> {
     fn write(&mut self, out: &mut impl Write) -> io::Result<()> {
         out.write_all(&(self.len() as u64).to_le_bytes())?;
         for row in self {
-            let reason = Reason::all().position(|reason| reason == row.reason).unwrap_or_default();
+            let reason = DecisionReason::all().position(|reason| reason == row.reason).unwrap_or_default();
             out.write_all(&row.time.nanos().to_le_bytes())?;
             out.write_all(&(row.flow as u32).to_le_bytes())?;
             out.write_all(&row.from.bps().to_le_bytes())?;
@@ -180,7 +180,7 @@ fn read_row(from: &mut &[u8]) -> io::Result<RecordedDecision> {
         flow,
         from: low,
         to: high,
-        reason: Reason::all().nth(usize::from(reason)).ok_or_else(strange)?,
+        reason: DecisionReason::all().nth(usize::from(reason)).ok_or_else(strange)?,
         limiting_factor: *LimitingFactor::ALL.get(usize::from(factor)).ok_or_else(strange)?,
         signals,
     })

@@ -14,7 +14,9 @@ mod values;
 
 pub use columns::{CouplingSeries, FlowSeries, LinkSeries, Series, Share, SignalSeries};
 pub use csv::write_cdf_csv;
-pub use decisions::{DECISION_COLUMNS, DecidingSignal, DecisionColumn, Decisions, Reason, RecordedDecision};
+pub use decisions::{
+    DECISION_COLUMNS, DecidingSignal, DecisionColumn, DecisionReason, Decisions, RecordedDecision,
+};
 pub use glossary::{SERIES_COLUMNS, SeriesColumn};
 pub use read::{ReadSeriesError, read_cdf_csv};
 pub(super) use recorder::SeriesRecorder;

@@ -48,7 +48,7 @@ impl Series {
     /// # Errors
     /// A text in another form.
     pub fn read_csv(text: &str, plan: &MeasurePlan) -> Result<Self, ReadSeriesError> {
-        let columns = Columns::read(text)?;
+        let columns = NamedColumns::read(text)?;
         Ok(Self {
             time_s: columns.numbers("time_s".to_owned())?,
             flows: plan.flows.iter().map(|flow| columns.flow(flow, plan)).collect::<Result<_, _>>()?,
@@ -81,24 +81,24 @@ pub fn read_cdf_csv(text: &str, name: &str) -> Result<Vec<CdfPoint>, ReadSeriesE
 }
 
 /// The columns by their names.
-struct Columns(BTreeMap<String, Vec<Cell>>);
+struct NamedColumns(BTreeMap<String, Vec<CellValue>>);
 
 #[derive(Clone, Copy)]
-enum Cell {
+enum CellValue {
     Number(f64),
     LimitingFactor(LimitingFactor),
 }
 
-impl Columns {
+impl NamedColumns {
     fn read(text: &str) -> Result<Self, ReadSeriesError> {
         let mut lines = text.lines();
         let names = fields(lines.next().unwrap_or_default());
-        let mut columns: Vec<Vec<Cell>> = vec![Vec::new(); names.len()];
+        let mut columns: Vec<Vec<CellValue>> = vec![Vec::new(); names.len()];
         for (number, line) in lines.enumerate() {
             let mut cells = line.split(',');
             for column in &mut columns {
                 let text = cells.next().ok_or(ReadSeriesError::Length { line: number + 2 })?;
-                let cell = Cell::read(text);
+                let cell = CellValue::read(text);
                 column.push(
                     cell.ok_or_else(|| ReadSeriesError::Cell { line: number + 2, text: text.to_owned() })?,
                 );
@@ -110,14 +110,14 @@ impl Columns {
         Ok(Self(names.into_iter().zip(columns).collect()))
     }
 
-    fn cells(&self, name: String) -> Result<&[Cell], ReadSeriesError> {
+    fn cells(&self, name: String) -> Result<&[CellValue], ReadSeriesError> {
         self.0.get(&name).map(Vec::as_slice).ok_or(ReadSeriesError::Column(name))
     }
 
     fn numbers(&self, name: String) -> Result<Vec<f64>, ReadSeriesError> {
-        let number = |cell: &Cell| match cell {
-            Cell::Number(number) => *number,
-            Cell::LimitingFactor(_) => f64::NAN,
+        let number = |cell: &CellValue| match cell {
+            CellValue::Number(number) => *number,
+            CellValue::LimitingFactor(_) => f64::NAN,
         };
         Ok(self.cells(name)?.iter().map(number).collect())
     }
@@ -125,9 +125,9 @@ impl Columns {
     fn flow(&self, plan: &FlowPlan, all: &MeasurePlan) -> Result<FlowSeries, ReadSeriesError> {
         let name = &plan.name;
         let numbers = |quantity: &str| self.numbers(format!("{name}.{quantity}"));
-        let factor = |cell: &Cell| match cell {
-            Cell::LimitingFactor(factor) => Some(*factor),
-            Cell::Number(_) => None,
+        let factor = |cell: &CellValue| match cell {
+            CellValue::LimitingFactor(factor) => Some(*factor),
+            CellValue::Number(_) => None,
         };
         let index = all.flows.iter().position(|flow| flow.name == *name);
         let coupled = all.couplings.iter().any(|own| own.flows.iter().any(|&flow| Some(flow) == index));
@@ -192,7 +192,7 @@ impl Columns {
     }
 }
 
-impl Cell {
+impl CellValue {
     /// An empty cell is a missing number.
     fn read(text: &str) -> Option<Self> {
         if text.is_empty() {

@@ -11,19 +11,19 @@ use weir_world::{PacketMeta, Side};
 
 use super::columns::{FlowSeries, LinkSeries, Series, SignalSeries};
 use super::coupling::{Aggregates, ShareColumns, together};
-use super::decisions::{DecisionRecorder, Reason};
+use super::decisions::{DecisionReason, DecisionRecorder};
 use super::recording::{BLOCK, Recording};
 use super::spool::{NewBlockStorage, Spool};
-use crate::metrics::bins::{Counts, Grid};
+use crate::metrics::bins::{BinCounts, BinGrid};
 use crate::metrics::flow::FlowRecorder;
 use crate::metrics::link::{LinkRecorder, capacity};
 use crate::metrics::plan::{CouplingPlan, FlowPlan, MeasurePlan};
-use crate::metrics::span::Span;
+use crate::metrics::span::ActiveSpan;
 
 /// Records a run over time.
 #[derive(Debug)]
 pub(in crate::metrics) struct SeriesRecorder {
-    grid: Grid,
+    grid: BinGrid,
     /// The first bin of the present block.
     from: usize,
     flows: Vec<FlowColumns>,
@@ -36,8 +36,8 @@ pub(in crate::metrics) struct SeriesRecorder {
 
 #[derive(Debug)]
 struct FlowColumns {
-    sent: Counts,
-    lost_packets: Counts,
+    sent: BinCounts,
+    lost_packets: BinCounts,
     owd_excess: DelayColumn,
     frame_delay: DelayColumn,
     target: TargetColumns,
@@ -48,7 +48,7 @@ struct FlowColumns {
 }
 
 impl SeriesRecorder {
-    pub(in crate::metrics) fn new(plan: &MeasurePlan, grid: &Grid, new_storage: NewBlockStorage) -> Self {
+    pub(in crate::metrics) fn new(plan: &MeasurePlan, grid: &BinGrid, new_storage: NewBlockStorage) -> Self {
         let has_signals =
             |flow: &FlowPlan| !flow.sender_signals.is_empty() || !flow.receiver_signals.is_empty();
         let bins = grid.len().min(BLOCK);
@@ -133,15 +133,15 @@ impl SeriesRecorder {
         now: Time,
         flow: usize,
         rates: (DataRate, DataRate),
-        reason: Reason,
+        reason: DecisionReason,
         controller: &dyn Controller,
     ) {
         self.decisions.record(now, flow, rates, reason, controller);
     }
 
-    pub(in crate::metrics) fn told(&mut self, bin: usize, flow: usize, word: &CouplingMessage) {
+    pub(in crate::metrics) fn on_message(&mut self, bin: usize, flow: usize, message: &CouplingMessage) {
         if let Some(share) = self.flows.get_mut(flow).and_then(|columns| columns.share.as_mut()) {
-            share.told(bin - self.from, word);
+            share.on_message(bin - self.from, message);
         }
     }
 
@@ -222,8 +222,8 @@ impl FlowColumns {
             names.iter().map(|name| SignalSeries::new(name, side, bins)).collect()
         };
         Self {
-            sent: Counts::new(bins),
-            lost_packets: Counts::new(bins),
+            sent: BinCounts::new(bins),
+            lost_packets: BinCounts::new(bins),
             owd_excess: DelayColumn::new(bins),
             frame_delay: DelayColumn::new(bins),
             target: TargetColumns::new(bins, plan.stop.min(end)),
@@ -237,15 +237,15 @@ impl FlowColumns {
     /// begin.
     fn take(
         &mut self,
-        grid: &Grid,
+        grid: &BinGrid,
         own: &Range<usize>,
         next: usize,
         name: &str,
-        receipts: &Counts,
+        receipts: &BinCounts,
     ) -> (FlowSeries, Option<Aggregates>) {
         let (target_rate_bps, limiting_factor) = self.target.take(grid, own, next);
         let [sent, lost] =
-            [&mut self.sent, &mut self.lost_packets].map(|counts| mem::replace(counts, Counts::new(next)));
+            [&mut self.sent, &mut self.lost_packets].map(|counts| mem::replace(counts, BinCounts::new(next)));
         let [owd_excess, frame_delay] = [&mut self.owd_excess, &mut self.frame_delay]
             .map(|column| mem::replace(column, DelayColumn::new(next)));
         let loss = |bin: usize| {
@@ -272,7 +272,7 @@ impl FlowColumns {
 }
 
 /// Bit/s in each of the bins `own`, from the bytes in it.
-fn rates(grid: &Grid, own: &Range<usize>, bytes: impl Fn(usize, Span) -> f64) -> Vec<f64> {
+fn rates(grid: &BinGrid, own: &Range<usize>, bytes: impl Fn(usize, ActiveSpan) -> f64) -> Vec<f64> {
     own.clone()
         .map(|bin| {
             let span = grid.span(bin);
@@ -364,18 +364,18 @@ impl TargetColumns {
     }
 
     /// `first` is the first bin of the block.
-    fn change(&mut self, grid: &Grid, first: usize, now: Time, target: &Target) {
+    fn change(&mut self, grid: &BinGrid, first: usize, now: Time, target: &Target) {
         self.advance(grid, first, now);
         self.since = Some((now, target.limiting_factor, target.sending_rate.bps_f64()));
     }
 
     /// Spreads the time since the last change over the bins.
-    fn advance(&mut self, grid: &Grid, first: usize, now: Time) {
+    fn advance(&mut self, grid: &BinGrid, first: usize, now: Time) {
         let now = now.min(self.stop);
         let Some((mut from, factor, rate)) = self.since else { return };
         while from < now {
             let bin = grid.bin(from);
-            let part = Span::new(from, now.min(grid.span(bin).to));
+            let part = ActiveSpan::new(from, now.min(grid.span(bin).to));
             if bin >= grid.len() || part.nanos() == 0 {
                 break;
             }
@@ -403,7 +403,7 @@ impl TargetColumns {
     /// The columns of the bins `own`; the `next` ones begin.
     fn take(
         &mut self,
-        grid: &Grid,
+        grid: &BinGrid,
         own: &Range<usize>,
         next: usize,
     ) -> (Vec<f64>, Vec<Option<LimitingFactor>>) {

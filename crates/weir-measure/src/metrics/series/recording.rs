@@ -8,7 +8,7 @@ use super::columns::Series;
 use super::decisions::Decisions;
 use super::spool::{Block, Spooled};
 use super::table::Column;
-use super::values::Values;
+use super::values::ColumnValues;
 
 /// Bins that are held in memory, 55 minutes: a call under GCC takes 12 MB.
 pub(super) const BLOCK: usize = 32 * 1024;
@@ -129,10 +129,10 @@ impl Block for Series {
     fn write(&mut self, out: &mut impl Write) -> io::Result<()> {
         for values in self.values() {
             match values {
-                Values::Numbers(numbers, _) => {
+                ColumnValues::Numbers(numbers, _) => {
                     numbers.iter().try_for_each(|number| out.write_all(&number.to_le_bytes()))?;
                 }
-                Values::LimitingFactors(factors) => {
+                ColumnValues::LimitingFactors(factors) => {
                     factors.iter().try_for_each(|factor| out.write_all(&[code(*factor)]))?;
                 }
             }
@@ -143,7 +143,7 @@ impl Block for Series {
     fn read(&mut self, from: &mut impl Read) -> io::Result<()> {
         for values in self.values() {
             match values {
-                Values::Numbers(numbers, _) => {
+                ColumnValues::Numbers(numbers, _) => {
                     numbers.resize(BLOCK, f64::NAN);
                     for number in numbers {
                         let mut bytes = [0; 8];
@@ -151,7 +151,7 @@ impl Block for Series {
                         *number = f64::from_le_bytes(bytes);
                     }
                 }
-                Values::LimitingFactors(factors) => {
+                ColumnValues::LimitingFactors(factors) => {
                     factors.resize(BLOCK, None);
                     for factor in factors {
                         let mut byte = [0];

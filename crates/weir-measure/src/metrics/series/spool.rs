@@ -45,12 +45,12 @@ pub(super) struct Spool {
 /// be written, all methods that read it fail.
 #[derive(Clone, Debug)]
 pub(super) struct Spooled<B> {
-    earlier: Option<Result<Arc<Mutex<Earlier>>, Arc<io::Error>>>,
+    earlier: Option<Result<Arc<Mutex<StoredBlocks>>, Arc<io::Error>>>,
     last: B,
 }
 
 #[derive(Debug)]
-struct Earlier {
+struct StoredBlocks {
     storage: Box<dyn BlockStorage>,
     blocks: usize,
 }
@@ -86,7 +86,7 @@ impl Spool {
             None => storage.map(whole),
         };
         let earlier = |storage: io::Result<Box<dyn BlockStorage>>| match storage {
-            Ok(storage) => Ok(Arc::new(Mutex::new(Earlier { storage, blocks }))),
+            Ok(storage) => Ok(Arc::new(Mutex::new(StoredBlocks { storage, blocks }))),
             Err(error) => Err(Arc::new(error)),
         };
         Spooled { earlier: storage.map(earlier), last }
@@ -103,7 +103,7 @@ impl<B: Block> Spooled<B> {
         mut take: impl FnMut(&B) -> Result<(), E>,
     ) -> Result<(), E> {
         if let Some(mut earlier) = self.earlier()? {
-            let Earlier { storage, blocks } = &mut *earlier;
+            let StoredBlocks { storage, blocks } = &mut *earlier;
             storage.rewind()?;
             let mut storage = BufReader::new(storage);
             let mut block = self.last.clone();
@@ -123,7 +123,7 @@ impl<B: Block> Spooled<B> {
         Ok(self.earlier()?.map_or(0, |earlier| earlier.blocks))
     }
 
-    fn earlier(&self) -> io::Result<Option<MutexGuard<'_, Earlier>>> {
+    fn earlier(&self) -> io::Result<Option<MutexGuard<'_, StoredBlocks>>> {
         match &self.earlier {
             None => Ok(None),
             Some(Ok(earlier)) => Ok(Some(earlier.lock().unwrap_or_else(PoisonError::into_inner))),

@@ -4,7 +4,7 @@ use super::{LEAST_SEEDS, Ranked, Ranking};
 use crate::results::over_runs::Value;
 
 /// Wording of a quantity in the sentence.
-struct Quantity {
+struct QuantityWording {
     /// Phrase behind the better candidate's name.
     better: &'static str,
     unit: &'static str,
@@ -14,21 +14,21 @@ struct Quantity {
     better_than: fn(&Ranked) -> &[String],
 }
 
-const FRAME_DELAY: Quantity = Quantity {
+const FRAME_DELAY: QuantityWording = QuantityWording {
     better: "has the shorter frame delay",
     unit: " ms",
     decimals: 0,
     value: |own| own.frame_delay_ms,
     better_than: |own| &own.shorter_frame_delay_than,
 };
-const FREEZES: Quantity = Quantity {
+const FREEZES: QuantityWording = QuantityWording {
     better: "has fewer freezes",
     unit: "",
     decimals: 1,
     value: |own| own.freezes,
     better_than: |own| &own.fewer_freezes_than,
 };
-const NEIGHBOUR: Quantity = Quantity {
+const NEIGHBOUR: QuantityWording = QuantityWording {
     better: "leaves its neighbour more",
     unit: " kbit/s",
     decimals: 0,
@@ -82,7 +82,7 @@ impl Ranking {
 
     /// The recommended leaders, and why. Empty where there is one leader.
     fn recommendation(&self) -> String {
-        let differ = |criteria: &[Quantity], among: &[String]| -> Vec<String> {
+        let differ = |criteria: &[QuantityWording], among: &[String]| -> Vec<String> {
             let of = |by| self.recommended.iter().filter_map(move |name| self.why(name, by, among));
             criteria.iter().flat_map(of).collect()
         };
@@ -107,7 +107,7 @@ impl Ranking {
     }
 
     /// The advantage of the candidate `name` over some of `among`; for one that beats none of them `None`.
-    fn why(&self, name: &str, by: &Quantity, among: &[String]) -> Option<String> {
+    fn why(&self, name: &str, by: &QuantityWording, among: &[String]) -> Option<String> {
         let own = self.candidate(name)?;
         let shown = |own: &Ranked| Some(format!("{:.*}{}", by.decimals, (by.value)(own)?, by.unit));
         let beaten = (by.better_than)(own).iter().filter(|other| among.contains(other));

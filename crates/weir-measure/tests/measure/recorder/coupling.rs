@@ -23,7 +23,7 @@ fn shares_are_of_the_bytes_of_coupled_flows_alone() {
     near(flows[0].share_sent, 0.75, 1e-12);
     near(flows[1].share_sent, 0.25, 1e-12);
     near(flows[0].share_received, 0.6, 1e-12);
-    assert_eq!((flows[2].share_sent, flows[2].share_wanted, flows[2].refused_words), (None, None, None));
+    assert_eq!((flows[2].share_sent, flows[2].share_wanted, flows[2].refused_messages), (None, None, None));
 }
 
 #[test]
@@ -51,7 +51,7 @@ fn words_that_are_refused_are_counted() {
     run.0.coupling_message(Time::from_millis(1500), 0, &CouplingMessage::Pause, refused);
     run.0.coupling_message(Time::from_millis(1600), 0, &CouplingMessage::Pause, None);
     let flows = run.metrics().flows;
-    assert_eq!((flows[0].refused_words, flows[1].refused_words), (Some(1.0), Some(0.0)));
+    assert_eq!((flows[0].refused_messages, flows[1].refused_messages), (Some(1.0), Some(0.0)));
 }
 
 #[test]

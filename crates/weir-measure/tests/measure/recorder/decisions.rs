@@ -4,7 +4,7 @@ use weir_cc::{
     AllocatedRate, ChangeReason, Controller, Decision, Evidence, Feedback, PathEvent, SendState, SendTime,
     Signal,
 };
-use weir_measure::metrics::{Decisions, Reason, RecordedDecision};
+use weir_measure::metrics::{DecisionReason, Decisions, RecordedDecision};
 
 use super::*;
 
@@ -102,12 +102,13 @@ fn a_row_is_a_move_of_two_per_cent_or_another_factor_and_starts_where_the_one_be
         let [from, to] = [row.from, row.to].map(|rate| rate.bps() / 1000);
         (row.time.nanos() / 1_000_000, from, to, row.reason, row.limiting_factor)
     };
-    let (growth, delay) = (Reason::Decision(ChangeReason::Growth), Reason::Decision(ChangeReason::Delay));
+    let (growth, delay) =
+        (DecisionReason::Decision(ChangeReason::Growth), DecisionReason::Decision(ChangeReason::Delay));
     let expected = [
         (100, 1000, 1000, growth, LimitingFactor::RampUp),
         (300, 1000, 1020, growth, LimitingFactor::RampUp),
         (400, 1020, 1020, growth, LimitingFactor::Delay),
-        (600, 1020, 510, Reason::Coupling, LimitingFactor::Delay),
+        (600, 1020, 510, DecisionReason::Coupling, LimitingFactor::Delay),
         (701, 510, 255, delay, LimitingFactor::Delay),
     ];
     assert_eq!(rows.iter().map(short).collect::<Vec<_>>(), expected);

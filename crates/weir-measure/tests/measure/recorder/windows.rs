@@ -2,17 +2,17 @@
 
 use std::sync::Arc;
 
-use weir_measure::metrics::{Backlog, Measured, NetworkObserver, Window};
+use weir_measure::metrics::{BacklogReader, ExtraWindow, Measured, NetworkObserver};
 use weir_world::Loss;
 
 use super::*;
 
-fn window(name: &str, spans: &[(u64, u64)], delays_only: bool) -> Window {
+fn window(name: &str, spans: &[(u64, u64)], delays_only: bool) -> ExtraWindow {
     let spans = spans.iter().map(|&(from, to)| (Time::from_millis(from), Time::from_millis(to)));
-    Window { name: name.to_owned(), spans: spans.collect(), delays_only }
+    ExtraWindow { name: name.to_owned(), spans: spans.collect(), delays_only }
 }
 
-fn measured(windows: Vec<Window>) -> Measured {
+fn measured(windows: Vec<ExtraWindow>) -> Measured {
     let mut run = Run::new(MeasurePlan { windows, ..plan(4000, vec![media("a")]) });
     // Received at 100, 1100, 2100 and 3100 ms, 1000, 2000, 3000 and 4000 bytes, 10, 20, 30 and 40 ms late.
     for k in 0..4 {
@@ -143,6 +143,6 @@ fn a_witness_sees_what_waits_while_the_run_lasts() {
     run.0.dropped(Time::from_millis(200), 0, 0, &lost, Loss::Random);
     let waits = PacketMeta { wait: TimeDelta::from_millis(120), ..packet };
     run.0.delivered(Time::from_millis(245), 0, &waits);
-    let waiting = |ms| witness.waiting(0, Time::from_millis(ms), &mut Backlog::default());
+    let waiting = |ms| witness.waiting(0, Time::from_millis(ms), &mut BacklogReader::default());
     assert_eq!([100, 110, 160, 210, 230].map(waiting), [0, 1000, 1500, 1000, 0]);
 }

@@ -16,7 +16,7 @@ use goog_cc::units;
 use goog_cc::{GoogCcConfig, GoogCcNetworkController, LossBasedBweV2Config};
 use weir_cc::packet_feedback::PacketFeedback;
 use weir_cc::{
-    ArrivalTime, Burst, Controller, Fate, Feedback, LimitingFactor, Pacing, Probe, ProbeId, RateLimits,
+    ArrivalTime, Burst, Controller, Feedback, LimitingFactor, Pacing, PacketFate, Probe, ProbeId, RateLimits,
     Receiver, ReceptionReport, SendState, SendTime, SentPacket, Target,
 };
 use weir_units::{DataRate, DataSize, TimeDelta};
@@ -227,7 +227,7 @@ impl GoogCc {
             .map(|result| PacketResult {
                 sent_packet: self.sent_packet(&result.sent),
                 receive_time: match result.fate {
-                    Fate::Arrived { at: Some(at), .. } | Fate::Recovered { at: Some(at), .. } => {
+                    PacketFate::Arrived { at: Some(at), .. } | PacketFate::Recovered { at: Some(at), .. } => {
                         arrival(at.whole_millis())
                     }
                     _ => units::Timestamp::plus_infinity(),
@@ -237,8 +237,10 @@ impl GoogCc {
             .collect();
         // Without a received packet the crate stops with an error, while libwebrtc has no relevant effect.
         if packet_feedbacks.iter().any(PacketResult::is_received) {
-            let sent =
-                results.iter().filter(|result| result.fate != Fate::Missing).map(|result| result.sent.at);
+            let sent = results
+                .iter()
+                .filter(|result| result.fate != PacketFate::Missing)
+                .map(|result| result.sent.at);
             self.window.on_round(now - sent.min().unwrap());
             self.window.outstanding = still_in_flight(state, results).bytes_f64();
             self.window.weigh();
@@ -374,7 +376,7 @@ impl LossModel {
 
 /// Bytes in flight after the feedback `results`; `state` is the state before it.
 fn still_in_flight(state: &SendState, results: &[weir_cc::PacketResult]) -> DataSize {
-    let settled = results.iter().filter(|result| !matches!(result.fate, Fate::Recovered { .. }));
+    let settled = results.iter().filter(|result| !matches!(result.fate, PacketFate::Recovered { .. }));
     state.in_flight.saturating_sub(settled.map(|result| result.sent.size).sum())
 }
 

@@ -89,6 +89,7 @@ impl Modules {
                 ] => {
                     // An associated item does not replace the item of the same name.
                     if depth == 0 || !module.defined.contains_key(name) {
+                        let kind = if depth > 0 && kind == "type" { "associated type" } else { kind };
                         module.defined.insert(name.to_owned(), kind.to_owned());
                     }
                     2
@@ -174,6 +175,12 @@ impl Modules {
 }
 
 impl Module {
+    /// The names of the structs, enums, unions, traits and type aliases.
+    pub(super) fn types(&self) -> impl Iterator<Item = &str> {
+        let is_type = |kind: &str| matches!(kind, "struct" | "enum" | "union" | "trait" | "type");
+        self.defined.iter().filter(move |(_, kind)| is_type(kind)).map(|(name, _)| name.as_str())
+    }
+
     /// Reads the name of the item that `pub` stands before at the start of `tokens`.
     fn publish(&mut self, tokens: &[&str]) {
         let begin = tokens.iter().position(|token| !matches!(*token, "async" | "unsafe" | "extern"));

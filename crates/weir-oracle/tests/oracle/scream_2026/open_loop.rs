@@ -6,7 +6,8 @@
 
 use weir_cc::scream::v2::{Config, ScreamV2};
 use weir_cc::{
-    ArrivalTime, Controller, Ecn, Fate, Feedback, PacketResult, RateLimits, SendState, SendTime, SentPacket,
+    ArrivalTime, Controller, Ecn, Feedback, PacketFate, PacketResult, RateLimits, SendState, SendTime,
+    SentPacket,
 };
 use weir_units::{DataRate, DataSize, TimeDelta};
 
@@ -67,7 +68,7 @@ impl<'a> Replay<'a> {
             (false, false) => Ecn::NotEct,
         };
         let at = Some(ArrivalTime::ZERO + packet.arrived.expect("it arrived"));
-        PacketResult { sent: self.packet(number), fate: Fate::Arrived { at, ecn } }
+        PacketResult { sent: self.packet(number), fate: PacketFate::Arrived { at, ecn } }
     }
 
     /// Losses that the C++ finds when `newest` is acknowledged. The C++ examines as many packets as are newly
@@ -81,7 +82,7 @@ impl<'a> Replay<'a> {
         for number in edge.saturating_sub(looked_at)..edge {
             if self.recording.packets[number].arrived.is_none() && !self.lost[number] {
                 self.lost[number] = true;
-                found.push(PacketResult { sent: self.packet(number), fate: Fate::Missing });
+                found.push(PacketResult { sent: self.packet(number), fate: PacketFate::Missing });
             }
         }
         found

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Curve, Figure, Form, Plot, Scale, number};
+use super::{CurveStyle, Figure, FigureCurve, FigurePlot, PlotScale, number};
 use crate::page::input::{CdfStep, ControllerPanel};
 use crate::page::palette;
 
@@ -17,16 +17,16 @@ pub(super) fn figure(panels: &[(usize, &ControllerPanel)]) -> Option<Figure> {
     let delays = places(panels);
     let mut curves = Vec::new();
     for &(index, panel) in panels {
-        let own = |name: String, steps: &[CdfStep], dash| Curve {
+        let own = |name: String, steps: &[CdfStep], dash| FigureCurve {
             name,
             law: Some(index),
             colour: palette::law(index),
             dash,
             width: 2.0,
-            form: Form::Steps,
+            form: CurveStyle::Steps,
             unit: "share",
             y: shares(steps, &delays),
-            ..Curve::default()
+            ..FigureCurve::default()
         };
         if !panel.queuing_delay.is_empty() {
             let dash = if panel.other.is_some() { &[] } else { palette::dash(index) };
@@ -42,13 +42,13 @@ pub(super) fn figure(panels: &[(usize, &ControllerPanel)]) -> Option<Figure> {
         law: None,
         time: false,
         x: delays.iter().copied().map(number).collect(),
-        plots: vec![Plot {
+        plots: vec![FigurePlot {
             height: HEIGHT,
             label: "share of packets".to_owned(),
-            scale: Scale::Share,
+            scale: PlotScale::Share,
             guides: vec![0.5, 0.95],
             curves,
-            ..Plot::default()
+            ..FigurePlot::default()
         }],
     })
 }

@@ -1,8 +1,8 @@
 //! Coupled flows together: received rate and allocation of each, their aggregate, and the limiting factor of each.
 
-use super::grid::Grid;
+use super::grid::AxisGrid;
 use super::scales::Scales;
-use super::{Curve, Figure, Form, Plot, Scale};
+use super::{CurveStyle, Figure, FigureCurve, FigurePlot, PlotScale};
 use crate::page::input::{ControllerPanel, CoupledCurves, CouplingCurves};
 use crate::page::palette;
 
@@ -24,7 +24,7 @@ fn figure(
     coupling: &CouplingCurves,
     scales: &Scales,
 ) -> Figure {
-    let rows = Rows { grid: Grid::of(&panel.time_s, scales.max_points), scales, coupling };
+    let rows = CouplingRows { grid: AxisGrid::of(&panel.time_s, scales.max_points), scales, coupling };
     let mut plots = vec![rows.rates(), rows.parts()];
     plots.extend(coupling.flows.iter().any(|flow| has_values(&flow.window)).then(|| rows.windows()));
     plots.push(rows.ribbons());
@@ -37,75 +37,94 @@ fn has_values(values: &[f64]) -> bool {
 }
 
 /// Puts together the plots of a coupling.
-struct Rows<'a> {
-    grid: Grid<'a>,
+struct CouplingRows<'a> {
+    grid: AxisGrid<'a>,
     scales: &'a Scales,
     coupling: &'a CouplingCurves,
 }
 
-impl Rows<'_> {
+impl CouplingRows<'_> {
     /// The received rate and the allocation of each flow, the received rate of all, and the coupler's aggregate rate.
-    fn rates(&self) -> Plot {
+    fn rates(&self) -> FigurePlot {
         let unit = self.scales.rate.name;
         let mut curves = Vec::new();
         for (rank, flow) in self.coupling.flows.iter().enumerate() {
             let colour = palette::law(rank);
-            let received = Curve { width: 1.6, unit, colour: colour.clone(), ..Curve::default() };
+            let received = FigureCurve { width: 1.6, unit, colour: colour.clone(), ..FigureCurve::default() };
             curves.extend(self.curve(&flow.name, &self.rate(&flow.receive_rate_bps), received));
-            let share =
-                Curve { width: 1.0, unit, colour, dash: &[6, 4], form: Form::Steps, ..Curve::default() };
+            let share = FigureCurve {
+                width: 1.0,
+                unit,
+                colour,
+                dash: &[6, 4],
+                form: CurveStyle::Steps,
+                ..FigureCurve::default()
+            };
             curves.extend(self.curve(&format!("{}, share", flow.name), &self.rate(&flow.share_bps), share));
         }
-        let ink = || Curve { colour: palette::INK.to_owned(), unit, ..Curve::default() };
-        let together = Curve { width: 2.2, ..ink() };
+        let ink = || FigureCurve { colour: palette::INK.to_owned(), unit, ..FigureCurve::default() };
+        let together = FigureCurve { width: 2.2, ..ink() };
         curves.extend(self.curve("together", &self.rate(&self.coupling.receive_rate_bps), together));
-        let aggregate = Curve { width: 1.2, dash: &[2, 3], form: Form::Steps, ..ink() };
+        let aggregate = FigureCurve { width: 1.2, dash: &[2, 3], form: CurveStyle::Steps, ..ink() };
         curves.extend(self.curve("S_CR", &self.rate(&self.coupling.aggregate_bps), aggregate));
         let label = self.scales.rate.label();
-        Plot { height: RATES, label, scale: Scale::Zero, smooth: true, curves, ..Plot::default() }
+        FigurePlot {
+            height: RATES,
+            label,
+            scale: PlotScale::Zero,
+            smooth: true,
+            curves,
+            ..FigurePlot::default()
+        }
     }
 
     /// Each flow's share of the sent data, and the share that its weight asks for.
-    fn parts(&self) -> Plot {
+    fn parts(&self) -> FigurePlot {
         let mut curves = Vec::new();
         for (rank, flow) in self.coupling.flows.iter().enumerate() {
-            let part = || Curve { colour: palette::law(rank), unit: "share", ..Curve::default() };
+            let part = || FigureCurve { colour: palette::law(rank), unit: "share", ..FigureCurve::default() };
             curves.extend(self.curve(
                 &format!("{}, part", flow.name),
                 &flow.part_sent,
-                Curve { width: 1.6, ..part() },
+                FigureCurve { width: 1.6, ..part() },
             ));
-            let wanted = Curve { width: 1.0, dash: &[6, 4], form: Form::Steps, ..part() };
+            let wanted = FigureCurve { width: 1.0, dash: &[6, 4], form: CurveStyle::Steps, ..part() };
             curves.extend(self.curve(&format!("{}, by weight", flow.name), &flow.part_wanted, wanted));
         }
         let label = "part sent".to_owned();
-        Plot { height: PARTS, label, scale: Scale::Share, curves, ..Plot::default() }
+        FigurePlot { height: PARTS, label, scale: PlotScale::Share, curves, ..FigurePlot::default() }
     }
 
-    fn windows(&self) -> Plot {
+    fn windows(&self) -> FigurePlot {
         let flows = self.coupling.flows.iter().enumerate();
         let window = |(rank, flow): (usize, &CoupledCurves)| {
             let colour = palette::law(rank);
-            let look = Curve { colour, width: 1.2, form: Form::Steps, unit: "segments", ..Curve::default() };
+            let look = FigureCurve {
+                colour,
+                width: 1.2,
+                form: CurveStyle::Steps,
+                unit: "segments",
+                ..FigureCurve::default()
+            };
             self.curve(&flow.name, &flow.window, look)
         };
         let curves = flows.filter_map(window).collect();
-        Plot {
+        FigurePlot {
             height: PARTS,
             label: "window (segments)".to_owned(),
-            scale: Scale::Zero,
+            scale: PlotScale::Zero,
             curves,
-            ..Plot::default()
+            ..FigurePlot::default()
         }
     }
 
     /// The limiting factor of each flow.
-    fn ribbons(&self) -> Plot {
+    fn ribbons(&self) -> FigurePlot {
         let flows = &self.coupling.flows;
         let lane = |flow: &CoupledCurves| self.grid.lane(&flow.name, &flow.limiting_factor, &flow.decisions);
         let lanes = flows.iter().map(lane).collect();
         let label = "limited by".to_owned();
-        Plot { height: RIBBON * flows.len() + 8, label, lanes, ..Plot::default() }
+        FigurePlot { height: RIBBON * flows.len() + 8, label, lanes, ..FigurePlot::default() }
     }
 
     fn rate(&self, rates_bps: &[f64]) -> Vec<f64> {
@@ -113,8 +132,8 @@ impl Rows<'_> {
     }
 
     /// A curve, unless it has no value at all.
-    fn curve(&self, name: &str, values: &[f64], look: Curve) -> Option<Curve> {
-        has_values(values).then(|| Curve { name: name.to_owned(), y: self.grid.curve(values), ..look })
+    fn curve(&self, name: &str, values: &[f64], look: FigureCurve) -> Option<FigureCurve> {
+        has_values(values).then(|| FigureCurve { name: name.to_owned(), y: self.grid.curve(values), ..look })
     }
 }
 
@@ -143,7 +162,7 @@ mod tests {
         ControllerPanel { time_s: vec![0.0, 0.1], couplings: vec![coupling], ..ControllerPanel::default() }
     }
 
-    fn names(plot: &Plot) -> Vec<&str> {
+    fn names(plot: &FigurePlot) -> Vec<&str> {
         plot.curves.iter().map(|curve| curve.name.as_str()).collect()
     }
 

@@ -11,14 +11,14 @@ use crate::page::input::{DecisionTick, Move};
 
 /// The places of an axis: each bin, or two for each stretch of bins.
 #[derive(Clone, Debug)]
-pub(super) struct Grid<'a> {
+pub(super) struct AxisGrid<'a> {
     time: &'a [f64],
     max_points: usize,
     /// Stretches of bins that share a place, where there are too many bins.
     stretches: Option<Vec<Range<usize>>>,
 }
 
-impl<'a> Grid<'a> {
+impl<'a> AxisGrid<'a> {
     pub(crate) fn of(time: &'a [f64], max_points: usize) -> Self {
         let crowded = time.len() > max_points;
         let stretches = crowded.then(|| stretches(time.len(), max_points / 2).collect());
@@ -106,7 +106,7 @@ mod tests {
 
     #[test]
     fn few_bins_all_have_their_place() {
-        let grid = Grid::of(&[0.0, 0.1, 0.2], 10);
+        let grid = AxisGrid::of(&[0.0, 0.1, 0.2], 10);
         assert_eq!(grid.x(), [json!(0.0), json!(0.1), json!(0.2)]);
         assert_eq!(grid.curve(&[1.0, f64::NAN]), [json!(1), Value::Null, Value::Null]);
     }
@@ -115,7 +115,7 @@ mod tests {
     fn of_each_stretch_the_extremes_stay_in_their_order() {
         // Two stretches of four: 9 comes before 0, and 2 before 7; a stretch without values is a gap.
         let time: Vec<f64> = (0..8).map(f64::from).collect();
-        let grid = Grid::of(&time, 4);
+        let grid = AxisGrid::of(&time, 4);
         assert_eq!(grid.x(), [json!(0.0), json!(2.0), json!(4.0), json!(6.0)]);
         let values = [5.0, 9.0, 4.0, 0.0, 2.0, 3.0, 7.0, 6.0];
         assert_eq!(grid.curve(&values), [json!(9), json!(0), json!(2), json!(7)]);
@@ -128,7 +128,7 @@ mod tests {
     fn no_curve_is_longer_than_allowed() {
         for bins in [2000, 2001, 2999, 9000] {
             let time: Vec<f64> = (0..bins).map(f64::from).collect();
-            let grid = Grid::of(&time, 2000);
+            let grid = AxisGrid::of(&time, 2000);
             let (x, y) = (grid.x(), grid.curve(&time));
             assert!(x.len() <= 2000 && x.len() == y.len(), "{bins}: {}", x.len());
             assert!(grid.times().is_sorted_by(|a, b| a < b), "{bins}");
@@ -147,14 +147,14 @@ mod tests {
         ];
         let tick = |time_s, change| DecisionTick { time_s, change, text: String::from("why") };
         let ticks = [tick(0.1, Move::Down), tick(0.25, Move::None)];
-        let lane = Grid::of(&time, 2000).lane("video", &factors, &ticks);
+        let lane = AxisGrid::of(&time, 2000).lane("video", &factors, &ticks);
         assert_eq!(
             lane.factors,
             [Some(LimitingFactor::RampUp as usize), None, Some(LimitingFactor::Loss as usize)]
         );
         assert_eq!(lane.edges, [json!(0.0), json!(0.2), json!(0.3), json!(0.5)]);
         assert_eq!(lane.ticks, [(json!(0.1), -1, "why".into()), (json!(0.25), 0, "why".into())]);
-        let empty = Grid::of(&[], 2000).lane("video", &[], &[]);
+        let empty = AxisGrid::of(&[], 2000).lane("video", &[], &[]);
         assert!(empty.edges.is_empty() && empty.factors.is_empty());
     }
 }

@@ -27,12 +27,12 @@ pub(super) struct Figure {
     /// Whether its axis is the time, which all figures share.
     time: bool,
     x: Vec<Value>,
-    plots: Vec<Plot>,
+    plots: Vec<FigurePlot>,
 }
 
 /// A plot: curves over the figure's axis, or lanes of colours.
 #[derive(Clone, Debug, Default, Serialize)]
-struct Plot {
+struct FigurePlot {
     /// Height in pixels.
     height: usize,
     /// The label of the vertical axis.
@@ -40,22 +40,22 @@ struct Plot {
     /// Title above the plot; empty for none.
     #[serde(skip_serializing_if = "String::is_empty")]
     title: String,
-    scale: Scale,
+    scale: PlotScale,
     /// Whether its curves are means over a second while the whole run is in sight.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     smooth: bool,
     /// Levels to mark.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     guides: Vec<f64>,
-    curves: Vec<Curve>,
+    curves: Vec<FigureCurve>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     lanes: Vec<Lane>,
 }
 
-/// The range of a plot's vertical axis. All but [`Scale::Share`] follow the visible part when the page is zoomed.
+/// The range of a plot's vertical axis. All but [`PlotScale::Share`] follow the visible part when the page is zoomed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-enum Scale {
+enum PlotScale {
     /// Rates, alike in all plots.
     Rate,
     /// Delays, logarithmic and alike in all plots.
@@ -72,7 +72,7 @@ enum Scale {
 /// The drawing style of a curve.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-enum Form {
+enum CurveStyle {
     /// Lines from point to point.
     #[default]
     Line,
@@ -87,7 +87,7 @@ enum Form {
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-struct Curve {
+struct FigureCurve {
     name: String,
     /// The controller of the curve, where curves of several controllers meet.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -97,7 +97,7 @@ struct Curve {
     #[serde(skip_serializing_if = "<[u8]>::is_empty")]
     dash: &'static [u8],
     width: f64,
-    form: Form,
+    form: CurveStyle,
     /// Whether the shared axis follows it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     leads: bool,
@@ -170,7 +170,7 @@ impl Figure {
         const KEYS: usize = 30;
         const AXIS: usize = 24;
         const TITLE: usize = 22;
-        let own = |plot: &Plot| plot.height + if plot.title.is_empty() { 0 } else { TITLE };
+        let own = |plot: &FigurePlot| plot.height + if plot.title.is_empty() { 0 } else { TITLE };
         KEYS + AXIS + self.plots.iter().map(own).sum::<usize>()
     }
 }

@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
-use super::grid::Grid;
+use super::grid::AxisGrid;
 use super::scales::Scales;
-use super::{Curve, Figure, Form, Plot, number};
+use super::{CurveStyle, Figure, FigureCurve, FigurePlot, number};
 use crate::page::input::{ControllerPanel, SignalBand};
 use crate::page::palette;
 
@@ -15,33 +15,33 @@ const BRIDGED_SECONDS: f64 = 3.0;
 
 /// The figure of the controller with this index, with a plot per signal that was ever known, or `None` if none was.
 pub(super) fn figure(index: usize, panel: &ControllerPanel, scales: &Scales) -> Option<Figure> {
-    let grid = Grid::of(&panel.time_s, scales.max_points / 2);
+    let grid = AxisGrid::of(&panel.time_s, scales.max_points / 2);
     let ever_known = |signal: &&SignalBand| signal.min.iter().any(|value| value.is_finite());
-    let plots: Vec<Plot> =
+    let plots: Vec<FigurePlot> =
         panel.signals.iter().filter(ever_known).map(|signal| plot(index, signal, &grid)).collect();
     let (id, law) = (format!("signals-{index}"), Some(index));
     (!plots.is_empty()).then(|| Figure { id, law, time: true, x: grid.x(), plots })
 }
 
 /// The band between the least and the greatest value of each place.
-fn plot(index: usize, signal: &SignalBand, grid: &Grid<'_>) -> Plot {
-    let edge = |name: &str, form, values: Vec<f64>| Curve {
+fn plot(index: usize, signal: &SignalBand, grid: &AxisGrid<'_>) -> FigurePlot {
+    let edge = |name: &str, form, values: Vec<f64>| FigureCurve {
         name: name.to_owned(),
         colour: palette::law(index),
         width: 1.0,
         form,
         y: bridged(&grid.times(), &values),
-        ..Curve::default()
+        ..FigureCurve::default()
     };
     let curves = vec![
-        edge("greatest", Form::Band, grid.edge(&signal.max, f64::max)),
-        edge("least", Form::Line, grid.edge(&signal.min, f64::min)),
+        edge("greatest", CurveStyle::Band, grid.edge(&signal.max, f64::max)),
+        edge("least", CurveStyle::Line, grid.edge(&signal.min, f64::min)),
     ];
     let title = match signal.meaning.as_str() {
         "" => signal.name.clone(),
         meaning => format!("{}: {meaning}", signal.name),
     };
-    Plot { height: HEIGHT, label: signal.unit.clone(), title, curves, ..Plot::default() }
+    FigurePlot { height: HEIGHT, label: signal.unit.clone(), title, curves, ..FigurePlot::default() }
 }
 
 /// The values of a curve; short silences are bridged by the line, longer ones are gaps.
@@ -71,10 +71,10 @@ mod tests {
     fn a_band_lies_between_the_least_and_the_greatest_values() {
         let mut signal = band(&[1.0, 2.0], &[3.0, 5.0]);
         (signal.meaning, signal.unit) = ("what it sees".to_owned(), "ms".to_owned());
-        let plot = plot(0, &signal, &Grid::of(&[0.0, 1.0], 2000));
+        let plot = plot(0, &signal, &AxisGrid::of(&[0.0, 1.0], 2000));
         assert_eq!(plot.curves[0].y, [json!(3), json!(5)]);
         assert_eq!(plot.curves[1].y, [json!(1), json!(2)]);
-        assert_eq!(plot.curves[0].form, Form::Band);
+        assert_eq!(plot.curves[0].form, CurveStyle::Band);
         assert_eq!((plot.title.as_str(), plot.label.as_str()), ("x_curr: what it sees", "ms"));
     }
 
@@ -94,7 +94,7 @@ mod tests {
         let mut max = vec![1.0; 5_000];
         min[1_234] = -8.0;
         max[4_321] = 9.0;
-        let plot = plot(0, &band(&min, &max), &Grid::of(&time, 2000));
+        let plot = plot(0, &band(&min, &max), &AxisGrid::of(&time, 2000));
         assert!(plot.curves[0].y.len() <= 2000);
         assert!(plot.curves[1].y.contains(&json!(-8)) && plot.curves[0].y.contains(&json!(9)));
     }

@@ -1,8 +1,8 @@
 //! A controller over time: rates below the capacity, limiting factors, frame delay and losses.
 
-use super::grid::Grid;
+use super::grid::AxisGrid;
 use super::scales::{INTERACTIVE_MS, Scales};
-use super::{Curve, Figure, Form, Lane, Plot, Scale};
+use super::{CurveStyle, Figure, FigureCurve, FigurePlot, Lane, PlotScale};
 use crate::page::input::{ControllerPanel, FlowCurves, FlowRole};
 use crate::page::palette;
 
@@ -18,40 +18,40 @@ const SECOND: &[u8] = &[5, 3];
 
 /// The figure of the controller with this index.
 pub(super) fn figure(index: usize, panel: &ControllerPanel, scales: &Scales) -> Figure {
-    let grid = Grid::of(&panel.time_s, scales.max_points);
+    let grid = AxisGrid::of(&panel.time_s, scales.max_points);
     let plots = vec![
-        Plot {
+        FigurePlot {
             height: RATES,
             label: scales.rate.label(),
-            scale: Scale::Rate,
+            scale: PlotScale::Rate,
             smooth: true,
             curves: rates(index, panel, &grid, scales),
-            ..Plot::default()
+            ..FigurePlot::default()
         },
-        Plot {
+        FigurePlot {
             height: if panel.other.is_some() { 2 * RIBBON } else { RIBBON },
             label: "limited by".to_owned(),
             lanes: ribbons(panel, &grid),
-            ..Plot::default()
+            ..FigurePlot::default()
         },
-        Plot {
+        FigurePlot {
             height: DELAYS,
             label: "delay (ms)".to_owned(),
-            scale: Scale::Delay,
+            scale: PlotScale::Delay,
             guides: vec![INTERACTIVE_MS],
             curves: delays(index, panel, &grid),
-            ..Plot::default()
+            ..FigurePlot::default()
         },
     ];
     Figure { id: format!("timeline-{index}"), law: Some(index), time: true, x: grid.x(), plots }
 }
 
 /// The limiting factor over time; for two runs, that of both.
-fn ribbons(panel: &ControllerPanel, grid: &Grid<'_>) -> Vec<Lane> {
+fn ribbons(panel: &ControllerPanel, grid: &AxisGrid<'_>) -> Vec<Lane> {
     match &panel.other {
         None => vec![grid.lane("limited by", &panel.limiting_factor, &panel.decisions)],
         Some(other) => {
-            let second = Grid::of(&other.time_s, grid.len());
+            let second = AxisGrid::of(&other.time_s, grid.len());
             vec![
                 grid.lane("first", &panel.limiting_factor, &panel.decisions),
                 second.lane("second", &other.limiting_factor, &other.decisions),
@@ -61,7 +61,7 @@ fn ribbons(panel: &ControllerPanel, grid: &Grid<'_>) -> Vec<Lane> {
 }
 
 /// Frame delay and losses, of two runs both frame delays and the losses of the first.
-fn delays(index: usize, panel: &ControllerPanel, grid: &Grid<'_>) -> Vec<Curve> {
+fn delays(index: usize, panel: &ControllerPanel, grid: &AxisGrid<'_>) -> Vec<FigureCurve> {
     let mut own = frame_delay(panel, grid);
     let mut curves = Vec::new();
     if let Some(other) = &panel.other {
@@ -69,7 +69,7 @@ fn delays(index: usize, panel: &ControllerPanel, grid: &Grid<'_>) -> Vec<Curve> 
         let delays = onto(&panel.time_s, &other.time_s, &other.frame_delay_ms);
         let second = ControllerPanel { frame_delay_ms: delays, ..ControllerPanel::default() };
         let name = "frame delay, second run".to_owned();
-        curves.push(Curve { name, dash: SECOND, ..frame_delay(&second, grid) });
+        curves.push(FigureCurve { name, dash: SECOND, ..frame_delay(&second, grid) });
     }
     curves.insert(0, own);
     curves.push(losses(panel, grid));
@@ -86,26 +86,26 @@ fn onto(to: &[f64], from: &[f64], values: &[f64]) -> Vec<f64> {
     to.iter().map(at).collect()
 }
 
-fn rates(index: usize, panel: &ControllerPanel, grid: &Grid<'_>, scales: &Scales) -> Vec<Curve> {
+fn rates(index: usize, panel: &ControllerPanel, grid: &AxisGrid<'_>, scales: &Scales) -> Vec<FigureCurve> {
     let curve = |rates_bps: &[f64]| grid.curve(&scales.rate.scale(rates_bps));
-    let mut curves = vec![Curve {
+    let mut curves = vec![FigureCurve {
         name: "capacity".to_owned(),
         colour: palette::CAPACITY_EDGE.to_owned(),
         width: 1.0,
-        form: Form::Area,
+        form: CurveStyle::Area,
         unit: scales.rate.name,
         y: curve(&panel.capacity_bps),
-        ..Curve::default()
+        ..FigureCurve::default()
     }];
     let (media, others): (Vec<_>, Vec<_>) = panel.flows.iter().partition(|flow| flow.role == FlowRole::Media);
-    curves.extend(others.into_iter().map(|flow| Curve {
+    curves.extend(others.into_iter().map(|flow| FigureCurve {
         name: flow.name.clone(),
         colour: palette::COMPETITOR.to_owned(),
         width: 1.2,
         leads: true,
         unit: scales.rate.name,
         y: curve(&flow.receive_rate_bps),
-        ..Curve::default()
+        ..FigureCurve::default()
     }));
     for (rank, flow) in media.into_iter().enumerate() {
         let own = media_rates(flow, rank, index, scales, &curve);
@@ -114,7 +114,7 @@ fn rates(index: usize, panel: &ControllerPanel, grid: &Grid<'_>, scales: &Scales
     }
     if let Some(other) = &panel.other {
         let media = other.flows.iter().filter(|flow| flow.role == FlowRole::Media);
-        curves.extend(media.take(1).map(|flow| Curve {
+        curves.extend(media.take(1).map(|flow| FigureCurve {
             name: format!("{} received, second run", flow.name),
             colour: palette::INK.to_owned(),
             dash: SECOND,
@@ -122,7 +122,7 @@ fn rates(index: usize, panel: &ControllerPanel, grid: &Grid<'_>, scales: &Scales
             leads: true,
             unit: scales.rate.name,
             y: curve(&onto(&panel.time_s, &other.time_s, &flow.receive_rate_bps)),
-            ..Curve::default()
+            ..FigureCurve::default()
         }));
     }
     curves
@@ -135,56 +135,59 @@ fn media_rates(
     index: usize,
     scales: &Scales,
     curve: &dyn Fn(&[f64]) -> Vec<serde_json::Value>,
-) -> Vec<Curve> {
-    let of = |what: &str, colour: String, rates_bps: &[f64]| Curve {
+) -> Vec<FigureCurve> {
+    let of = |what: &str, colour: String, rates_bps: &[f64]| FigureCurve {
         name: format!("{} {what}", flow.name),
         colour,
         width: 1.0,
         unit: scales.rate.name,
         y: curve(rates_bps),
-        ..Curve::default()
+        ..FigureCurve::default()
     };
-    let received =
-        Curve { width: 2.0, leads: true, ..of("received", palette::law(index), &flow.receive_rate_bps) };
+    let received = FigureCurve {
+        width: 2.0,
+        leads: true,
+        ..of("received", palette::law(index), &flow.receive_rate_bps)
+    };
     match rank.checked_sub(1) {
         Some(further) => {
             let dash = FURTHER[further.min(FURTHER.len() - 1)];
-            vec![Curve { dash, width: 1.4, ..received }]
+            vec![FigureCurve { dash, width: 1.4, ..received }]
         }
         None => vec![
-            Curve { dash: &[1, 2], ..of("sent", palette::law(index), &flow.send_rate_bps) },
+            FigureCurve { dash: &[1, 2], ..of("sent", palette::law(index), &flow.send_rate_bps) },
             received,
             of("target", palette::INK.to_owned(), &flow.target_rate_bps),
         ],
     }
 }
 
-fn frame_delay(panel: &ControllerPanel, grid: &Grid<'_>) -> Curve {
+fn frame_delay(panel: &ControllerPanel, grid: &AxisGrid<'_>) -> FigureCurve {
     let positive: Vec<f64> =
         panel.frame_delay_ms.iter().map(|&delay| if delay > 0.0 { delay } else { f64::NAN }).collect();
-    Curve {
+    FigureCurve {
         name: "frame delay".to_owned(),
         colour: palette::INK.to_owned(),
         width: 1.2,
         leads: true,
         unit: "ms",
         y: grid.curve(&positive),
-        ..Curve::default()
+        ..FigureCurve::default()
     }
 }
 
 /// A tick for each place with losses.
-fn losses(panel: &ControllerPanel, grid: &Grid<'_>) -> Curve {
+fn losses(panel: &ControllerPanel, grid: &AxisGrid<'_>) -> FigureCurve {
     let lossy: Vec<f64> =
         panel.loss_ratio.iter().map(|&loss| if loss > 0.0 { loss } else { f64::NAN }).collect();
-    Curve {
+    FigureCurve {
         name: "loss".to_owned(),
         colour: palette::factor(weir_cc::LimitingFactor::Loss),
         width: 1.2,
-        form: Form::Ticks,
+        form: CurveStyle::Ticks,
         unit: "share",
         y: grid.curve(&lossy),
-        ..Curve::default()
+        ..FigureCurve::default()
     }
 }
 

@@ -1,6 +1,6 @@
 use weir_net::Time;
 use weir_units::TimeDelta;
-use weir_world::{CoupledSpec, Desired, RunSpec, Traffic};
+use weir_world::{CoupledSpec, DesiredRate, RunSpec, Traffic};
 
 use crate::compile::{Run, RunOptions};
 use crate::scenario::Scenario;
@@ -64,7 +64,7 @@ fn each_flow_named_and_each_copy_has_a_place_with_its_weights() {
     let of_video = CoupledSpec {
         priority: 2.0,
         later_priorities: vec![(Time::from_millis(5000), 0.5)],
-        desired: Desired::Measured,
+        desired: DesiredRate::Measured,
         ..CoupledSpec::new(0)
     };
     assert_eq!(spec.flows[0].coupled, Some(of_video));

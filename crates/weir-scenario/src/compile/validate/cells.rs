@@ -3,7 +3,7 @@
 use weir_units::TimeDelta;
 
 use super::Problems;
-use crate::scenario::{Cell, Dumbbell, InService, Jitter, LinkModel, Order, Scenario};
+use crate::scenario::{Cell, Dumbbell, InService, LinkJitter, LinkModel, OutputOrder, Scenario};
 use weir_form::{KeyPath, advice};
 
 impl Problems<'_> {
@@ -27,8 +27,8 @@ impl Problems<'_> {
         let queue = path.with("queue");
         let meaningless = [
             (path.with("delay"), model.delay > TimeDelta::ZERO),
-            (path.with("jitter"), model.jitter != Jitter::None),
-            (path.with("order"), model.order != Order::Link),
+            (path.with("jitter"), model.jitter != LinkJitter::None),
+            (path.with("order"), model.order != OutputOrder::Link),
             (path.with("bucket"), model.bucket.is_some()),
             (path.with("changes"), !model.changes.is_empty()),
             (queue.with("at_rate"), model.queue.at_rate.is_some()),

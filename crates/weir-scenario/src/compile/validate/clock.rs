@@ -3,7 +3,7 @@
 use weir_units::TimeDelta;
 
 use super::Problems;
-use crate::scenario::Clock;
+use crate::scenario::HostClock;
 use weir_form::KeyPath;
 
 /// Furthest that a clock may be off: a hundred years.
@@ -12,7 +12,7 @@ const MOST_OFFSET: TimeDelta = TimeDelta::from_secs(876_000 * 3600);
 const COARSEST: TimeDelta = TimeDelta::from_secs(1);
 
 impl Problems<'_> {
-    pub(super) fn clock(&mut self, clock: Clock, path: &KeyPath) {
+    pub(super) fn clock(&mut self, clock: HostClock, path: &KeyPath) {
         if let Some(offset) = clock.offset.filter(|offset| offset.abs() > MOST_OFFSET) {
             let path = path.with("offset");
             let advice = format!("write a time from -{MOST_OFFSET} to {MOST_OFFSET}");

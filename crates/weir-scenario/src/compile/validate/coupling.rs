@@ -5,7 +5,7 @@ use weir_units::TimeDelta;
 use super::Problems;
 use crate::compile::traffic::has_window;
 use crate::registry::{self, CouplerInfo, CouplerSetting, Steers, TcpProfile};
-use crate::scenario::{Carried, Coupling, Detection, Flow, NO_COUPLER, PriorityStep, Scenario};
+use crate::scenario::{Coupling, Detection, Flow, FlowTraffic, NO_COUPLER, PriorityStep, Scenario};
 use weir_form::{KeyPath, advice, list};
 
 /// Longest delay of messages to the coupler.
@@ -166,16 +166,16 @@ impl Problems<'_> {
 /// Why a flow of this kind cannot be coupled, or `None` if it can.
 fn uncoupled_kind(flow: &Flow) -> Option<&'static str> {
     match &flow.carried {
-        Carried::Constant(_) => Some("its rate is what it is, whatever happens"),
-        Carried::Audio(_) => Some("audio has a rate of its own, whatever happens"),
-        Carried::Web(_) => Some("each of its requests has a connection of its own"),
-        Carried::Tcp(tcp) if tcp.downloads.is_some() => {
+        FlowTraffic::Constant(_) => Some("its rate is what it is, whatever happens"),
+        FlowTraffic::Audio(_) => Some("audio has a rate of its own, whatever happens"),
+        FlowTraffic::Web(_) => Some("each of its requests has a connection of its own"),
+        FlowTraffic::Tcp(tcp) if tcp.downloads.is_some() => {
             Some("each of its downloads has a connection of its own")
         }
-        Carried::Tcp(tcp) if tcp.profile == TcpProfile::Chromium2015 => {
+        FlowTraffic::Tcp(tcp) if tcp.profile == TcpProfile::Chromium2015 => {
             Some("the stack `chromium-2015` has an algorithm of its own")
         }
-        Carried::Media(_) | Carried::Tcp(_) => None,
+        FlowTraffic::Media(_) | FlowTraffic::Tcp(_) => None,
     }
 }
 

@@ -1,14 +1,14 @@
 //! ECN fields that a controller does not respond to.
 
 use crate::registry::MarkResponse;
-use crate::scenario::{Carried, EcnField, Media, Scenario};
+use crate::scenario::{EcnField, FlowTraffic, Media, Scenario};
 use weir_form::{KeyPath, Problem, list};
 
 /// Warnings: ECN fields that can be simulated and should not be sent into a network.
 pub(super) fn warnings(scenario: &Scenario) -> Vec<Problem> {
     let flows = scenario.flows.iter();
     let media = flows.filter_map(|(name, flow)| match &flow.carried {
-        Carried::Media(media) => Some((name, media)),
+        FlowTraffic::Media(media) => Some((name, media)),
         _ => None,
     });
     media

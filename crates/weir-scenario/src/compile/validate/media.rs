@@ -7,7 +7,7 @@ use weir_media::{AudioConfig, LADDER_RUNGS, RATE_STEPS};
 use weir_units::{DataRate, DataSize, TimeDelta};
 
 use super::Problems;
-use crate::scenario::{BurstChoice, ChangedEncoder, Encoder, Media, Step, Variant, is_one_name};
+use crate::scenario::{BurstChoice, ChangedEncoder, EncoderChoice, Media, Step, Variant, is_one_name};
 use weir_form::{KeyPath, advice};
 
 /// Smallest and largest payload limit of a media packet.
@@ -122,7 +122,7 @@ impl Problems<'_> {
             self.key(&path, format!("`{path}` has no meaning for this preset"))
                 .push_str("leave it out, or take a `preset` that has it");
         }
-        let Encoder::Changed(changed) = &media.encoder else { return };
+        let EncoderChoice::Changed(changed) = &media.encoder else { return };
         if let Some(steps) = &changed.max_rates {
             self.max_rates(steps, changed, min, &path.with("max_rates"));
         }

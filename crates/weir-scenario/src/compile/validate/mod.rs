@@ -19,7 +19,7 @@ use super::copies::MOST_COPIES;
 use super::topology::{Network, network};
 use crate::registry::Registry;
 use crate::scenario::{
-    Bucket, Carried, Constant, Flow, Jitter, LinkModel, Pause, Scenario, Step, TraceOffset,
+    Bucket, Constant, Flow, FlowTraffic, LinkJitter, LinkModel, Pause, Scenario, Step, TraceOffset,
 };
 use weir_form::{KeyPath, Problem};
 
@@ -310,9 +310,9 @@ impl Problems<'_> {
         }
     }
 
-    fn jitter(&mut self, jitter: &Jitter, path: &KeyPath) {
+    fn jitter(&mut self, jitter: &LinkJitter, path: &KeyPath) {
         let (mean, sd, max) = match *jitter {
-            Jitter::Trace { ref delays } => {
+            LinkJitter::Trace { ref delays } => {
                 if delays.is_empty() {
                     self.value(&path.with("delays"), format!("`{}` is empty", path.with("delays")))
                         .push_str("write at least one delay");
@@ -322,10 +322,10 @@ impl Problems<'_> {
                 }
                 return;
             }
-            Jitter::None => (None, None, None),
-            Jitter::HalfNormal { sd, max } => (None, Some(sd), Some(max)),
-            Jitter::Uniform { max } => (None, None, Some(max)),
-            Jitter::ClippedNormal { mean, sd, max } => (Some(mean), Some(sd), Some(max)),
+            LinkJitter::None => (None, None, None),
+            LinkJitter::HalfNormal { sd, max } => (None, Some(sd), Some(max)),
+            LinkJitter::Uniform { max } => (None, None, Some(max)),
+            LinkJitter::ClippedNormal { mean, sd, max } => (Some(mean), Some(sd), Some(max)),
         };
         self.not_negative(&path.with("mean"), mean);
         self.not_negative(&path.with("sd"), sd);
@@ -360,11 +360,11 @@ impl Problems<'_> {
             self.clock(clock, &path.with("receiver_clock"));
         }
         match &flow.carried {
-            Carried::Media(media) => self.media(media, path),
-            Carried::Constant(constant) => self.constant(constant, path),
-            Carried::Audio(audio) => self.audio(audio.config(), path),
-            Carried::Tcp(tcp) => self.tcp(tcp, path),
-            Carried::Web(web) => self.web(web, path),
+            FlowTraffic::Media(media) => self.media(media, path),
+            FlowTraffic::Constant(constant) => self.constant(constant, path),
+            FlowTraffic::Audio(audio) => self.audio(audio.config(), path),
+            FlowTraffic::Tcp(tcp) => self.tcp(tcp, path),
+            FlowTraffic::Web(web) => self.web(web, path),
         }
     }
 
@@ -400,8 +400,8 @@ impl Problems<'_> {
         }
     }
 
-    fn pauses(&mut self, pauses: &[Pause], traffic: &Carried, path: &KeyPath) {
-        if matches!(traffic, Carried::Tcp(_) | Carried::Web(_)) {
+    fn pauses(&mut self, pauses: &[Pause], traffic: &FlowTraffic, path: &KeyPath) {
+        if matches!(traffic, FlowTraffic::Tcp(_) | FlowTraffic::Web(_)) {
             self.key(path, format!("`{path}` has no meaning: TCP does not pause"))
                 .push_str("leave it out, or let the flow `stop` and another one start");
         }

@@ -42,7 +42,7 @@ impl Both {
         update
     }
 
-    fn find(&mut self, ms: i64, recovering: bool) -> Found {
+    fn find(&mut self, ms: i64, recovering: bool) -> FoundLosses {
         let tolerance = self.1.tolerance(&self.0, recovering, MS(100), MS(120));
         self.1.find_lost(at(ms), &mut self.0, tolerance)
     }
@@ -98,7 +98,7 @@ fn a_quick_answer_to_a_retransmission_tells_nothing_of_time() {
     both.resend(103);
     // 20 ms after it left: that was the original.
     let update = both.on_ack(123, &ack(4, 0..0));
-    assert_eq!((update.acked, update.original), (Span::default(), None));
+    assert_eq!((update.acked, update.original), (RttSpan::default(), None));
     assert_eq!(both.find(123, true).lost, 0);
 }
 

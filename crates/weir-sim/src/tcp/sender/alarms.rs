@@ -20,7 +20,7 @@ const LEAST: TimeDelta = TimeDelta::from_nanos(1);
 
 /// Purpose of a sender's deadline.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Alarm {
+pub(super) enum SenderDeadline {
     /// Retransmission timeout: all outstanding segments are lost.
     #[default]
     Retransmission,
@@ -36,14 +36,14 @@ pub(super) struct Tail {
     /// Whether a probe is due.
     pub(super) due: bool,
     /// The probe that is not acknowledged yet.
-    pub(super) probe: Option<Probe>,
+    pub(super) probe: Option<TailLossProbe>,
     /// Whether the acknowledgement has proved a loss that must be reported to a coupler.
     pub(super) repaired: bool,
 }
 
 /// A tail loss probe.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Probe {
+pub(super) struct TailLossProbe {
     /// Cumulative acknowledgement that covers the probe (`TLP.end_seq`).
     end: u32,
     /// Number after the segment that it retransmits, if it does. The acknowledgement then indicates a loss, unless both
@@ -56,10 +56,10 @@ impl TcpSender {
     pub(super) fn set_alarm(&mut self, now: SendTime, progress: bool, recheck: Option<SendTime>) {
         if self.board.flight() == 0 {
             self.deadline = None;
-            self.alarm = Alarm::Retransmission;
+            self.alarm = SenderDeadline::Retransmission;
         } else if let Some(recheck) = recheck {
             self.deadline = Some(self.after(now, recheck.max(now) - now + SLACK));
-            self.alarm = Alarm::Reordering;
+            self.alarm = SenderDeadline::Reordering;
         } else if progress {
             self.wait(now, self.rtt.rto());
         }
@@ -69,7 +69,7 @@ impl TcpSender {
     /// latest when the timer would expire, unless that time is past.
     fn wait(&mut self, now: SendTime, rest: TimeDelta) {
         let probe = self.probe_timeout();
-        self.alarm = if probe.is_some() { Alarm::Probe } else { Alarm::Retransmission };
+        self.alarm = if probe.is_some() { SenderDeadline::Probe } else { SenderDeadline::Retransmission };
         let after = match probe {
             Some(timeout) if rest <= TimeDelta::ZERO => timeout,
             Some(timeout) => timeout.min(rest),
@@ -99,21 +99,21 @@ impl TcpSender {
 
     /// Waits until that timer expires.
     pub(super) fn wait_for_rest(&mut self, now: SendTime) {
-        self.alarm = Alarm::Retransmission;
+        self.alarm = SenderDeadline::Retransmission;
         self.deadline = Some(self.after(now, self.rest_of_timeout(now).max(LEAST)));
     }
 
     /// Sets the alarm after a segment has left.
     pub(super) fn set_alarm_after(&mut self, now: SendTime, segment: &Segment) {
         if segment.retransmission {
-            if segment.number == self.board.first() && self.alarm != Alarm::Reordering {
+            if segment.number == self.board.first() && self.alarm != SenderDeadline::Reordering {
                 self.deadline = None;
             }
-        } else if self.alarm != Alarm::Reordering && self.probe_timeout().is_some() {
+        } else if self.alarm != SenderDeadline::Reordering && self.probe_timeout().is_some() {
             self.wait(now, self.rest_of_timeout(now));
         }
         if self.deadline.is_none() {
-            self.alarm = Alarm::Retransmission;
+            self.alarm = SenderDeadline::Retransmission;
             self.restart_timer(now);
         }
     }
@@ -135,8 +135,8 @@ impl TcpSender {
             self.send_again(now, last)
         });
         let again = segment.retransmission.then_some(last + 1);
-        self.tail.probe = Some(Probe { end: self.board.next(), again });
-        self.alarm = Alarm::Retransmission;
+        self.tail.probe = Some(TailLossProbe { end: self.board.next(), again });
+        self.alarm = SenderDeadline::Retransmission;
         self.restart_timer(now);
         Some(segment)
     }
@@ -150,7 +150,7 @@ impl TcpSender {
         duplicate: Option<SackBlock>,
         delivered: bool,
     ) {
-        let Some(Probe { end, again }) = self.tail.probe else { return };
+        let Some(TailLossProbe { end, again }) = self.tail.probe else { return };
         let both = again.is_some() && duplicate.map(|block| block.end) == again;
         let may_be_lost = again.is_some() && !both;
         if cumulative < end || (may_be_lost && cumulative == end && delivered) {
@@ -190,7 +190,11 @@ mod tests {
         while sender.poll_segment(at).is_some() {}
         for (rest, due) in [(50, 50), (300, 202), (0, 202), (-80, 202)] {
             sender.wait(at, ms(rest));
-            assert_eq!((sender.deadline, sender.alarm), (Some(at + ms(due)), Alarm::Probe), "{rest}");
+            assert_eq!(
+                (sender.deadline, sender.alarm),
+                (Some(at + ms(due)), SenderDeadline::Probe),
+                "{rest}"
+            );
         }
     }
 }

@@ -7,7 +7,7 @@ use weir_units::TimeDelta;
 use weir_world::tcp::{Acknowledgement, SackBlock};
 
 use super::{State, TcpSender};
-use crate::tcp::rack::{Found, RackUpdate};
+use crate::tcp::rack::{FoundLosses, RackUpdate};
 use crate::tcp::scoreboard::Scoreboard;
 
 /// Content of an acknowledgement.
@@ -154,8 +154,8 @@ impl TcpSender {
     }
 
     /// Searches for losses, and begins to repair them.
-    fn find_lost(&mut self, now: SendTime) -> Found {
-        let Some(rack) = &mut self.rack else { return Found::default() };
+    fn find_lost(&mut self, now: SendTime) -> FoundLosses {
+        let Some(rack) = &mut self.rack else { return FoundLosses::default() };
         let recovering = matches!(self.state, State::Recovery | State::Loss);
         let srtt = self.rtt.smoothed().unwrap_or(TimeDelta::ZERO);
         let tolerance = rack.tolerance(&self.board, recovering, self.rtt.min(), srtt);

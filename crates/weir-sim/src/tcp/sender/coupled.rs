@@ -12,7 +12,7 @@ use super::{State, TcpSender};
 
 /// Coupling state of a sender.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Coupled {
+pub(super) struct SenderCoupling {
     on: bool,
     /// Reduction for a timeout that the coupler has not decided on yet.
     reduction: Option<Reduction>,
@@ -52,7 +52,7 @@ impl Delays {
     }
 }
 
-impl Coupled {
+impl SenderCoupling {
     pub(super) const fn is_on(&self) -> bool {
         self.on
     }
@@ -108,7 +108,7 @@ impl TcpSender {
 
     /// Ends the coupling; a timeout that waits for the coupler's decision reduces the window.
     pub fn uncouple(&mut self, now: SendTime) {
-        let Coupled { reduction, meanwhile, .. } = core::mem::take(&mut self.coupled);
+        let SenderCoupling { reduction, meanwhile, .. } = core::mem::take(&mut self.coupled);
         if let Some(reduction) = reduction {
             self.reduce_by_timeout(now, reduction, meanwhile);
         }
@@ -117,7 +117,7 @@ impl TcpSender {
     /// Takes an acknowledgement. Poll for segments afterwards; if coupled, after the coupler's actions are applied.
     pub fn on_ack_coupled(&mut self, now: SendTime, ack: &Acknowledgement) -> AckResult {
         if !self.coupled.on {
-            return AckResult { rtt: self.on_ack(now, ack), connected: false, loss: None, news: None };
+            return AckResult { rtt: self.on_ack(now, ack), connected: false, loss: None, message: None };
         }
         let (state, before, first) = (self.state, self.window, self.board.first());
         let reductions = self.counts.ecn_reductions;
@@ -128,7 +128,7 @@ impl TcpSender {
         }
         let event = match (state, self.state) {
             (State::SynSent, State::Open) => {
-                return AckResult { rtt, connected: true, loss: None, news: None };
+                return AckResult { rtt, connected: true, loss: None, message: None };
             }
             (State::Open | State::Reducing | State::Loss, State::Recovery) => {
                 Some(WindowEvent::RecoveryEntered)
@@ -141,7 +141,7 @@ impl TcpSender {
             _ => None,
         };
         let message = event.map(|event| CouplingMessage::Window(self.cwnd_update(event, before, acked)));
-        AckResult { rtt, connected: false, loss: None, news: message }
+        AckResult { rtt, connected: false, loss: None, message }
     }
 
     /// Reports a loss that is repaired already: recovery is entered and left at once.
@@ -152,7 +152,7 @@ impl TcpSender {
             rtt,
             connected: false,
             loss: Some(CouplingMessage::Window(loss)),
-            news: Some(CouplingMessage::Window(recovered)),
+            message: Some(CouplingMessage::Window(recovered)),
         }
     }
 
@@ -237,5 +237,5 @@ pub struct AckResult {
     /// First message to the coupler, on a loss that is repaired already; always a [`CouplingMessage::Window`].
     pub loss: Option<CouplingMessage>,
     /// Message to the coupler; always a [`CouplingMessage::Window`].
-    pub news: Option<CouplingMessage>,
+    pub message: Option<CouplingMessage>,
 }

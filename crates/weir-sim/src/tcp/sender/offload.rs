@@ -29,7 +29,7 @@ const PATIENCE: TimeDelta = TimeDelta::from_millis(1);
 
 /// The present burst.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Burst {
+pub(super) struct OffloadBurst {
     /// Number of its segments that have not left.
     left: u32,
     /// Whether its last segment has PSH set; a lone segment has not.
@@ -38,7 +38,7 @@ pub(super) struct Burst {
     waits: bool,
 }
 
-impl Burst {
+impl OffloadBurst {
     /// Takes a segment that leaves; returns whether it has PSH set as the last of a burst. A retransmission (`again`)
     /// ends the burst without PSH.
     pub(super) fn take(&mut self, again: bool) -> bool {
@@ -81,7 +81,7 @@ impl TcpSender {
             return false;
         }
         let left = room.min((cwnd / 2).max(1)).min(wanted);
-        self.burst = Burst { left, pushes: left > 1, waits: false };
+        self.burst = OffloadBurst { left, pushes: left > 1, waits: false };
         true
     }
 

@@ -61,7 +61,7 @@ fn a_coupler_hears_of_a_loss_that_a_probe_has_repaired() {
     let heard = talk.sender.on_ack_coupled(SendTime::from_millis(502), &says.acknowledgement(false));
     let reduced = Window { cwnd: 2.0, ssthresh: 2.0 };
     assert_eq!(news(heard.loss), Some((WindowEvent::RecoveryEntered, reduced)));
-    assert_eq!(news(heard.news), Some((WindowEvent::RecoveryLeft, reduced)));
+    assert_eq!(news(heard.message), Some((WindowEvent::RecoveryLeft, reduced)));
 }
 
 #[test]

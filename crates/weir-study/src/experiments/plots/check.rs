@@ -1,6 +1,6 @@
 //! Check of the plots of a file, with advice for mistakes.
 
-use super::super::row::{Row, Values};
+use super::super::row::{Row, SweepValues};
 use super::words::{Axis, LineOf, Plot, PlotKind};
 use crate::judge::formula::{Formula, Kind, Leaf, Scope};
 use weir_form::{KeyPath, Problem, advice};
@@ -25,12 +25,13 @@ impl PlotFormulas {
 }
 
 /// Reader of a formula of the row, of one place or of all; returns its kind as well.
-pub(in super::super) type Reader<'r> = dyn Fn(&str, Scope, &KeyPath) -> Result<(Formula, Kind), Problem> + 'r;
+pub(in super::super) type FormulaReader<'r> =
+    dyn Fn(&str, Scope, &KeyPath) -> Result<(Formula, Kind), Problem> + 'r;
 
 /// Formulas of the row's plots, in their order; adds the mistakes of the plots to `problems`.
 pub(in super::super) fn read(
     row: &Row,
-    reader: &Reader<'_>,
+    reader: &FormulaReader<'_>,
     problems: &mut Vec<Problem>,
 ) -> Vec<PlotFormulas> {
     let mut all = Vec::with_capacity(row.plots.len());
@@ -142,7 +143,7 @@ fn place(row: &Row, plot: &Plot, name: &str, value: f64, path: &KeyPath) -> Opti
         return Some(problem.help("leave it out: all its values are drawn"));
     }
     let lists = [Some(&sweep.quick), sweep.full.as_ref()];
-    if lists.into_iter().flatten().any(|values| matches!(values, Values::Grid(_))) {
+    if lists.into_iter().flatten().any(|values| matches!(values, SweepValues::Grid(_))) {
         let problem =
             Problem::key(&path, format!("`{name}` is the axis of a grid, whose points `--grid` moves"));
         return Some(problem.help("put it on an axis of the plot"));
@@ -183,7 +184,7 @@ fn of_line(
     kind: PlotKind,
     line: &LineOf,
     path: &KeyPath,
-    reader: &Reader<'_>,
+    reader: &FormulaReader<'_>,
 ) -> Result<LineFormulas, Problem> {
     match (kind, line) {
         (PlotKind::Curve, LineOf::Points { x, y }) => {
@@ -215,7 +216,7 @@ fn fitting(
     kind: PlotKind,
     text: &str,
     path: &KeyPath,
-    reader: &Reader<'_>,
+    reader: &FormulaReader<'_>,
 ) -> Result<(Formula, Kind), Problem> {
     let scope = if kind == PlotKind::Map { Scope::AllPlaces } else { Scope::Place };
     let (formula, own) = reader(text, scope, path)?;

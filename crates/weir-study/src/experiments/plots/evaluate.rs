@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::super::judge::Measured;
+use super::super::judge::MeasuredPlace;
 use super::super::values::{Runs, number};
 use super::check::{LineFormulas, PlotFormulas};
 use super::data::{Drawn, PlotLine, PlotResult};
@@ -24,13 +24,13 @@ fn over(runs: &Runs<'_>, formula: &Formula, places: &[usize]) -> Vec<Value> {
     let mean = |place: usize| {
         let values: Vec<Value> =
             seeds.iter().map(|values| values.get(place).copied().and_then(known)).collect();
-        Measured::of(&values).mean
+        MeasuredPlace::of(&values).mean
     };
     (0..places.len()).map(mean).collect()
 }
 
 fn mean(runs: &Runs<'_>, formula: &Formula, place: usize) -> (Value, Value) {
-    let Measured { mean, ci95, .. } = Measured::of(&runs.numbers(formula, place));
+    let MeasuredPlace { mean, ci95, .. } = MeasuredPlace::of(&runs.numbers(formula, place));
     (mean, ci95)
 }
 

@@ -24,7 +24,7 @@ pub(crate) enum Harvested {
 }
 
 /// Known values for the evaluation of a formula.
-pub(crate) struct Known<'a> {
+pub(crate) struct KnownValues<'a> {
     /// Value of each axis at the place.
     pub(crate) axes: &'a dyn Fn(&str) -> Option<Harvested>,
     /// Measured values.
@@ -32,13 +32,13 @@ pub(crate) struct Known<'a> {
 }
 
 /// Value of `formula`, or `None` if a needed value is missing.
-pub(crate) fn evaluate(formula: &Formula, known: &Known<'_>) -> Option<f64> {
+pub(crate) fn evaluate(formula: &Formula, known: &KnownValues<'_>) -> Option<f64> {
     let Harvested::Number(number) = value(formula, known)? else { return None };
     number.is_finite().then_some(number)
 }
 
 /// Value of `formula` of any kind, or `None` if a needed value is missing.
-pub(crate) fn value(formula: &Formula, known: &Known<'_>) -> Option<Harvested> {
+pub(crate) fn value(formula: &Formula, known: &KnownValues<'_>) -> Option<Harvested> {
     match formula {
         Formula::Number(number) => Some(Harvested::Number(*number)),
         Formula::Axis(name) => (known.axes)(name),

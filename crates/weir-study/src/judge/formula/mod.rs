@@ -20,7 +20,7 @@ mod functions;
 mod parse;
 
 pub(crate) use courses::UniformSeries;
-pub(crate) use evaluate::{Harvested, Known, evaluate, value};
+pub(crate) use evaluate::{Harvested, KnownValues, evaluate, value};
 pub(crate) use functions::Function;
 pub(crate) use parse::{fill, parse_any, parse_as};
 
@@ -64,7 +64,7 @@ pub(crate) enum Scope {
 
 /// Context in which a formula is read.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Reading<'a> {
+pub(crate) struct FormulaContext<'a> {
     /// Scope of the formula.
     pub(crate) scope: Scope,
     /// Formulas that it may name.

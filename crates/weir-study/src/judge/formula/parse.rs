@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::functions::{FUNCTIONS, Function};
-use super::{Formula, Kind, Leaf, Operator, Reading, Scope};
+use super::{Formula, FormulaContext, Kind, Leaf, Operator, Scope};
 use weir_form::advice;
 
 /// Mistake in a formula, with advice.
@@ -22,7 +22,7 @@ fn mistake<T>(message: impl Into<String>, help: impl Into<String>) -> Result<T, 
 /// # Errors
 /// The text is no formula, names an unknown function, or has parts that do not match.
 pub(crate) fn parse(text: &str) -> Result<Formula, Mistake> {
-    let reading = Reading { scope: Scope::Place, named: &BTreeMap::new() };
+    let reading = FormulaContext { scope: Scope::Place, named: &BTreeMap::new() };
     parse_as(text, reading)
 }
 
@@ -30,7 +30,7 @@ pub(crate) fn parse(text: &str) -> Result<Formula, Mistake> {
 ///
 /// # Errors
 /// As for [`parse`].
-pub(crate) fn parse_as(text: &str, reading: Reading<'_>) -> Result<Formula, Mistake> {
+pub(crate) fn parse_as(text: &str, reading: FormulaContext<'_>) -> Result<Formula, Mistake> {
     let (formula, kind) = parse_within(text, reading, 0)?;
     if kind != Kind::Number {
         let help = "put it into `mean(…)`, `sum(…)` or another function that makes one number of it";
@@ -43,7 +43,7 @@ pub(crate) fn parse_as(text: &str, reading: Reading<'_>) -> Result<Formula, Mist
 ///
 /// # Errors
 /// As for [`parse`], except for the kind.
-pub(crate) fn parse_any(text: &str, reading: Reading<'_>) -> Result<(Formula, Kind), Mistake> {
+pub(crate) fn parse_any(text: &str, reading: FormulaContext<'_>) -> Result<(Formula, Kind), Mistake> {
     parse_within(text, reading, 0)
 }
 
@@ -54,7 +54,7 @@ const MOST_NESTED: usize = 64;
 /// Greatest number of tokens of a formula: numbers, names and signs.
 const LONGEST: usize = 1024;
 
-fn parse_within(text: &str, reading: Reading<'_>, depth: usize) -> Result<Part, Mistake> {
+fn parse_within(text: &str, reading: FormulaContext<'_>, depth: usize) -> Result<TypedFormula, Mistake> {
     let tokens = tokens(text)?;
     if tokens.len() > LONGEST {
         return mistake(
@@ -173,14 +173,14 @@ fn tokens(text: &str) -> Result<Vec<Token>, Mistake> {
 struct Parser<'a> {
     tokens: Vec<Token>,
     at: usize,
-    reading: Reading<'a>,
+    reading: FormulaContext<'a>,
     /// Depth among formulas that name each other.
     depth: usize,
     /// Depth of brackets and signs around the next number.
     nested: usize,
 }
 
-type Part = (Formula, Kind);
+type TypedFormula = (Formula, Kind);
 
 impl Parser<'_> {
     fn peek(&self) -> Option<&Token> {
@@ -201,7 +201,7 @@ impl Parser<'_> {
         })
     }
 
-    fn sum(&mut self) -> Result<Part, Mistake> {
+    fn sum(&mut self) -> Result<TypedFormula, Mistake> {
         let mut left = self.product()?;
         while let Some(sign) = self.sign(&['+', '-']) {
             let operator = if sign == '+' { Operator::Plus } else { Operator::Minus };
@@ -210,7 +210,7 @@ impl Parser<'_> {
         Ok(left)
     }
 
-    fn product(&mut self) -> Result<Part, Mistake> {
+    fn product(&mut self) -> Result<TypedFormula, Mistake> {
         let mut left = self.single()?;
         while let Some(sign) = self.sign(&['*', '/']) {
             let operator = if sign == '*' { Operator::Times } else { Operator::Over };
@@ -219,7 +219,7 @@ impl Parser<'_> {
         Ok(left)
     }
 
-    fn single(&mut self) -> Result<Part, Mistake> {
+    fn single(&mut self) -> Result<TypedFormula, Mistake> {
         if self.nested == MOST_NESTED {
             let help = format!("{MOST_NESTED} brackets in each other are the most");
             return mistake("the formula is too deep", help);
@@ -230,7 +230,7 @@ impl Parser<'_> {
         part
     }
 
-    fn not_nested(&mut self) -> Result<Part, Mistake> {
+    fn not_nested(&mut self) -> Result<TypedFormula, Mistake> {
         let help = "a number, `VARIANT:PATH`, `$AXIS`, a function or `(` was to come";
         match self.next() {
             Some(Token::Number(number)) => Ok((Formula::Number(number), Kind::Number)),
@@ -262,7 +262,7 @@ impl Parser<'_> {
         }
     }
 
-    fn items(&mut self) -> Result<Vec<Part>, Mistake> {
+    fn items(&mut self) -> Result<Vec<TypedFormula>, Mistake> {
         let mut items = vec![self.sum()?];
         while self.sign(&[',']).is_some() {
             items.push(self.sum()?);
@@ -278,7 +278,7 @@ impl Parser<'_> {
         }
     }
 
-    fn word(&mut self, word: &str) -> Result<Part, Mistake> {
+    fn word(&mut self, word: &str) -> Result<TypedFormula, Mistake> {
         if let Some((variant, path)) = word.split_once(':') {
             let leaf = Leaf { variant: variant.to_owned(), path: path.to_owned() };
             let kind = match (self.reading.scope, leaf.kind()) {
@@ -317,7 +317,7 @@ impl Parser<'_> {
     }
 }
 
-fn numbers(items: Vec<Part>) -> Result<Part, Mistake> {
+fn numbers(items: Vec<TypedFormula>) -> Result<TypedFormula, Mistake> {
     if let Some((_, kind)) = items.iter().find(|(_, kind)| *kind != Kind::Number) {
         let help = "make a number of it, such as by `mean(…)`";
         return mistake(format!("a list holds numbers, not {}", kind.words()), help);
@@ -325,7 +325,7 @@ fn numbers(items: Vec<Part>) -> Result<Part, Mistake> {
     Ok((Formula::List(items.into_iter().map(|(formula, _)| formula).collect()), Kind::Several))
 }
 
-fn call(name: &str, function: Function, arguments: Vec<Part>) -> Result<Part, Mistake> {
+fn call(name: &str, function: Function, arguments: Vec<TypedFormula>) -> Result<TypedFormula, Mistake> {
     let takes = function.takes();
     let wanted = || takes.iter().map(|takes| takes.words()).collect::<Vec<_>>().join("; ");
     if takes.len() != arguments.len() {
@@ -349,7 +349,7 @@ fn call(name: &str, function: Function, arguments: Vec<Part>) -> Result<Part, Mi
     Ok((Formula::Call(function, arguments), kind))
 }
 
-fn two(operator: Operator, left: Part, right: Part) -> Result<Part, Mistake> {
+fn two(operator: Operator, left: TypedFormula, right: TypedFormula) -> Result<TypedFormula, Mistake> {
     let kind = match (left.1, right.1) {
         (kind, Kind::Number) | (Kind::Number, kind) => kind,
         (left, right) if left == right => left,

@@ -32,7 +32,7 @@ fn value(text: &str) -> Option<f64> {
     let axes = BTreeMap::from([("flows".to_owned(), 4.0)]);
     let formula = parse(text).unwrap_or_else(|mistake| panic!("{text}: {mistake:?}"));
     let axis = |name: &str| axes.get(name).copied().map(Harvested::Number);
-    evaluate(&formula, &Known { axes: &axis, measured: &measured })
+    evaluate(&formula, &KnownValues { axes: &axis, measured: &measured })
 }
 
 fn is(text: &str, expected: f64) {
@@ -106,7 +106,7 @@ fn the_slope_of_a_course_is_per_second() {
 }
 
 fn over_places(text: &str) -> Result<Formula, parse::Mistake> {
-    parse_as(text, Reading { scope: Scope::AllPlaces, named: &BTreeMap::new() })
+    parse_as(text, FormulaContext { scope: Scope::AllPlaces, named: &BTreeMap::new() })
 }
 
 #[test]
@@ -116,9 +116,9 @@ fn a_formula_names_others() {
         ("more".to_owned(), "1 + lost".to_owned()),
         ("round".to_owned(), "2 * round".to_owned()),
     ]);
-    let read = |text: &str| parse_as(text, Reading { scope: Scope::Place, named: &named });
+    let read = |text: &str| parse_as(text, FormulaContext { scope: Scope::Place, named: &named });
     let axis = |_: &str| None;
-    let found = evaluate(&read("more * 2").unwrap(), &Known { axes: &axis, measured: &measured });
+    let found = evaluate(&read("more * 2").unwrap(), &KnownValues { axes: &axis, measured: &measured });
     assert_eq!(found, Some(6.0));
     assert!(read("round").unwrap_err().message.contains("stands in itself"));
     assert!(read("mroe").unwrap_err().help.contains("`more`"));
@@ -135,7 +135,7 @@ fn over_all_places_a_value_is_several_numbers() {
     let formula = over_places("mean(during(a:media.loss_ratio, $flows, 2, 4))").unwrap();
     let axis = |_: &str| Some(Harvested::Several(vec![1.0, 2.0, 4.0]));
     let measured = |_: &Leaf| Some(Harvested::Several(vec![0.1, 0.2, 0.4]));
-    let found = evaluate(&formula, &Known { axes: &axis, measured: &measured }).unwrap();
+    let found = evaluate(&formula, &KnownValues { axes: &axis, measured: &measured }).unwrap();
     assert!((found - 0.3).abs() < 1e-12, "{found}");
     assert!(over_places("a:media.loss_ratio").is_err(), "one for each place is no number");
     assert!(over_places("mean(a:flows.*.rate_bps)").unwrap_err().message.contains("over all places"));
@@ -221,7 +221,7 @@ fn courses_of_other_times_do_not_go_together() {
     ];
     let formula = parse("mean(fairness(a:series.flows.*.send_rate_bps))").unwrap();
     let measured = |_: &Leaf| Some(Harvested::Courses(alone.to_vec()));
-    assert_eq!(evaluate(&formula, &Known { axes: &|_| None, measured: &measured }), None);
+    assert_eq!(evaluate(&formula, &KnownValues { axes: &|_| None, measured: &measured }), None);
     // A window must not be shorter than half a step.
     assert_eq!(value(&format!("mean(smooth({A}, 0.1))")), None);
 }
@@ -267,7 +267,7 @@ fn a_mistake_says_what_would_be_right() {
 fn what_is_laid_over_a_scenario_has_the_places_numbers() {
     let axes = BTreeMap::from([("ratio".to_owned(), 1.1)]);
     let axis = |name: &str| axes.get(name).copied().map(Harvested::Number);
-    let value = |formula: &Formula| evaluate(formula, &Known { axes: &axis, measured: &measured });
+    let value = |formula: &Formula| evaluate(formula, &KnownValues { axes: &axis, measured: &measured });
     let filled = |text: &str| fill(text, value);
     // 15 · 1.1 is 16.500000000000004.
     assert_eq!(filled("flows.b.access_delay=<15 * $ratio>ms").unwrap(), "flows.b.access_delay=16.5ms");

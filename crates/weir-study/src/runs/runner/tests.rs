@@ -3,7 +3,7 @@ use std::sync::Mutex;
 
 use super::*;
 use crate::runs::store::Store;
-use crate::runs::{Capture, CaptureFile, Log, NoStore, Watched, kept_or_made};
+use crate::runs::{Capture, CaptureFile, NoStore, ResultLog, Watched, kept_or_made};
 use weir_measure::results::RunMetrics;
 use weir_net::Time;
 use weir_scenario::compile::RunOptions;
@@ -56,7 +56,7 @@ fn the_first_task_that_fails_is_told_whatever_the_threads() {
 fn an_interrupted_grid_goes_on_where_it_was() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("runs.log");
-    let open = || Log::open(&path, &[]).unwrap();
+    let open = || ResultLog::open(&path, &[]).unwrap();
     let broken = |index: usize| if index == 6 { Err(failure(index)) } else { Ok(index as f64 / 3.0) };
     each(runner(2), &open(), broken).unwrap_err();
     // The process was killed while it wrote the last result.
@@ -79,7 +79,7 @@ fn an_interrupted_grid_goes_on_where_it_was() {
 
     // An uninterrupted log ends in the same bytes.
     let other = directory.path().join("other.log");
-    let log = Log::open(&other, &[]).unwrap();
+    let log = ResultLog::open(&other, &[]).unwrap();
     each(runner(1), &log, |index| Ok(index as f64 / 3.0)).unwrap();
     log.in_order().unwrap();
     assert_eq!(std::fs::read(&path).unwrap(), std::fs::read(&other).unwrap());
@@ -92,7 +92,7 @@ fn every_task_is_announced_once_also_where_it_was_kept() {
         announced.fetch_add(1, Ordering::Relaxed);
     };
     let directory = tempfile::tempdir().unwrap();
-    let store = Log::open(&directory.path().join("runs.log"), &[]).unwrap();
+    let store = ResultLog::open(&directory.path().join("runs.log"), &[]).unwrap();
     store.put("4", &4).unwrap();
     each(Runner { jobs: 2, done: &done }, &store, Ok).unwrap();
     assert_eq!(announced.into_inner(), KEYS.len());
@@ -106,7 +106,7 @@ fn runs_are_the_same_by_one_thread_by_four_and_out_of_a_store() {
         (1..=6).map(|seed| Task::new(format!("{seed}"), &scenario, options(seed))).collect();
     let traces = TraceStore::at(None);
     let directory = tempfile::tempdir().unwrap();
-    let log = Log::open(&directory.path().join("runs.log"), &[]).unwrap();
+    let log = ResultLog::open(&directory.path().join("runs.log"), &[]).unwrap();
     let run = |jobs, store: &dyn Fn(usize) -> Result<Vec<RunMetrics>, RunError>| store(jobs).unwrap();
     let forget = |jobs| runner(jobs).run(&tasks, &traces, &NoStore, |_, ran| ran.measured.metrics);
     let kept = |jobs| runner(jobs).run(&tasks, &traces, &log, |_, ran| ran.measured.metrics);
@@ -127,7 +127,7 @@ fn a_kept_result_is_of_no_use_to_another_run_of_the_same_name() {
         |scenario| Task::new("call".to_owned(), scenario, RunOptions { seed: 1, ..RunOptions::default() });
     let traces = TraceStore::at(None);
     let directory = tempfile::tempdir().unwrap();
-    let store = Log::open(&directory.path().join("runs.log"), &[]).unwrap();
+    let store = ResultLog::open(&directory.path().join("runs.log"), &[]).unwrap();
     let sent = |task: Task<'_>| {
         let fold = |_, ran: Ran| ran.measured.metrics.flows[0].sent.packets;
         runner(1).run(&[task], &traces, &store, fold).unwrap()

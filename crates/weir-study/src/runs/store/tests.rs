@@ -1,7 +1,7 @@
 use super::*;
 
-fn log(directory: &tempfile::TempDir, name: &str) -> Log {
-    Log::open(&directory.path().join(name), &[]).unwrap()
+fn log(directory: &tempfile::TempDir, name: &str) -> ResultLog {
+    ResultLog::open(&directory.path().join(name), &[]).unwrap()
 }
 
 #[test]
@@ -72,15 +72,15 @@ fn logs_of_several_machines_come_together_in_the_same_bytes() {
         log.in_order().unwrap();
     }
     let merge = |name: &str, of: [&str; 2]| {
-        Log::open(&path(name), &of.map(path)).unwrap().in_order().unwrap();
+        ResultLog::open(&path(name), &of.map(path)).unwrap().in_order().unwrap();
         std::fs::read_to_string(path(name)).unwrap()
     };
     let merged = merge("forth", ["one", "two"]);
     assert_eq!(merged.lines().count(), 4);
     assert_eq!(merged, merge("back", ["two", "one"]));
-    assert!(Log::open(&path("none"), &[path("missing")]).unwrap_err().path.ends_with("missing"));
+    assert!(ResultLog::open(&path("none"), &[path("missing")]).unwrap_err().path.ends_with("missing"));
     std::fs::write(path("garbage"), "not a log").unwrap();
-    let error = Log::open(&path("none"), &[path("one"), path("garbage")]).unwrap_err();
+    let error = ResultLog::open(&path("none"), &[path("one"), path("garbage")]).unwrap_err();
     assert!(error.path.ends_with("garbage") && error.to_string().contains("it holds no run"), "{error}");
 }
 
@@ -88,7 +88,7 @@ fn logs_of_several_machines_come_together_in_the_same_bytes() {
 fn a_log_that_is_open_is_nobody_elses() {
     let directory = tempfile::tempdir().unwrap();
     let first = log(&directory, "runs");
-    let second = Log::open(&directory.path().join("runs"), &[]).unwrap_err();
+    let second = ResultLog::open(&directory.path().join("runs"), &[]).unwrap_err();
     assert!(second.to_string().contains("another process"), "{second}");
     drop(first);
     log(&directory, "runs");
@@ -98,7 +98,7 @@ fn a_log_that_is_open_is_nobody_elses() {
 fn what_cannot_be_written_is_told_and_leaves_nothing_behind() {
     let directory = tempfile::tempdir().unwrap();
     std::fs::create_dir(directory.path().join("runs")).unwrap();
-    let error = Log::open(&directory.path().join("runs"), &[]).unwrap_err();
+    let error = ResultLog::open(&directory.path().join("runs"), &[]).unwrap_err();
     assert!(error.path.ends_with("runs"), "{error}");
     let log = log(&directory, "other");
     log.put("key", &1).unwrap();
@@ -111,18 +111,19 @@ fn what_cannot_be_written_is_told_and_leaves_nothing_behind() {
 fn a_cache_beside_a_log_is_found_and_filled_and_may_fail() {
     let directory = tempfile::tempdir().unwrap();
     let path = |name: &str| directory.path().join(name);
-    let (own, cache) = (Log::open(&path("own"), &[]).unwrap(), Log::open(&path("cache"), &[]).unwrap());
+    let (own, cache) =
+        (ResultLog::open(&path("own"), &[]).unwrap(), ResultLog::open(&path("cache"), &[]).unwrap());
     let both = Both(&own, &cache);
     Store::<u32>::put(&both, "a", &1).unwrap();
     Store::<u32>::put(&cache, "b", &2).unwrap();
     let get = |key: &str| -> Option<u32> { both.get(key) };
     assert_eq!((get("a"), get("b"), get("c")), (Some(1), Some(2), None));
-    let kept = |log: &Log, key: &str| -> Option<u32> { log.get(key) };
+    let kept = |log: &ResultLog, key: &str| -> Option<u32> { log.get(key) };
     assert_eq!((kept(&cache, "a"), kept(&own, "b")), (Some(1), Some(2)), "either has both");
     // A log that another process has open can be read, but new results are not stored in it.
-    let read = Log::read(&path("cache")).unwrap();
+    let read = ResultLog::read(&path("cache")).unwrap();
     Store::<u32>::put(&read, "d", &4).unwrap();
     assert_eq!((kept(&read, "a"), kept(&read, "d")), (Some(1), None));
     assert!(Store::<u32>::put(&Both(&own, &read), "d", &4).is_ok());
-    assert!(Log::read(&path("nowhere")).is_err());
+    assert!(ResultLog::read(&path("nowhere")).is_err());
 }

@@ -4,7 +4,7 @@ use weir_cc::{Controller, RateLimits, Receiver};
 use weir_net::Time;
 
 use super::*;
-use weir_measure::metrics::Window;
+use weir_measure::metrics::ExtraWindow;
 use weir_measure::results::{FlowKind, RunMetrics, Summary};
 use weir_scenario::registry::{ControllerInfo, ControllerKind, Half};
 
@@ -46,14 +46,14 @@ fn a_window_of_several_stretches_has_what_they_have_together() {
     let seconds = |from: u64, to: u64| (Time::from_millis(1000 * from), Time::from_millis(1000 * to));
     let window = |name: &str, spans: &[(Time, Time)]| {
         let spans = spans.to_vec();
-        Window { name: name.to_owned(), spans, delays_only: false }
+        ExtraWindow { name: name.to_owned(), spans, delays_only: false }
     };
     let Run { spec, mut plan, .. } =
         scenario.build(&RunOptions { seed: 3, ..RunOptions::default() }, &TraceStore::at(None)).unwrap();
     let (first, second) = (seconds(2, 6), seconds(10, 15));
     plan.windows =
         vec![window("first", &[first]), window("second", &[second]), window("both", &[first, second])];
-    plan.windows.push(Window { delays_only: true, ..window("waits", &[first, second]) });
+    plan.windows.push(ExtraWindow { delays_only: true, ..window("waits", &[first, second]) });
     let call = plan.flows.iter().position(|flow| flow.kind == FlowKind::Media).unwrap();
     let measured = weir_measure::simulate(spec, Recorder::new(plan)).unwrap().finish();
     let received = |name: &str| measured.metrics.windows[name].flows[call].received.bytes.unwrap();

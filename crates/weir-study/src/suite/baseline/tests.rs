@@ -65,7 +65,7 @@ fn to_fail_what_was_passed_is_worse_however_little_it_takes() {
     assert!(compare(&result(&[80.1; 3]), &result(&[79.9; 3])).has_regression());
 }
 
-fn left_out(changes: &Changes) -> Vec<&str> {
+fn left_out(changes: &CheckChanges) -> Vec<&str> {
     changes.not_compared_for(Unlike::OnlyOne).collect()
 }
 

@@ -49,7 +49,7 @@ fn value(plan: &MeasurePlan, measured: &Measured, quantity: Quantity) -> Option<
 }
 
 fn value_at(plan: &MeasurePlan, measured: &Measured, quantity: Quantity, at: u32) -> Option<f64> {
-    Judged::new(plan, measured, START_UP).quantity(quantity, at)
+    JudgedRun::new(plan, measured, START_UP).quantity(quantity, at)
 }
 
 fn assert_near(value: Option<f64>, expected: f64) {
@@ -72,7 +72,7 @@ fn a_late_call_is_judged_while_it_is_there_and_a_pause_is_no_fault() {
     // other has 2 until 40 s, then 1 outside its pause: 40 + 10 + 40 = 90, and receives 81.
     let run = run(&plan, &[&[(40, 96, 1.0)], &[(20, 40, 1.8), (40, 50, 0.9), (60, 100, 0.9)]]);
     assert_near(value(&plan, &run, Quantity::Rate), 80.0);
-    let alone = Judged::new(&plan, &run, START_UP);
+    let alone = JudgedRun::new(&plan, &run, START_UP);
     assert_near(alone.least_share(&[1], &[(START_UP, plan.end)]), 90.0);
 }
 
@@ -164,7 +164,7 @@ fn against_tcp_counts_what_as_many_transfers_get_at_most_a_calls_rate() {
     let own = run(&plan, &[&[(0, 100, 0.9)], &[(0, 100, 0.3)], &[(40, 80, 2.0)]]);
     // In place of the calls, TCP flows received 2.0, of which 1.0 counts, and 0.6: 1.2 against 1.6.
     let other = run(&plan, &[&[(0, 100, 2.0)], &[(0, 100, 0.6)]]);
-    let own = Judged::new(&plan, &own, START_UP).against_tcp();
+    let own = JudgedRun::new(&plan, &own, START_UP).against_tcp();
     assert_near(own.value(&other.receipts), 75.0);
     assert_eq!(own.value(&[]), None);
 }
@@ -190,8 +190,8 @@ fn the_slowest_to_come_back_counts_and_one_that_does_not_has_no_value() {
         "nothing changes for the other"
     );
     let measurable = |at| {
-        Judged::new(&plan, &run, START_UP)
-            .alone(&Subject::Quantity(Quantity::Reconvergence, at))
+        JudgedRun::new(&plan, &run, START_UP)
+            .alone(&JudgedValue::Quantity(Quantity::Reconvergence, at))
             .is_measurable
     };
     assert!(measurable(60) && measurable(40), "one that does not come back is measured");
@@ -209,7 +209,8 @@ fn who_never_came_back_has_not_kept_a_limit_longer_than_the_time_there_was() {
         not_converged: Some(1.0),
     };
     let value = |run: &Measured, limit: f64| {
-        let alone = Judged::new(&plan, run, START_UP).alone(&Subject::Quantity(Quantity::Reconvergence, 90));
+        let alone =
+            JudgedRun::new(&plan, run, START_UP).alone(&JudgedValue::Quantity(Quantity::Reconvergence, 90));
         alone.beside(Limit::AtMost(limit)).0
     };
     run.metrics.flows[0].convergence = vec![never.clone()];
@@ -267,7 +268,7 @@ fn of_media_the_payload_of_frames_counts_and_what_else_arrives_is_overhead() {
     // Four fifths of the received bytes are payload; the rest are headers and padding.
     run.media_receipts[0].iter_mut().for_each(|bytes| *bytes = *bytes * 4 / 5);
     assert_near(value(&plan, &run, Quantity::Rate), 80.0);
-    assert_near(Judged::new(&plan, &run, START_UP).overhead(), 25.0);
+    assert_near(JudgedRun::new(&plan, &run, START_UP).overhead(), 25.0);
     assert_near(value(&plan, &run, Quantity::Neighbour), 50.0);
     assert_near(value(&plan, &run, Quantity::Coexistence), 50.0);
 }
@@ -276,7 +277,7 @@ fn of_media_the_payload_of_frames_counts_and_what_else_arrives_is_overhead() {
 fn a_case_about_what_follows_a_time_counts_from_there_on() {
     let plan = plan(&[(0, 2), (60, 1)], vec![call()]);
     let run = run(&plan, &[&[(0, 60, 2.0), (60, 100, 0.7)]]);
-    assert_near(Judged::new(&plan, &run, s(60)).quantity(Quantity::Rate, 0), 70.0);
+    assert_near(JudgedRun::new(&plan, &run, s(60)).quantity(Quantity::Rate, 0), 70.0);
     assert_eq!(all_from(&plan, s(60)).spans, [(s(60), s(100))]);
 }
 

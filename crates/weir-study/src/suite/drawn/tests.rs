@@ -5,12 +5,12 @@ use weir_scenario::registry::Registry;
 
 const MANY: u32 = 4000;
 
-fn many() -> Vec<Drawn> {
-    (1..=MANY).map(|number| Drawn::new(1, number)).collect()
+fn many() -> Vec<CaseParameters> {
+    (1..=MANY).map(|number| CaseParameters::new(1, number)).collect()
 }
 
 /// Asserts that the share of `all` for which `is` holds lies within four standard deviations of `expected`.
-fn assert_share(all: &[Drawn], expected: f64, is: impl Fn(&Drawn) -> bool) {
+fn assert_share(all: &[CaseParameters], expected: f64, is: impl Fn(&CaseParameters) -> bool) {
     let count = all.iter().filter(|own| is(own)).count() as f64;
     let (n, deviation) = (all.len() as f64, (expected * (1.0 - expected) / all.len() as f64).sqrt());
     assert!((count / n - expected).abs() < 4.0 * deviation, "{} instead of {expected}", count / n);
@@ -39,7 +39,7 @@ fn the_distribution_is_that_of_its_description() {
     assert_log_uniform(&all.iter().map(|own| own.round_trip_ms).collect::<Vec<_>>(), 10.0, 600.0);
     assert_log_uniform(&all.iter().map(|own| own.queue_ms).collect::<Vec<_>>(), 50.0, 1000.0);
     assert_log_uniform(&all.iter().map(|own| own.max_kbps).collect::<Vec<_>>(), 1000.0, 25_000.0);
-    let steps = |own: &Drawn| match &own.capacity {
+    let steps = |own: &CaseParameters| match &own.capacity {
         Capacity::Steps(steps) => steps.len(),
         Capacity::Trace(..) => 0,
     };
@@ -51,19 +51,19 @@ fn the_distribution_is_that_of_its_description() {
     for (name, _) in GENERATED {
         assert_share(&all, 0.05, |own| matches!(own.capacity, Capacity::Trace(trace, _) if trace == name));
     }
-    assert_share(&all, 0.6, |own| own.discipline == Discipline::DropTail);
-    assert_share(&all, 0.2, |own| own.discipline == Discipline::CoDel);
-    assert_share(&all, 0.5, |own| own.loss == Loss::None);
-    assert_share(&all, 0.25, |own| matches!(own.loss, Loss::Random(mille) if (1..=50).contains(&mille)));
-    assert_share(&all, 0.4, |own| own.beside == Beside::Nothing);
+    assert_share(&all, 0.6, |own| own.discipline == DrawnDiscipline::DropTail);
+    assert_share(&all, 0.2, |own| own.discipline == DrawnDiscipline::CoDel);
+    assert_share(&all, 0.5, |own| own.loss == DrawnLoss::None);
+    assert_share(&all, 0.25, |own| matches!(own.loss, DrawnLoss::Random(mille) if (1..=50).contains(&mille)));
+    assert_share(&all, 0.4, |own| own.beside == CompetingTraffic::Nothing);
     for name in ["gcc", "nada", "scream-v2"] {
-        assert_share(&all, 0.1, |own| own.beside == Beside::Call(name));
+        assert_share(&all, 0.1, |own| own.beside == CompetingTraffic::Call(name));
     }
-    assert_share(&all, 0.1, |own| matches!(own.beside, Beside::Tcp(_)));
-    assert_share(&all, 0.1, |own| matches!(own.beside, Beside::Web(_)));
-    assert_share(&all, 0.1, |own| matches!(own.beside, Beside::Constant(_)));
+    assert_share(&all, 0.1, |own| matches!(own.beside, CompetingTraffic::Tcp(_)));
+    assert_share(&all, 0.1, |own| matches!(own.beside, CompetingTraffic::Web(_)));
+    assert_share(&all, 0.1, |own| matches!(own.beside, CompetingTraffic::Constant(_)));
     assert!(all.iter().all(|own| (1..=10).contains(&own.calls) && own.beside_from_s <= 30));
-    let wide: Vec<Drawn> =
+    let wide: Vec<CaseParameters> =
         all.iter().filter(|own| steps(own) == 1 && rate_of(own) >= 2000).cloned().collect();
     assert_share(&wide, 0.5, |own| own.calls == 1);
     assert_share(&wide, 0.5 / 9.0, |own| own.calls == 10);
@@ -72,7 +72,7 @@ fn the_distribution_is_that_of_its_description() {
     );
 }
 
-fn rate_of(own: &Drawn) -> u64 {
+fn rate_of(own: &CaseParameters) -> u64 {
     match &own.capacity {
         Capacity::Steps(steps) => steps[0].1,
         Capacity::Trace(..) => 0,

@@ -3,7 +3,7 @@
 use weir_measure::metrics::{FlowDelays, FlowPlan, LinkPlan, MeasurePlan, Recorder};
 use weir_measure::results::{FlowKind, FlowMeasures, RunMetrics, Summary, Value};
 use weir_net::{Service, Time};
-use weir_study::comparison::{Comparison, ControllerRuns, Sample};
+use weir_study::comparison::{Comparison, ControllerRuns, RunSample};
 use weir_units::DataRate;
 
 /// Ten seconds over the bottleneck `forward`.
@@ -44,7 +44,7 @@ pub(crate) fn comparison(controllers: &[(&str, Vec<RunMetrics>)]) -> Comparison 
         for flow in plan.flows.iter_mut().filter(|flow| flow.kind == FlowKind::Media) {
             (*name).clone_into(&mut flow.controller);
         }
-        let sample = Sample { plan, delays, series: None };
+        let sample = RunSample { plan, delays, series: None };
         ControllerRuns { name: (*name).to_owned(), law: (*name).to_owned(), runs: runs.clone(), sample }
     };
     let summary = Summary::from_runs("hand/made", &seeds, runs).unwrap();

@@ -1,7 +1,7 @@
 //! Tables of comparisons: the columns, and the rows of flows.
 
 use weir_measure::results::{FlowKind, PerLimitingFactor, RunMetrics};
-use weir_report::page::{Best, Cell, SummaryTable};
+use weir_report::page::{Best, SummaryCell, SummaryTable};
 use weir_study::comparison::Comparison;
 use weir_study::comparison::demo;
 use weir_study::comparison::tables::{self, flow_table};
@@ -20,7 +20,7 @@ fn labels(table: &SummaryTable) -> Vec<&str> {
     table.columns.iter().map(|column| column.label.as_str()).collect()
 }
 
-fn cell(table: &SummaryTable, row: &str, label: &str) -> Option<Cell> {
+fn cell(table: &SummaryTable, row: &str, label: &str) -> Option<SummaryCell> {
     let column = table.columns.iter().position(|column| column.label == label).unwrap();
     table.rows.iter().find(|r| r.name == row).unwrap().cells[column]
 }
@@ -36,7 +36,10 @@ fn a_cell_is_the_mean_over_runs_with_its_interval() {
     let shown = cell(&table, "gcc-2016", "useful rate").unwrap();
     assert_eq!(shown.mean, 500.0);
     assert!((shown.ci95.unwrap() - 248.4).abs() < 0.1);
-    assert_eq!(cell(&table, "nada", "useful rate"), Some(Cell { ci95: Some(0.0), ..Cell::new(1.0) }));
+    assert_eq!(
+        cell(&table, "nada", "useful rate"),
+        Some(SummaryCell { ci95: Some(0.0), ..SummaryCell::new(1.0) })
+    );
 }
 
 #[test]

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use weir_measure::results::RunMetrics;
-use weir_scenario::scenario::{Encoder, scenario_schema};
+use weir_scenario::scenario::{EncoderChoice, scenario_schema};
 
 use super::verdict::{Finding, assert_as_said, judge};
 use super::{Runs, long, of_every_law, set, simulate};
@@ -46,7 +46,7 @@ fn encoders() -> impl Iterator<Item = &'static str> {
 
 /// The highest rate of an encoder, in kbit/s.
 fn highest(encoder: &str) -> u64 {
-    let preset: Encoder = serde_json::from_value(encoder.into()).expect("it is a preset");
+    let preset: EncoderChoice = serde_json::from_value(encoder.into()).expect("it is a preset");
     let own = preset.config().max_rate.bps() / 1000;
     if own > 10 * MOST { MOST } else { own }
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use weir_import::traces::TraceStore;
 use weir_scenario::compile::RunOptions;
 use weir_scenario::registry::Registry;
-use weir_scenario::scenario::{Carried, Scenario, scenario_schema};
+use weir_scenario::scenario::{FlowTraffic, Scenario, scenario_schema};
 use weir_scenario::shipped::{SCENARIOS, find};
 
 fn root() -> PathBuf {
@@ -99,7 +99,9 @@ fn overrides_and_another_controller_are_written_out_too() {
 fn another_controller_does_not_get_the_options_of_the_first() {
     let mut scenario = Scenario::open("gcc-2016/short-queue-static", &[]).unwrap();
     let options = |scenario: &Scenario| {
-        let Carried::Media(media) = &scenario.flows.get("video").unwrap().carried else { panic!("media") };
+        let FlowTraffic::Media(media) = &scenario.flows.get("video").unwrap().carried else {
+            panic!("media")
+        };
         media.options.clone()
     };
     scenario.use_controller("gcc-2016").unwrap();

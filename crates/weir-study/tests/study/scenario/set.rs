@@ -3,7 +3,9 @@
 use weir_form::ScenarioError;
 use weir_scenario::compile::set;
 use weir_scenario::registry::Registry;
-use weir_scenario::scenario::{Carried, Encoder, Jitter, Loss, RandomOffset, Scenario, TraceOffset};
+use weir_scenario::scenario::{
+    EncoderChoice, FlowTraffic, LinkJitter, LinkLoss, RandomOffset, Scenario, TraceOffset,
+};
 use weir_units::{DataRate, TimeDelta};
 
 const TEXT: &str = r#"title = "A call"
@@ -30,7 +32,9 @@ fn with(overrides: &[&str]) -> Result<Scenario, ScenarioError> {
 }
 
 fn video(scenario: &Scenario) -> &weir_scenario::scenario::Media {
-    let Carried::Media(media) = &scenario.flows.get("video").unwrap().carried else { panic!("a media flow") };
+    let FlowTraffic::Media(media) = &scenario.flows.get("video").unwrap().carried else {
+        panic!("a media flow")
+    };
     media
 }
 
@@ -50,7 +54,7 @@ fn values_are_set_by_their_path() {
     let forward = &scenario.links.get("forward").unwrap().model;
     assert_eq!(forward.delay, TimeDelta::from_millis(30));
     assert_eq!(forward.steps.as_ref().unwrap()[1].rate, DataRate::from_mbps(3));
-    assert_eq!(scenario.links.get("way back").unwrap().model.loss, Loss::Share(0.5));
+    assert_eq!(scenario.links.get("way back").unwrap().model.loss, LinkLoss::Share(0.5));
     assert_eq!(video(&scenario).rates.max, Some(DataRate::from_mbps(4)));
 }
 
@@ -59,7 +63,7 @@ fn a_value_is_toml_where_toml_fits_and_text_elsewhere() {
     let scenario = with(&["title=5", "links.forward.jitter={ kind = \"uniform\", max = \"2ms\" }"]).unwrap();
     assert_eq!(scenario.title, "5");
     let jitter = scenario.links.get("forward").unwrap().model.jitter.clone();
-    assert_eq!(jitter, Jitter::Uniform { max: TimeDelta::from_millis(2) });
+    assert_eq!(jitter, LinkJitter::Uniform { max: TimeDelta::from_millis(2) });
     assert_eq!(with(&["title=\"5\""]).unwrap().title, "5");
     assert_eq!(with(&["title=a = b"]).unwrap().title, "a = b");
     assert_eq!(with(&["title="]).unwrap().title, "");
@@ -82,14 +86,14 @@ fn tables_that_are_not_there_yet_are_made() {
     .unwrap();
     assert_eq!(scenario.measure.as_ref().unwrap().from, TimeDelta::from_secs(2));
     let jitter = scenario.links.get("forward").unwrap().model.jitter.clone();
-    assert_eq!(jitter, Jitter::Uniform { max: TimeDelta::from_millis(3) });
+    assert_eq!(jitter, LinkJitter::Uniform { max: TimeDelta::from_millis(3) });
     assert_eq!(video(&scenario).options.as_ref().unwrap().0["static_threshold"].as_i64(), Some(38));
 }
 
 #[test]
 fn a_preset_stays_when_one_of_its_values_is_changed() {
     let scenario = with(&["flows.video.encoder.size_noise=0.2"]).unwrap();
-    assert!(matches!(video(&scenario).encoder, Encoder::Changed(_)));
+    assert!(matches!(video(&scenario).encoder, EncoderChoice::Changed(_)));
     let config = video(&scenario).encoder.config();
     assert_eq!((config.size_noise, config.max_rate), (0.2, DataRate::from_mbps(2)));
 }

@@ -3,14 +3,14 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::network::{Link, User, check_network, numbers};
+use super::network::{DcccUser, Link, check_network, numbers};
 use super::rest::{self, Rest};
-use crate::analysis::entry::{Analysis, Preset};
+use crate::analysis::entry::{Analysis, ParameterPreset};
 use crate::analysis::range::refused;
 use weir_form::Problem;
 
 /// Rates, queues and losses at rest.
-pub(in crate::analysis) struct Equilibrium;
+pub(in crate::analysis) struct DcccEquilibrium;
 
 #[derive(Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -18,7 +18,7 @@ pub(in crate::analysis) struct Parameters {
     /// The links, by index from 0; up to 20.
     links: Vec<Link>,
     /// The flows, by index from 0; up to 50.
-    users: Vec<User>,
+    users: Vec<DcccUser>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -26,7 +26,7 @@ pub(in crate::analysis) struct Results {
     /// The flows, in order.
     users: Users,
     /// The links, in order.
-    links: Links,
+    links: LinkResults,
     /// Jain's index of the rates, eq. (44).
     jain: f64,
     /// The least rate over the mean rate.
@@ -58,7 +58,7 @@ struct Users {
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
-struct Links {
+struct LinkResults {
     /// `q`, in ms.
     queue_ms: Vec<f64>,
     /// `π`.
@@ -78,11 +78,11 @@ struct ClosedForm {
 
 impl Default for Parameters {
     fn default() -> Self {
-        Self { links: vec![Link::new(1500, 25)], users: vec![User::over(&[0])] }
+        Self { links: vec![Link::new(1500, 25)], users: vec![DcccUser::over(&[0])] }
     }
 }
 
-impl Analysis for Equilibrium {
+impl Analysis for DcccEquilibrium {
     type Parameters = Parameters;
     type Results = Results;
 
@@ -91,13 +91,16 @@ impl Analysis for Equilibrium {
         "Rates, queues, delays and losses at which DCCC's flows rest, on any routes";
     const SOURCE: &'static str = "dccc-2017 eqs (2), (15) to (19), figs 7 to 11";
 
-    fn presets() -> Vec<Preset<Parameters>> {
-        let flows = |count: usize| vec![User::over(&[0]); count];
-        let preset =
-            |name, summary, links, users| Preset { name, summary, parameters: Parameters { links, users } };
-        let lot = || vec![User::over(&[0, 1]), User::over(&[0]), User::over(&[1])];
+    fn presets() -> Vec<ParameterPreset<Parameters>> {
+        let flows = |count: usize| vec![DcccUser::over(&[0]); count];
+        let preset = |name, summary, links, users| ParameterPreset {
+            name,
+            summary,
+            parameters: Parameters { links, users },
+        };
+        let lot = || vec![DcccUser::over(&[0, 1]), DcccUser::over(&[0]), DcccUser::over(&[1])];
         let half = |buffer| vec![Link::new(2500, 25).beside_kbps(500).with_buffer_ms(buffer); 2];
-        let unequal = [30, 50, 70, 90].map(|ms| User::over(&[0]).with_access_ms(ms));
+        let unequal = [30, 50, 70, 90].map(|ms| DcccUser::over(&[0]).with_access_ms(ms));
         vec![
             preset("one-link", "one flow alone on 1.5 Mbit/s", vec![Link::new(1500, 25)], flows(1)),
             preset(
@@ -173,13 +176,13 @@ fn users_of(users: &[rest::User], found: &Rest) -> Users {
     }
 }
 
-fn links_of(links: &[rest::Link], users: &[rest::User], found: &Rest) -> Links {
+fn links_of(links: &[rest::Link], users: &[rest::User], found: &Rest) -> LinkResults {
     let carried = |(index, link): (usize, &rest::Link)| {
         let crossing = users.iter().zip(&found.rates).filter(|(user, _)| user.route.contains(&index));
         let arriving = crossing.map(|(_, rate)| rate).sum::<f64>() + link.constant_traffic;
         arriving / (1.0 + found.losses[index]) / link.capacity
     };
-    Links {
+    LinkResults {
         queue_ms: found.queues.iter().map(|queue| 1e3 * queue).collect(),
         loss_ratio: found.losses.iter().map(|g| g / (1.0 + g)).collect(),
         utilisation: links.iter().enumerate().map(carried).collect(),
@@ -208,11 +211,11 @@ mod tests {
     use super::*;
 
     fn of(parameters: &Parameters) -> Results {
-        Equilibrium::run(parameters).unwrap()
+        DcccEquilibrium::run(parameters).unwrap()
     }
 
     fn preset(name: &str) -> Results {
-        let named = Equilibrium::presets().into_iter().find(|preset| preset.name == name);
+        let named = DcccEquilibrium::presets().into_iter().find(|preset| preset.name == name);
         of(&named.unwrap().parameters)
     }
 
@@ -262,8 +265,8 @@ mod tests {
     fn what_makes_no_network_is_refused() {
         let mut parameters = Parameters::default();
         parameters.users[0].route = vec![1];
-        assert!(Equilibrium::run(&parameters).is_err());
+        assert!(DcccEquilibrium::run(&parameters).is_err());
         let narrow = Parameters { links: vec![Link::new(150, 25)], ..Parameters::default() };
-        assert!(Equilibrium::run(&narrow).unwrap_err().help.unwrap().contains("h/β"));
+        assert!(DcccEquilibrium::run(&narrow).unwrap_err().help.unwrap().contains("h/β"));
     }
 }

@@ -6,9 +6,9 @@ use weir_cc::dccc::Config;
 use weir_units::TimeDelta;
 
 use super::equilibrium::no_rest;
-use super::network::{Link, User, check_network, numbers};
+use super::network::{DcccUser, Link, check_network, numbers};
 use super::rest::{self, Rest};
-use crate::analysis::entry::{Analysis, Preset};
+use crate::analysis::entry::{Analysis, ParameterPreset};
 use crate::analysis::range::{LONGER, affordable, check, refused, span};
 use crate::fluid::{FluidFlow, FluidLink, Integration, integrate};
 use weir_form::Problem;
@@ -22,7 +22,7 @@ pub(in crate::analysis) struct Parameters {
     /// The links, by index from 0; up to 20.
     links: Vec<Link>,
     /// The flows, by index from 0; up to 50.
-    users: Vec<User>,
+    users: Vec<DcccUser>,
     /// `η = k_r·RTT`.
     #[schemars(range(min = 0.001, max = 10.0))]
     gain: f64,
@@ -82,7 +82,7 @@ fn lot(links: u32) -> Parameters {
     let users = std::iter::once(through).chain((0..links).map(|link| vec![link]).filter(|_| links > 1));
     Parameters {
         links: vec![Link::new(2000, 25); links as usize],
-        users: users.map(|route| User::over(&route)).collect(),
+        users: users.map(|route| DcccUser::over(&route)).collect(),
         gain: Config::default().gain,
         gain_factor: 1.0,
         start: 0.99,
@@ -107,8 +107,8 @@ impl Analysis for Fluid {
     const SUMMARY: &'static str = "DCCC as a fluid with delays: whether it comes to rest, on any routes";
     const SOURCE: &'static str = "dccc-2017 eqs (2), (4), (15), (16), §IV-B";
 
-    fn presets() -> Vec<Preset<Parameters>> {
-        let preset = |name, summary, links| Preset { name, summary, parameters: lot(links) };
+    fn presets() -> Vec<ParameterPreset<Parameters>> {
+        let preset = |name, summary, links| ParameterPreset { name, summary, parameters: lot(links) };
         vec![
             preset("one-link", "one flow on 2 Mbit/s", 1),
             preset("two-links", "two links, one flow over both and one over each", 2),
@@ -179,7 +179,7 @@ impl Parameters {
             queue_limit: link.buffer.map_or(f64::INFINITY, TimeDelta::secs_f64),
             propagation: link.propagation.secs_f64(),
         };
-        let access = |user: &User| FluidLink {
+        let access = |user: &DcccUser| FluidLink {
             capacity: WIDE,
             cross_traffic: 0.0,
             queue_limit: f64::INFINITY,
@@ -194,7 +194,7 @@ impl Parameters {
         integrate(&links, &flows, duration, step).map_err(|error| refused("step", &error.to_string()))
     }
 
-    fn flow(&self, index: usize, user: &User, rate: f64) -> FluidFlow {
+    fn flow(&self, index: usize, user: &DcccUser, rate: f64) -> FluidFlow {
         let own = (!user.access.is_negative() && span(user.access)).then_some(self.links.len() + index);
         let route = own.into_iter().chain(user.route.iter().map(|&link| link as usize)).collect();
         FluidFlow {

@@ -11,10 +11,10 @@ mod random;
 pub mod rest;
 mod stability;
 
-pub(super) use equilibrium::Equilibrium;
+pub(super) use equilibrium::DcccEquilibrium;
 pub(super) use fluid::Fluid;
 pub(super) use mismatch::Mismatch;
 pub(super) use optimum::Optimum;
 pub(super) use passivity::Passivity;
 pub(super) use penalty::Penalty;
-pub(super) use stability::Loop;
+pub(super) use stability::DcccLoop;

@@ -29,7 +29,7 @@ pub(super) struct Link {
 /// A flow under DCCC; times up to 1000 s.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct User {
+pub(super) struct DcccUser {
     /// Its links in order, by index from 0.
     pub(super) route: Vec<u32>,
     /// Delay of the path to the first link; 0 unless given.
@@ -81,7 +81,7 @@ impl Link {
     }
 }
 
-impl User {
+impl DcccUser {
     pub(super) fn over(route: &[u32]) -> Self {
         Self {
             route: route.to_vec(),
@@ -113,7 +113,7 @@ const LONGEST: i64 = 1000;
 const WITHIN: &str = "a time from 0 to 1000 s";
 
 /// Checks that `links` and `users` make a network; paths in problems are those of `links` and `users`.
-pub(super) fn check_network(links: &[Link], users: &[User]) -> Result<(), Problem> {
+pub(super) fn check_network(links: &[Link], users: &[DcccUser]) -> Result<(), Problem> {
     check([
         ("links", (1..=20).contains(&links.len()), "from one link to 20"),
         ("users", (1..=50).contains(&users.len()), "from one user to 50"),
@@ -155,13 +155,13 @@ pub(super) fn check_network(links: &[Link], users: &[User]) -> Result<(), Proble
 }
 
 /// The links and users in bit/s and s.
-pub(super) fn numbers(links: &[Link], users: &[User]) -> (Vec<rest::Link>, Vec<rest::User>) {
+pub(super) fn numbers(links: &[Link], users: &[DcccUser]) -> (Vec<rest::Link>, Vec<rest::User>) {
     let link = |link: &Link| rest::Link {
         capacity: link.capacity.bps_f64(),
         constant_traffic: link.constant_traffic.bps_f64(),
         buffer: link.buffer.map_or(f64::INFINITY, TimeDelta::secs_f64),
     };
-    let user = |user: &User| rest::User {
+    let user = |user: &DcccUser| rest::User {
         route: user.route.iter().map(|&link| link as usize).collect(),
         forward: user.forward(links).secs_f64(),
         back: user.back(links).secs_f64(),

@@ -13,7 +13,7 @@ use clarabel::solver::{
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::random::{Network, Random};
+use super::random::{Network, RandomNetworks};
 use super::rest::{Link, Rest, User};
 use crate::analysis::entry::Analysis;
 use weir_form::Problem;
@@ -28,14 +28,14 @@ pub(in crate::analysis) struct Results {
     /// Problems that the convex solver did not solve.
     unsolved: u32,
     /// Unlimited queues: delay alone has a price. Eqs (11) and (14).
-    delay: Compared,
+    delay: OptimumDifferences,
     /// No queues: loss alone has a price. Eq. (12).
-    loss: Compared,
+    loss: OptimumDifferences,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
 #[expect(clippy::struct_field_names, reason = "they are keys of the results")]
-struct Compared {
+struct OptimumDifferences {
     /// The greatest difference of a rate at the optimum from that at rest, over that at rest.
     largest_rate_difference: f64,
     /// The greatest difference of a multiplier from the price of the link at rest: its queue in s, or its lost over its carried
@@ -46,7 +46,7 @@ struct Compared {
 }
 
 impl Analysis for Optimum {
-    type Parameters = Random;
+    type Parameters = RandomNetworks;
     type Results = Results;
 
     const NAME: &'static str = "dccc-optimum";
@@ -54,7 +54,7 @@ impl Analysis for Optimum {
         "The optimum of network utility by a convex solver, beside DCCC's equilibrium";
     const SOURCE: &'static str = "dccc-2017 eqs (11) to (14)";
 
-    fn run(parameters: &Random) -> Result<Results, Problem> {
+    fn run(parameters: &RandomNetworks) -> Result<Results, Problem> {
         parameters.check(PROBLEMS, "problems", "")?;
         let mut dice = parameters.dice();
         let (mut delay, mut loss) = (Vec::new(), Vec::new());
@@ -69,8 +69,8 @@ impl Analysis for Optimum {
         Ok(Results {
             networks: parameters.networks,
             unsolved: unsolved as u32,
-            delay: Compared::of(&delay),
-            loss: Compared::of(&loss),
+            delay: OptimumDifferences::of(&delay),
+            loss: OptimumDifferences::of(&loss),
         })
     }
 }
@@ -81,7 +81,7 @@ const PROBLEMS: f64 = 2000.0;
 /// The greatest differences of rates and of prices.
 type Difference = (f64, f64);
 
-impl Compared {
+impl OptimumDifferences {
     fn of(networks: &[Option<Difference>]) -> Self {
         let solved = || networks.iter().flatten();
         Self {
@@ -121,14 +121,14 @@ const UNIT: f64 = 1e6;
 
 /// Rows of `A·v + s = b` with `s` in the cones.
 #[derive(Default)]
-struct Rows {
+struct ConstraintRows {
     row: Vec<usize>,
     columns: Vec<usize>,
     values: Vec<f64>,
     right: Vec<f64>,
 }
 
-impl Rows {
+impl ConstraintRows {
     /// Adds a row whose slack is `right − Σ value·v[column]`.
     fn add(&mut self, terms: &[(usize, f64)], right: f64) {
         for &(column, value) in terms {
@@ -144,7 +144,7 @@ impl Rows {
 fn by_delay(network: &Network) -> Option<Optimal> {
     let Network { links, users } = network;
     let count = users.len();
-    let mut rows = Rows::default();
+    let mut rows = ConstraintRows::default();
     for (index, link) in links.iter().enumerate() {
         let crossing = users.iter().enumerate().filter(|(_, user)| user.route.contains(&index));
         let terms: Vec<(usize, f64)> = crossing.map(|(user, _)| (user, 1.0)).collect();
@@ -163,7 +163,7 @@ fn by_loss(network: &Network) -> Option<Optimal> {
     let Network { links, users } = network;
     let count = users.len();
     let slack = |index: usize| 2 * count + index;
-    let mut rows = Rows::default();
+    let mut rows = ConstraintRows::default();
     for (index, link) in links.iter().enumerate() {
         let crossing = users.iter().enumerate().filter(|(_, user)| user.route.contains(&index));
         let terms = crossing.map(|(user, _)| (user, 1.0)).chain([(slack(index), -1.0)]);
@@ -186,7 +186,7 @@ fn by_loss(network: &Network) -> Option<Optimal> {
 }
 
 /// `t ≤ ln(x − least)` of each user: `(t, 1, x − least)` stands in the exponential cone.
-fn logarithms(rows: &mut Rows, users: &[User], least: impl Fn(&User) -> f64) {
+fn logarithms(rows: &mut ConstraintRows, users: &[User], least: impl Fn(&User) -> f64) {
     for (index, user) in users.iter().enumerate() {
         rows.add(&[(users.len() + index, -1.0)], 0.0);
         rows.add(&[], 1.0);
@@ -198,7 +198,7 @@ fn logarithms(rows: &mut Rows, users: &[User], least: impl Fn(&User) -> f64) {
 fn solve(
     squared: &CscMatrix<f64>,
     costs: &[f64],
-    rows: &Rows,
+    rows: &ConstraintRows,
     bounds: usize,
     users: usize,
 ) -> Option<Optimal> {
@@ -263,7 +263,7 @@ mod tests {
 
     #[test]
     fn optimum_and_rest_are_the_same_on_random_networks() {
-        let results = Optimum::run(&Random::default()).unwrap();
+        let results = Optimum::run(&RandomNetworks::default()).unwrap();
         assert_eq!(results.unsolved, 0);
         for compared in [&results.delay, &results.loss] {
             assert!(compared.largest_rate_difference < 1e-4, "{compared:?}");

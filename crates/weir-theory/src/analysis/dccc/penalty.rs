@@ -34,7 +34,7 @@ pub(in crate::analysis) struct Results {
     /// `e`, the one-way delays of all curves, in ms.
     owd_ms: Vec<f64>,
     /// A curve for each delay of the return path.
-    curves: Vec<Curve>,
+    curves: Vec<PenaltyCurve>,
     /// Points at or below the threshold at which a curve has a price.
     priced_below_threshold: usize,
     /// Steps above the threshold at which a curve does not rise.
@@ -48,7 +48,7 @@ pub(in crate::analysis) struct Results {
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
-struct Curve {
+struct PenaltyCurve {
     /// `p` as text, such as `25ms`.
     name: String,
     /// `v/β` at each delay.
@@ -82,7 +82,7 @@ impl Analysis for Penalty {
     fn run(parameters: &Parameters) -> Result<Results, Problem> {
         parameters.check()?;
         let delays = parameters.delays();
-        let curves: Vec<Curve> =
+        let curves: Vec<PenaltyCurve> =
             parameters.return_delays.iter().map(|&back| parameters.curve(&delays, back)).collect();
         let first_priced = delays.iter().position(|&e| e > parameters.threshold).unwrap_or(delays.len());
         let of_all = |count: fn(&[f64]) -> usize| {
@@ -125,8 +125,8 @@ impl Parameters {
         (0..=steps).map(step).collect()
     }
 
-    fn curve(&self, delays: &[TimeDelta], back: TimeDelta) -> Curve {
-        Curve { name: back.to_string(), price: delays.iter().map(|&e| self.price(e, back)).collect() }
+    fn curve(&self, delays: &[TimeDelta], back: TimeDelta) -> PenaltyCurve {
+        PenaltyCurve { name: back.to_string(), price: delays.iter().map(|&e| self.price(e, back)).collect() }
     }
 
     /// `v/β` at a one-way delay, by the controller's own equation.

@@ -11,7 +11,7 @@ use weir_form::Problem;
 
 /// The random networks to draw.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
-pub(in crate::analysis) struct Random {
+pub(in crate::analysis) struct RandomNetworks {
     /// Number of networks.
     #[schemars(range(min = 1, max = 10_000))]
     pub(super) networks: u32,
@@ -25,7 +25,7 @@ pub(in crate::analysis) struct Random {
     pub(super) seed: u64,
 }
 
-impl Default for Random {
+impl Default for RandomNetworks {
     fn default() -> Self {
         Self { networks: 10, links: 5, users: 8, seed: 1 }
     }
@@ -34,7 +34,7 @@ impl Default for Random {
 /// Upper limit of the states of a flow over a link: at the limit they take some ten seconds.
 const MOST_STATES: f64 = 3e8;
 
-impl Random {
+impl RandomNetworks {
     /// Checks that this many states per network are affordable; `named` describes the states, and `less` names the parameter to
     /// reduce besides the networks.
     pub(crate) fn check(&self, states: f64, named: &str, less: &str) -> Result<(), Problem> {

@@ -35,9 +35,9 @@ impl Analysis for Product {
     const SUMMARY: &'static str = "";
     const SOURCE: &'static str = "";
 
-    fn presets() -> Vec<Preset<Parameters>> {
+    fn presets() -> Vec<ParameterPreset<Parameters>> {
         let fast = Parameters { rate: DataRate::from_mbps(5), ..Parameters::default() };
-        vec![Preset { name: "fast", summary: "5 Mbit/s", parameters: fast }]
+        vec![ParameterPreset { name: "fast", summary: "5 Mbit/s", parameters: fast }]
     }
 
     fn run(parameters: &Parameters) -> Result<Results, Problem> {

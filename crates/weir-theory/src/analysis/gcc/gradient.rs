@@ -109,7 +109,7 @@ impl Parameters {
     }
 
     /// Name, load, duration in s and predicted slope of all parts; parts without a name are not measured.
-    fn course(&self) -> [Part; 7] {
+    fn course(&self) -> [LoadPart; 7] {
         let (over, under) = (self.overload, self.underload);
         let (fill, drain) = (over - 1.0, 1.0 - under);
         let buffer = self.buffer.secs_f64();
@@ -130,31 +130,31 @@ impl Parameters {
         let queue = QueueConfig { limit_time: Some(self.buffer), ..QueueConfig::default() };
         let config = LinkConfig { queue, ..LinkConfig::new(service, TimeDelta::ZERO) };
         let link = Link::new(&config, 1).map_err(|error| refused("capacity", &error.to_string()))?;
-        let mut source = Source { link, parameters: self, now: 0.0 };
+        let mut source = LoadSource { link, parameters: self, now: 0.0 };
         Ok(self.course().into_iter().filter_map(|part| source.phase(part)).collect())
     }
 }
 
 /// Name, load, duration and predicted slope of a part.
-type Part = (Option<&'static str>, f64, f64, f64);
+type LoadPart = (Option<&'static str>, f64, f64, f64);
 
 #[derive(Debug)]
-struct Bytes(u32);
+struct SizedPacket(u32);
 
-impl Packet for Bytes {
+impl Packet for SizedPacket {
     fn wire_size(&self) -> u32 {
         self.0
     }
 }
 
-struct Source<'p> {
-    link: Link<Bytes>,
+struct LoadSource<'p> {
+    link: Link<SizedPacket>,
     parameters: &'p Parameters,
     /// Present time, in seconds.
     now: f64,
 }
 
-impl Source<'_> {
+impl LoadSource<'_> {
     /// Sends at `load` times the capacity for `duration` seconds; returns the queue in s after each packet, with its time.
     fn send(&mut self, load: f64, duration: f64) -> Vec<(f64, f64)> {
         let capacity = self.parameters.capacity.bps_f64();
@@ -166,7 +166,7 @@ impl Source<'_> {
             let at = Time::from_nanos((1e9 * self.now).round() as u64);
             while self.link.pop(at).is_some() {}
             // A packet that does not fit into the queue is lost, as in eq. (2).
-            let _ = self.link.enqueue(at, Bytes(self.parameters.packet.bytes() as u32));
+            let _ = self.link.enqueue(at, SizedPacket(self.parameters.packet.bytes() as u32));
             seen.push((self.now, self.link.backlog(at).bytes.bits_f64() / capacity));
             self.now += interval;
         }
@@ -174,7 +174,7 @@ impl Source<'_> {
     }
 
     /// Sends a part, and measures it if it has a name.
-    fn phase(&mut self, (name, load, duration, predicted): Part) -> Option<Phase> {
+    fn phase(&mut self, (name, load, duration, predicted): LoadPart) -> Option<Phase> {
         let seen = self.send(load, duration);
         name.map(|name| Phase {
             name,

@@ -5,7 +5,7 @@ use rand_pcg::Pcg64Mcg;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weir_cc::ArrivalTime;
-use weir_cc::gcc::send_side::{BurstSample, Config, Usage};
+use weir_cc::gcc::send_side::{BandwidthUsage, BurstSample, Config};
 use weir_units::{DataRate, TimeDelta};
 
 use crate::analysis::entry::Analysis;
@@ -54,13 +54,13 @@ pub(in crate::analysis) struct Results {
     /// Rank of the model with the gradient alone, `[[1], [1]]`: always 1, which suffices.
     scalar_rank: usize,
     /// The filter where sizes vary.
-    varying: Found,
+    varying: FoundSlope,
     /// The filter where all sizes differ by the same amount.
-    constant: Found,
+    constant: FoundSlope,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
-struct Found {
+struct FoundSlope {
     /// `1/C` of the filter at the end, in ms per byte.
     slope_ms_per_byte: f64,
     /// The corresponding capacity, in bit/s; null where `1/C` is not above 0.
@@ -136,7 +136,7 @@ impl Parameters {
     }
 
     /// Runs the filter on a path whose queue grows evenly: `d = ΔL/C + m` and noise.
-    fn filtered(&self, dice: &mut impl Rng, varying: bool) -> Found {
+    fn filtered(&self, dice: &mut impl Rng, varying: bool) -> FoundSlope {
         let truth = 8e3 / self.capacity.bps_f64();
         let mut filter = Config::nada_vs_gcc_2016().two_state();
         for _ in 0..self.frames {
@@ -149,11 +149,11 @@ impl Parameters {
                 size_delta,
                 arrival: ArrivalTime::ZERO,
             };
-            filter.update(&sample, Usage::Normal);
+            filter.update(&sample, BandwidthUsage::Normal);
         }
         let (slope, gradient) = (filter.slope(), filter.estimate());
         let gradient_error = gradient - self.growth_ms;
-        Found {
+        FoundSlope {
             slope_ms_per_byte: slope,
             capacity_bps: (slope > 0.0).then(|| 8e3 / slope),
             error: (slope / truth - 1.0).abs(),

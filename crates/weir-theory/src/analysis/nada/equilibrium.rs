@@ -10,7 +10,7 @@ use crate::analysis::range::{FASTER, LONGER, check, moving, span};
 use weir_form::Problem;
 
 /// Eq. (9), and the cases in which it has no solution.
-pub(in crate::analysis) struct Equilibrium;
+pub(in crate::analysis) struct NadaEquilibrium;
 
 #[derive(Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -63,7 +63,7 @@ impl Default for Parameters {
     }
 }
 
-impl Analysis for Equilibrium {
+impl Analysis for NadaEquilibrium {
     type Parameters = Parameters;
     type Results = Results;
 
@@ -112,7 +112,7 @@ mod tests {
             reference: TimeDelta::from_millis(reference),
             ..Parameters::default()
         };
-        Equilibrium::run(&parameters).unwrap()
+        NadaEquilibrium::run(&parameters).unwrap()
     }
 
     #[test]
@@ -149,7 +149,7 @@ mod tests {
             max_rate: DataRate::from_kbps(1),
             ..Parameters::default()
         };
-        assert_eq!(Equilibrium::run(&least).unwrap().signal_ms, 0.0);
+        assert_eq!(NadaEquilibrium::run(&least).unwrap().signal_ms, 0.0);
     }
 
     #[test]

@@ -3,5 +3,5 @@
 mod equilibrium;
 mod warp;
 
-pub(super) use equilibrium::Equilibrium;
+pub(super) use equilibrium::NadaEquilibrium;
 pub(super) use warp::Warp;

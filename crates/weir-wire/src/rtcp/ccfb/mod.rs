@@ -72,7 +72,7 @@ pub struct CcfbBlock<'a> {
 
 /// Report on a packet that arrived.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Metric {
+pub struct MetricBlock {
     /// The two ECN bits of its IP header: 0 not ECN-capable, 1 ECT(1), 2 ECT(0), 3 congestion experienced.
     pub ecn: u8,
     /// How long before the report it arrived, in 1/1024 s, 0 to 8191; see [`Self::OVER_RANGE`] and
@@ -80,7 +80,7 @@ pub struct Metric {
     pub offset: u16,
 }
 
-impl Metric {
+impl MetricBlock {
     /// The offset that stands for more than 8189/1024 s.
     pub const OVER_RANGE: u16 = 0x1FFE;
     /// The offset that stands for a time that is not known, or after the report.
@@ -221,14 +221,14 @@ pub struct Metrics<'a> {
 
 impl Iterator for Metrics<'_> {
     /// The packet's RTP sequence number, and its metric if it arrived.
-    type Item = (u16, Option<Metric>);
+    type Item = (u16, Option<MetricBlock>);
 
     fn next(&mut self) -> Option<Self::Item> {
         let (&word, rest) = self.rest.split_first_chunk()?;
         self.rest = rest;
         let sequence = self.sequence;
         self.sequence = sequence.wrapping_add(1);
-        Some((sequence, Metric::from_word(u16::from_be_bytes(word))))
+        Some((sequence, MetricBlock::from_word(u16::from_be_bytes(word))))
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {

@@ -7,19 +7,19 @@ fn parse(bytes: &[u8]) -> Result<Ccfb<'_>, ParseError> {
     Ccfb::parse(&compound(bytes).next().unwrap()?)
 }
 
-type Told = Vec<(u16, Option<Metric>)>;
+type Told = Vec<(u16, Option<MetricBlock>)>;
 
 fn told(ccfb: &Ccfb<'_>) -> Vec<(u32, Told)> {
     ccfb.blocks().map(|block| (block.source, block.metrics().collect())).collect()
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "as it is told of a packet")]
-const fn received(ecn: u8, offset: u16) -> Option<Metric> {
-    Some(Metric { ecn, offset })
+const fn received(ecn: u8, offset: u16) -> Option<MetricBlock> {
+    Some(MetricBlock { ecn, offset })
 }
 
 /// A message about streams with the number of their first packet.
-fn written(ssrc: u32, timestamp: u32, streams: &[(u32, u16, &[Option<Metric>])]) -> Vec<u8> {
+fn written(ssrc: u32, timestamp: u32, streams: &[(u32, u16, &[Option<MetricBlock>])]) -> Vec<u8> {
     let mut buffer = [0xEE; 100];
     let mut writer = CcfbWriter::new(&mut buffer);
     for &(source, begin_sequence, metrics) in streams {
@@ -66,7 +66,7 @@ fn numbers_wrap_and_marks_are_told() {
     let metrics = [received(1, 512), received(1, 10), None, received(3, 1), received(2, 0x1FFE)];
     let expected: Told = [65_534, 65_535, 0, 1, 2].into_iter().zip(metrics).collect();
     assert_eq!(told(&ccfb), [(0xCAFE_BABE, expected)]);
-    let offsets = metrics.map(|metric| metric.and_then(Metric::offset_nanos));
+    let offsets = metrics.map(|metric| metric.and_then(MetricBlock::offset_nanos));
     // 512, 10 and 1 of 1024 s.
     assert_eq!(offsets, [Some(500_000_000), Some(9_765_625), None, Some(976_562), None]);
     assert_eq!(written(0x1234_5678, 0xB710_8000, &[(0xCAFE_BABE, 65_534, &metrics)]), bytes);
@@ -91,24 +91,24 @@ fn metrics_are_16_bits() {
         (0x0000, None),
         (0x8000, received(0, 0)),
         (0x9FFD, received(0, 8189)),
-        (0x9FFE, received(0, Metric::OVER_RANGE)),
-        (0x9FFF, received(0, Metric::UNAVAILABLE)),
+        (0x9FFE, received(0, MetricBlock::OVER_RANGE)),
+        (0x9FFF, received(0, MetricBlock::UNAVAILABLE)),
         (0xFFF8, received(3, 8184)),
     ];
     for (word, metric) in cases {
-        assert_eq!(Metric::from_word(word), metric);
-        assert_eq!(metric.map_or(0, Metric::word), word);
+        assert_eq!(MetricBlock::from_word(word), metric);
+        assert_eq!(metric.map_or(0, MetricBlock::word), word);
     }
     // Not received: the other bits have no meaning.
-    assert_eq!((Metric::from_word(0x6200), Metric::from_word(0x2200)), (None, None));
+    assert_eq!((MetricBlock::from_word(0x6200), MetricBlock::from_word(0x2200)), (None, None));
     // Values out of range do not spill over.
-    assert_eq!(Metric { ecn: 0xFF, offset: 0xFFFF }.word(), 0xFFFF);
-    assert_eq!(Metric { ecn: 0, offset: 0xFFFF }.word(), 0x9FFF);
+    assert_eq!(MetricBlock { ecn: 0xFF, offset: 0xFFFF }.word(), 0xFFFF);
+    assert_eq!(MetricBlock { ecn: 0, offset: 0xFFFF }.word(), 0x9FFF);
 }
 
 #[test]
 fn an_offset_is_rounded_down_and_known_up_to_8_seconds() {
-    let offset = Metric::offset_from_nanos;
+    let offset = MetricBlock::offset_from_nanos;
     assert_eq!((offset(0), offset(-1), offset(i64::MIN)), (0, 0x1FFF, 0x1FFF));
     // 1/1024 s = 976 562.5 ns.
     assert_eq!((offset(976_562), offset(976_563), offset(1_953_124)), (0, 1, 1));

@@ -1,6 +1,6 @@
 //! The writing side of congestion control feedback.
 
-use super::{BLOCK_HEADER_LEN, Ccfb, FORMAT, MOST_METRICS, Metric, TIMESTAMP_LEN, metrics_len};
+use super::{BLOCK_HEADER_LEN, Ccfb, FORMAT, MOST_METRICS, MetricBlock, TIMESTAMP_LEN, metrics_len};
 use crate::cursor::Writer;
 use crate::error::{BufferTooSmall, WriteError, at_most};
 use crate::rtcp::TRANSPORT_FEEDBACK;
@@ -35,7 +35,7 @@ impl<'a> CcfbWriter<'a> {
         &mut self,
         source: u32,
         begin_sequence: u16,
-        metrics: impl ExactSizeIterator<Item = Option<Metric>>,
+        metrics: impl ExactSizeIterator<Item = Option<MetricBlock>>,
     ) -> Result<(), WriteError> {
         let packets = metrics.len();
         at_most(MOST_METRICS, packets, "packets of a stream")?;
@@ -51,7 +51,7 @@ impl<'a> CcfbWriter<'a> {
         writer.u16(packets as u16);
         // At most the promised number: the space is checked for so many.
         for metric in metrics.take(packets) {
-            writer.u16(metric.map_or(0, Metric::word));
+            writer.u16(metric.map_or(0, MetricBlock::word));
         }
         writer.zeros();
         self.length += length;
@@ -81,7 +81,7 @@ impl Ccfb<'_> {
         timestamp: u32,
         source: u32,
         begin_sequence: u16,
-        metrics: impl ExactSizeIterator<Item = Option<Metric>>,
+        metrics: impl ExactSizeIterator<Item = Option<MetricBlock>>,
         buffer: &mut [u8],
     ) -> Result<usize, WriteError> {
         let mut writer = CcfbWriter::new(buffer);

@@ -38,7 +38,7 @@
 
 mod write;
 
-pub use write::{TwccHeader, Written};
+pub use write::{TwccHeader, WrittenSize};
 
 use super::TRANSPORT_FEEDBACK;
 use super::compound::{HEADER_LEN, RtcpPacket};
@@ -81,7 +81,7 @@ pub struct Twcc<'a> {
 
 /// Report on a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reception {
+pub enum PacketStatus {
     /// The packet has not been seen.
     Missing,
     /// The packet arrived, at a time that the message does not give.
@@ -148,7 +148,7 @@ impl<'a> Twcc<'a> {
     }
 }
 
-impl Reception {
+impl PacketStatus {
     /// The arrival time in nanoseconds after the reference time, if the message gives it.
     pub const fn nanos(self) -> Option<i64> {
         match self {
@@ -253,7 +253,7 @@ impl Statuses<'_> {
 
 impl Iterator for Statuses<'_> {
     /// The packet's number and its reception.
-    type Item = (u16, Reception);
+    type Item = (u16, PacketStatus);
 
     fn next(&mut self) -> Option<Self::Item> {
         self.left = self.left.checked_sub(1)?;
@@ -265,13 +265,13 @@ impl Iterator for Statuses<'_> {
         let sequence = self.sequence;
         self.sequence = sequence.wrapping_add(1);
         let reception = match self.symbols.next() {
-            MISSING => Reception::Missing,
+            MISSING => PacketStatus::Missing,
             symbol @ (SMALL | LARGE) if self.timed => {
                 // 65 535 deltas of 16 bits stay within 32 bits.
                 self.ticks = self.ticks.wrapping_add(self.delta(symbol)?);
-                Reception::At(self.ticks)
+                PacketStatus::At(self.ticks)
             }
-            _ => Reception::Untimed,
+            _ => PacketStatus::Untimed,
         };
         Some((sequence, reception))
     }

@@ -11,9 +11,9 @@ fn parse(bytes: &[u8]) -> Result<Twcc<'_>, ParseError> {
 fn told(twcc: &Twcc<'_>) -> Vec<(u16, Option<i64>)> {
     let reference = i64::from(twcc.reference_time) * 256;
     let at = |reception| match reception {
-        Reception::Missing => None,
-        Reception::Untimed => panic!("every message here tells times"),
-        Reception::At(ticks) => Some(reference + i64::from(ticks)),
+        PacketStatus::Missing => None,
+        PacketStatus::Untimed => panic!("every message here tells times"),
+        PacketStatus::At(ticks) => Some(reference + i64::from(ticks)),
     };
     twcc.statuses().map(|(sequence, reception)| (sequence, at(reception))).collect()
 }
@@ -169,7 +169,7 @@ fn deltas_that_are_not_there_are_refused() {
 
 #[test]
 fn a_message_without_deltas_tells_what_came_but_not_when() {
-    use Reception::{Missing, Untimed};
+    use PacketStatus::{Missing, Untimed};
     let receptions = |text| {
         let bytes = hex(text);
         parse(&bytes).unwrap().statuses().map(|(_, reception)| reception).collect::<Vec<_>>()

@@ -30,7 +30,7 @@ pub struct TwccHeader {
 
 /// Size of a written message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Written {
+pub struct WrittenSize {
     /// Bytes of the message.
     pub length: usize,
     /// Packets that it reports on: fewer than were given if the next one did not fit.
@@ -55,14 +55,14 @@ impl Twcc<'_> {
         header: &TwccHeader,
         arrivals: impl IntoIterator<Item = Option<i64>>,
         buffer: &mut [u8],
-    ) -> Result<Written, BufferTooSmall> {
+    ) -> Result<WrittenSize, BufferTooSmall> {
         let available = buffer.len();
         if available < LEAST_LEN {
             return Err(BufferTooSmall { needed: LEAST_LEN, available });
         }
         // Padding fills up to a multiple of four.
         let limit = available.min(Self::MAX_LEN) / 4 * 4;
-        let mut body = Body::new(&mut buffer[FIXED_LEN..limit]);
+        let mut body = FeedbackBody::new(&mut buffer[FIXED_LEN..limit]);
         let mut packets = 0;
         for arrival in arrivals {
             if packets == u16::MAX || !body.push(arrival) {
@@ -81,7 +81,7 @@ impl Twcc<'_> {
         writer.u24(reference.unwrap_or(0) as u32);
         writer.u8(header.number);
         pad(&mut buffer[..length], length - unpadded);
-        Ok(Written { length, packets: usize::from(packets) })
+        Ok(WrittenSize { length, packets: usize::from(packets) })
     }
 }
 
@@ -100,26 +100,26 @@ fn pad(message: &mut [u8], count: usize) {
 /// Chunks and deltas under construction. Chunks are in their final place; where the deltas begin is known only at
 /// the end.
 #[derive(Debug)]
-struct Body<'a> {
+struct FeedbackBody<'a> {
     room: &'a mut [u8],
     chunks_len: usize,
     deltas: [u8; Twcc::MAX_LEN],
     deltas_len: usize,
-    pending: Pending,
+    pending: PendingSymbols,
     /// Reference time in units of 64 ms; known with the first packet received.
     reference: Option<i64>,
     /// The time written so far.
     ticks: i64,
 }
 
-impl<'a> Body<'a> {
+impl<'a> FeedbackBody<'a> {
     fn new(room: &'a mut [u8]) -> Self {
         Self {
             room,
             chunks_len: 0,
             deltas: [0; Twcc::MAX_LEN],
             deltas_len: 0,
-            pending: Pending::default(),
+            pending: PendingSymbols::default(),
             reference: None,
             ticks: 0,
         }
@@ -185,7 +185,7 @@ impl<'a> Body<'a> {
 
 /// Symbols that are not yet in a chunk.
 #[derive(Clone, Copy, Debug, Default)]
-struct Pending {
+struct PendingSymbols {
     len: u16,
     /// The first 14 symbols, two bits each, the first one in bits 27 and 26.
     symbols: u32,
@@ -195,7 +195,7 @@ struct Pending {
     large: bool,
 }
 
-impl Pending {
+impl PendingSymbols {
     /// Whether one chunk can hold the pending symbols and `symbol`, or hold their first seven and leave the rest
     /// pending.
     const fn accepts(self, symbol: u16) -> bool {

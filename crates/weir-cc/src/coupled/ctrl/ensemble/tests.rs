@@ -32,7 +32,7 @@ fn update(cwnd: f64) -> CouplingMessage {
         decision: Decision { rate, base: rate, why: ChangeReason::Growth, rtt: None },
         window: Some(Windowed { window, segment: DataSize::from_bytes(1000), base_rtt: None }),
         epoch: 0,
-        heard: true,
+        has_feedback: true,
     })
 }
 

@@ -1,7 +1,7 @@
 //! Shares that are handed over by others' acknowledgements.
 
 use super::{CtrlTcp, is_open};
-use crate::coupled::ctrl::clock::Clock;
+use crate::coupled::ctrl::clock::AckClock;
 use crate::coupled::ctrl::config::Newcomer;
 use crate::coupled::ctrl::flow::Flow;
 use crate::coupled::message::CouplerAction;
@@ -9,7 +9,7 @@ use crate::time::SendTime;
 
 /// Sum of the amounts that all newcomers' clocks hold back.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Clocks {
+pub(super) struct NewcomerClocks {
     running: bool,
     /// Bytes that are not clocked out yet.
     waiting: f64,
@@ -21,7 +21,7 @@ pub(super) struct Clocks {
     turn: usize,
 }
 
-impl Clocks {
+impl NewcomerClocks {
     pub(super) const fn are_running(&self) -> bool {
         self.running
     }
@@ -48,7 +48,7 @@ impl CtrlTcp {
         {
             return false;
         }
-        self.flows[place].clock = Some(Clock::new(now, rise, self.algorithm.clocks.ticks));
+        self.flows[place].clock = Some(AckClock::new(now, rise, self.algorithm.clocks.ticks));
         self.count_clocks();
         true
     }
@@ -112,7 +112,7 @@ impl CtrlTcp {
         self.end_clocks(|clock| now - clock.acknowledged_at >= patience);
     }
 
-    fn end_clocks(&mut self, ends: impl Fn(&Clock) -> bool) {
+    fn end_clocks(&mut self, ends: impl Fn(&AckClock) -> bool) {
         for place in 0..self.flows.len() {
             let flow = &mut self.flows[place];
             let Some(clock) = flow.clock.filter(&ends) else { continue };
@@ -139,7 +139,7 @@ impl CtrlTcp {
             }
         }
         let turn = self.algorithm.clocks.turn.min(self.flows.len().saturating_sub(1));
-        self.algorithm.clocks = Clocks { running, waiting, holders, ticks, turn };
+        self.algorithm.clocks = NewcomerClocks { running, waiting, holders, ticks, turn };
         if running && holders <= 0.0 {
             self.end_clocks(|_| true);
         }

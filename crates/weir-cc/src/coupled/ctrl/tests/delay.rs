@@ -15,7 +15,7 @@ fn update(rig: &mut Rig, flow: u32, cwnd: f64, why: ChangeReason) {
     rig.windows.insert(flow, windowed.window);
     rig.send_message(
         flow,
-        &CouplingMessage::Update(Update { decision, window: Some(windowed), epoch: 0, heard: true }),
+        &CouplingMessage::Update(Update { decision, window: Some(windowed), epoch: 0, has_feedback: true }),
     );
 }
 
@@ -76,8 +76,12 @@ fn a_law_is_always_answered_and_alone_with_its_own_window() {
     let decision = Decision { rate, base: rate, why: ChangeReason::Delay, rtt: Some(RTT) };
     for cwnd in [7.123_456_789, 1e-3 + 20.0] {
         let windowed = Windowed { window: Window { cwnd, ..windowed.window }, ..windowed };
-        let message =
-            CouplingMessage::Update(Update { decision, window: Some(windowed), epoch: 0, heard: true });
+        let message = CouplingMessage::Update(Update {
+            decision,
+            window: Some(windowed),
+            epoch: 0,
+            has_feedback: true,
+        });
         rig.coupler.on_message(rig.now, FlowId(0), &message).unwrap();
         let action = rig.coupler.poll_action();
         assert!(
@@ -85,7 +89,7 @@ fn a_law_is_always_answered_and_alone_with_its_own_window() {
             "{action:?}"
         );
     }
-    let message = CouplingMessage::Update(Update { decision, window: None, epoch: 0, heard: true });
+    let message = CouplingMessage::Update(Update { decision, window: None, epoch: 0, has_feedback: true });
     assert!(rig.coupler.on_message(rig.now, FlowId(0), &message).is_err());
     assert!(rig.coupler.poll_action().is_some());
     assert!(rig.coupler.on_message(rig.now, FlowId(9), &message).is_err());

@@ -1,7 +1,7 @@
 //! Edge cases: impossible, missing and late messages.
 
 use super::*;
-use crate::coupled::fse::Refused;
+use crate::coupled::fse::RefusedMessages;
 use crate::coupled::message::{CwndUpdate, WindowEvent};
 use crate::window::Window;
 
@@ -25,7 +25,7 @@ fn what_makes_no_sense_is_refused_counted_and_changes_nothing() {
         assert_eq!(flows.send_message(7, message), Err(Refusal::UnknownFlow(m(7))));
     }
     assert_eq!(flows.fse.set_group(m(7), Some(1)), Err(Refusal::UnknownFlow(m(7))));
-    let refused = Refused { unknown_flow: 3, joined_already: 1, priority: 8, amount: 2, kind: 0 };
+    let refused = RefusedMessages { unknown_flow: 3, joined_already: 1, priority: 8, amount: 2, kind: 0 };
     assert_eq!(flows.fse.refused(), refused);
     flows.grows(0, 1000.0).are(2000.0, &[1000.0, 1000.0]);
 }
@@ -149,7 +149,7 @@ fn the_timer_of_a_flow_without_a_round_trip_time_takes_the_longest_known() {
             flows
                 .send_message(
                     flow,
-                    CouplingMessage::Update(Update { decision, window: None, epoch, heard: true }),
+                    CouplingMessage::Update(Update { decision, window: None, epoch, has_feedback: true }),
                 )
                 .unwrap();
         };
@@ -217,7 +217,7 @@ fn a_silent_flow_has_paused_and_its_next_update_brings_it_back() {
     // … and it comes back with its start rate and the increase of its controller.
     flows.at_ms(6000).grows(1, 660.0);
     flows.are(1610.0, &[805.0, 805.0]);
-    assert_eq!(flows.fse.refused(), Refused::default());
+    assert_eq!(flows.fse.refused(), RefusedMessages::default());
 }
 
 #[test]

@@ -84,7 +84,7 @@ fn a_flow_that_resumes_beside_others_is_ordered_to_its_start_rate() {
                 decision: Decision { rate: kbps(9.0), base: kbps(9.0), why: ChangeReason::Growth, rtt: None },
                 window: None,
                 epoch: 0,
-                heard: true,
+                has_feedback: true,
             }),
         );
         assert_eq!(unheard, Err(Refusal::UnknownFlow(FlowId(1))), "it has paused");
@@ -131,7 +131,7 @@ fn orders_to_a_flow_that_has_left_are_not_given() {
     let message = CouplingMessage::FlowParameters(greedy(3.0));
     flows.fse.on_message(flows.now, FlowId(0), &message).unwrap();
     let decision = Decision { rate: kbps(2100.0), base: kbps(2000.0), why: ChangeReason::Growth, rtt: None };
-    let update = CouplingMessage::Update(Update { decision, window: None, epoch: 0, heard: true });
+    let update = CouplingMessage::Update(Update { decision, window: None, epoch: 0, has_feedback: true });
     flows.fse.on_message(flows.now, FlowId(0), &update).unwrap();
     flows.fse.on_message(flows.now, FlowId(1), &CouplingMessage::Leave).unwrap();
     flows.poll();
@@ -151,7 +151,7 @@ fn another_priority_counts_from_the_next_update_on_or_at_once() {
 
 #[test]
 fn without_a_group_a_flow_is_not_coupled() {
-    let mut flows = Flows::grouped(Config::rfc8699_active(), Grouping::Apart);
+    let mut flows = Flows::grouped(Config::rfc8699_active(), InitialGrouping::Apart);
     flows.joins(greedy(1.0), 300.0);
     flows.joins(greedy(1.0), 300.0);
     flows.grows(0, 1000.0);

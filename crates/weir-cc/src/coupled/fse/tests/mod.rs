@@ -9,7 +9,7 @@ mod windows;
 
 use weir_units::{DataRate, TimeDelta};
 
-use super::{Config, Fse, Grouping};
+use super::{Config, Fse, InitialGrouping};
 use crate::coupled::coupler::{Coupler, Refusal};
 use crate::coupled::message::{CouplerAction, CouplingMessage, FlowId, FlowParameters, Join, Update};
 use crate::decision::{ChangeReason, Decision};
@@ -44,10 +44,10 @@ struct Flows {
 
 impl Flows {
     fn new(config: Config) -> Self {
-        Self::grouped(config, Grouping::Together)
+        Self::grouped(config, InitialGrouping::Together)
     }
 
-    fn grouped(config: Config, grouping: Grouping) -> Self {
+    fn grouped(config: Config, grouping: InitialGrouping) -> Self {
         let fse = Fse::new(config, grouping).unwrap();
         Self { fse, now: SendTime::ZERO, taken: Vec::new(), actions: Vec::new(), acknowledged: Vec::new() }
     }
@@ -110,7 +110,7 @@ impl Flows {
         self.taken[flow as usize].0 = rate;
         self.send_message(
             flow,
-            CouplingMessage::Update(Update { decision, window: None, epoch, heard: true }),
+            CouplingMessage::Update(Update { decision, window: None, epoch, has_feedback: true }),
         )
         .unwrap();
         self

@@ -91,7 +91,7 @@ proptest! {
         config in config(),
         acts in prop::collection::vec((0_i64..700, act()), 1..60),
     ) {
-        let mut fse = Fse::new(config, Grouping::Together).unwrap();
+        let mut fse = Fse::new(config, InitialGrouping::Together).unwrap();
         let (mut now, mut wished) = (SendTime::ZERO, Wished::default());
         for (ms, act) in &acts {
             now += TimeDelta::from_millis(*ms);

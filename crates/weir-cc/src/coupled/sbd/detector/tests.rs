@@ -163,7 +163,7 @@ fn a_report_that_comes_late_does_not_take_the_place_of_one_that_waits() {
     let mut flow = Flow::new(FlowId(0), 0);
     flow.tell(&at(5, None));
     flow.tell(&at(2, None));
-    assert!(flow.told(5).is_some() && flow.told(2).is_none());
+    assert!(flow.statistics(5).is_some() && flow.statistics(2).is_none());
 }
 
 #[test]

@@ -292,14 +292,14 @@ fn a_packet_at_an_unknown_time_is_no_loss_and_no_sample() {
     for n in 0..400 {
         // Of ten packets one is lost, which comes late; of the others a third has no time.
         let fate = |at| match n % 10 {
-            0 => Fate::Missing,
-            _ => Fate::Arrived { at, ecn: Ecn::NotEct },
+            0 => PacketFate::Missing,
+            _ => PacketFate::Arrived { at, ecn: Ecn::NotEct },
         };
         timed.on_results(&[result(n, fate(at(n)))]);
         untimed.on_results(&[result(n, fate(at(n).filter(|_| n % 3 > 0)))]);
         if n % 20 == 5 {
-            timed.on_results(&[result(n - 5, Fate::Recovered { at: at(n - 5), ecn: Ecn::NotEct })]);
-            untimed.on_results(&[result(n - 5, Fate::Recovered { at: None, ecn: Ecn::NotEct })]);
+            timed.on_results(&[result(n - 5, PacketFate::Recovered { at: at(n - 5), ecn: Ecn::NotEct })]);
+            untimed.on_results(&[result(n - 5, PacketFate::Recovered { at: None, ecn: Ecn::NotEct })]);
         }
         told = [timed.poll().or(told[0]), untimed.poll().or(told[1])];
     }

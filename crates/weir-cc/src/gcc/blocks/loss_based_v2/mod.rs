@@ -17,7 +17,7 @@ mod tests;
 use weir_units::TimeDelta;
 
 pub use config::LossV2Config;
-use model::{Channel, Model};
+use model::{Channel, LikelihoodModel};
 use observations::Observations;
 
 use crate::controller::RateLimits;
@@ -211,7 +211,7 @@ impl LossBasedV2 {
         let acknowledged = self.acknowledged.filter(|_| !in_limited_region || padded);
         let delay_based = Some(self.delay_based).filter(|&rate| rate > present.bandwidth);
         let multiples = self.config.candidates.map(|factor| Some(factor * present.bandwidth));
-        let model = Model::new(&self.config, &self.observations, self.average_loss);
+        let model = LikelihoodModel::new(&self.config, &self.observations, self.average_loss);
         let (mut best, mut most) = (*present, f64::NEG_INFINITY);
         for bandwidth in multiples.into_iter().chain([acknowledged, delay_based]).flatten() {
             let bandwidth = bandwidth.min(bound.max(present.bandwidth));

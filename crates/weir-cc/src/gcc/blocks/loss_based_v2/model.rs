@@ -26,7 +26,7 @@ impl Channel {
 
 /// The likelihood of the observations, with a preference for higher bandwidths while the loss is low.
 #[derive(Debug)]
-pub(super) struct Model<'a> {
+pub(super) struct LikelihoodModel<'a> {
     config: &'a LossV2Config,
     observations: &'a Observations,
     /// The preference per kbit/s and per logarithm of it, at the present average loss.
@@ -34,7 +34,7 @@ pub(super) struct Model<'a> {
     log_bias: f64,
 }
 
-impl<'a> Model<'a> {
+impl<'a> LikelihoodModel<'a> {
     pub(super) fn new(config: &'a LossV2Config, observations: &'a Observations, average_loss: f64) -> Self {
         // g(c) = c·(ℓ₀ − ℓ) / (s + |ℓ₀ − ℓ|)
         let below = config.bias_loss - average_loss;

@@ -5,7 +5,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::config::{LossV2Config, MOST_OBSERVATIONS};
-use crate::packet::{Fate, PacketResult};
+use crate::packet::{PacketFate, PacketResult};
 use crate::time::SendTime;
 use weir_units::{DataSize, TimeDelta};
 
@@ -55,19 +55,19 @@ impl Partial {
         self.packets += 1;
         self.bytes = self.bytes.saturating_add(bytes);
         match result.fate {
-            Fate::Missing => {
+            PacketFate::Missing => {
                 self.lost_packets += 1;
                 self.lost_bytes = self.lost_bytes.saturating_add(bytes);
                 self.remember(result.sent.id);
             }
-            Fate::Recovered { .. } => {
+            PacketFate::Recovered { .. } => {
                 if let Ok(place) = self.lost.binary_search(&result.sent.id) {
                     self.lost.remove(place);
                     self.lost_packets -= 1;
                     self.lost_bytes = self.lost_bytes.saturating_sub(bytes);
                 }
             }
-            Fate::Arrived { .. } => {}
+            PacketFate::Arrived { .. } => {}
         }
     }
 

@@ -3,7 +3,7 @@
 use weir_units::{DataRate, DataSize};
 
 use super::*;
-use crate::packet::{Ecn, Fate, SentPacket};
+use crate::packet::{Ecn, PacketFate, SentPacket};
 use crate::time::ArrivalTime;
 
 const PACKET: u64 = 1000;
@@ -14,14 +14,14 @@ fn limits() -> RateLimits {
     RateLimits::new(kbps(5), kbps(300), kbps(10_000)).unwrap()
 }
 
-fn result(id: u64, at_ms: i64, fate: Fate) -> PacketResult {
+fn result(id: u64, at_ms: i64, fate: PacketFate) -> PacketResult {
     let size = DataSize::from_bytes(PACKET);
     let at = SendTime::from_millis(at_ms);
     PacketResult { sent: SentPacket::new(id, at, size), fate }
 }
 
-const ARRIVED: Fate = Fate::Arrived { at: Some(ArrivalTime::ZERO), ecn: Ecn::NotEct };
-const RECOVERED: Fate = Fate::Recovered { at: Some(ArrivalTime::ZERO), ecn: Ecn::NotEct };
+const ARRIVED: PacketFate = PacketFate::Arrived { at: Some(ArrivalTime::ZERO), ecn: Ecn::NotEct };
+const RECOVERED: PacketFate = PacketFate::Recovered { at: Some(ArrivalTime::ZERO), ecn: Ecn::NotEct };
 
 /// An estimator that is fed by observations of 250 ms each.
 struct Path {
@@ -42,7 +42,7 @@ impl Path {
     fn observe(&mut self, sent: u64, lost: u64, delay_based: f64) -> (f64, LossState) {
         let results: Vec<_> = (1..=sent)
             .map(|n| {
-                let fate = if n <= lost { Fate::Missing } else { ARRIVED };
+                let fate = if n <= lost { PacketFate::Missing } else { ARRIVED };
                 result(self.next + n, self.now_ms + (250 * n / sent) as i64, fate)
             })
             .collect();
@@ -123,7 +123,7 @@ fn by_packets_the_average_is_plain() {
 #[test]
 fn a_packet_that_comes_after_all_takes_its_loss_back() {
     let mut path = Path::new(LossV2Config::default());
-    path.loss.update(&[result(1, 100, Fate::Missing), result(2, 110, Fate::Missing)], 1e6, false);
+    path.loss.update(&[result(1, 100, PacketFate::Missing), result(2, 110, PacketFate::Missing)], 1e6, false);
     path.loss.update(&[result(1, 100, RECOVERED), result(3, 250, ARRIVED)], 1e6, false);
     // Lost: the second; the first counts twice among those sent: 0, 1, 2, 1, 3.
     assert!((path.loss.average_loss() - 0.2).abs() < 1e-12);
@@ -195,7 +195,7 @@ fn one_step_of_newton_and_the_objective_follow_their_definitions() {
     path.observe(50, 10, 1e6);
     // Observations: 25 packets (2 lost) at 800 kbit/s, weight 0.9; 50 (10 lost) at 1600 kbit/s, weight 1.
     let average = path.loss.average_loss();
-    let model = Model::new(&config, &path.loss.observations, average);
+    let model = LikelihoodModel::new(&config, &path.loss.observations, average);
     let start = Channel { bandwidth: 1e6, inherent_loss: 0.05 };
     // P = 0.05 and 0.05 + 0.95·0.375 = 0.40625.
     // f′ = 0.9·(2/0.05 − 23/0.95) + 10/0.40625 − 40/0.59375 = 14.2105263 + 24.6153846 − 67.3684211 = −28.5425101

@@ -1,14 +1,15 @@
 use weir_units::DataSize;
 
 use super::*;
-use crate::packet::{Ecn, Fate, PacketResult, SentPacket};
+use crate::packet::{Ecn, PacketFate, PacketResult, SentPacket};
 use crate::scream::fixture::ms;
 use crate::scream::network::Acknowledged;
 use crate::scream::v2::path::PathFeedback;
 use crate::time::ArrivalTime;
 
 /// 20 000 bytes in 50 ms, of which 1 Mbit/s is the target, far from the maximum.
-const STANDING: Standing = Standing { s_rtt: 0.05, qdelay_target: 0.06, target_rate: 1e6, max_rate: 10e6 };
+const STANDING: FeedbackState =
+    FeedbackState { s_rtt: 0.05, qdelay_target: 0.06, target_rate: 1e6, max_rate: 10e6 };
 
 fn config() -> Config {
     Config::default()
@@ -26,7 +27,7 @@ fn path(until: i64, qdelay: impl Fn(i64) -> f64, ecn: Ecn) -> Path {
         path.on_sent(&config(), &sent);
         let delay = TimeDelta::from_secs_f64(0.025 + qdelay(at));
         let arrival = ArrivalTime::from_millis(7_200_000 + at) + delay;
-        let results = [PacketResult { sent, fate: Fate::Arrived { at: Some(arrival), ecn } }];
+        let results = [PacketResult { sent, fate: PacketFate::Arrived { at: Some(arrival), ecn } }];
         let feedback = PathFeedback {
             results: &results,
             rtt: Some(TimeDelta::from_millis(50)),
@@ -71,7 +72,13 @@ fn marked(bytes: u64) -> AckOutcome {
 }
 
 /// The window's update by feedback at `at` ms.
-fn feed(window: &mut RefWindow, at: i64, path: &Path, standing: &Standing, outcome: &AckOutcome) -> Update {
+fn feed(
+    window: &mut RefWindow,
+    at: i64,
+    path: &Path,
+    standing: &FeedbackState,
+    outcome: &AckOutcome,
+) -> WindowUpdate {
     window.on_feedback(ms(at), &config(), path, standing, outcome, 20_000)
 }
 
@@ -81,12 +88,12 @@ fn a_loss_event_and_a_classic_mark_cut_by_their_factors_and_then_it_grows() {
     // The acknowledged bytes add growth by the distance before the cut, at once after congestion by no share of
     // itself: 10 000·0.05·1.
     let mut lost = window();
-    assert_eq!(feed(&mut lost, 1000, &path, &STANDING, &LOST), Update::Reduced(ChangeReason::Loss));
+    assert_eq!(feed(&mut lost, 1000, &path, &STANDING, &LOST), WindowUpdate::Reduced(ChangeReason::Loss));
     near(lost.ref_wnd(), 14_000.0 + 500.0);
     let mut classic = window();
     assert_eq!(
         feed(&mut classic, 1000, &path, &STANDING, &marked(2000)),
-        Update::Reduced(ChangeReason::Mark)
+        WindowUpdate::Reduced(ChangeReason::Mark)
     );
     near(classic.ref_wnd(), 16_000.0 + 400.0);
 }
@@ -98,12 +105,15 @@ fn a_loss_is_answered_once_in_a_round_trip_and_a_mark_once_in_30_ms() {
     feed(&mut window, 1000, &path, &STANDING, &LOST);
     assert_eq!(
         feed(&mut window, 1049, &path, &STANDING, &LOST),
-        Update::Grown,
+        WindowUpdate::Grown,
         "an update without a reaction"
     );
-    assert_eq!(feed(&mut window, 1051, &path, &STANDING, &LOST), Update::Reduced(ChangeReason::Loss));
-    assert_eq!(feed(&mut window, 1079, &path, &STANDING, &marked(1000)), Update::Kept);
-    assert_eq!(feed(&mut window, 1081, &path, &STANDING, &marked(1000)), Update::Reduced(ChangeReason::Mark));
+    assert_eq!(feed(&mut window, 1051, &path, &STANDING, &LOST), WindowUpdate::Reduced(ChangeReason::Loss));
+    assert_eq!(feed(&mut window, 1079, &path, &STANDING, &marked(1000)), WindowUpdate::Kept);
+    assert_eq!(
+        feed(&mut window, 1081, &path, &STANDING, &marked(1000)),
+        WindowUpdate::Reduced(ChangeReason::Mark)
+    );
     for at in (2000..9000).step_by(100) {
         feed(&mut window, at, &path, &STANDING, &AckOutcome { acked: Acknowledged::default(), ..LOST });
     }
@@ -130,13 +140,16 @@ fn a_queue_above_half_of_the_target_counts_as_marks() {
     let path = path(2000, |at| if at == 0 { 0.0 } else { 0.045 }, Ecn::NotEct);
     near(path.averages().average(), 0.045);
     let mut delayed = window();
-    assert_eq!(feed(&mut delayed, 1000, &path, &STANDING, &CLEAN), Update::Reduced(ChangeReason::Delay));
+    assert_eq!(
+        feed(&mut delayed, 1000, &path, &STANDING, &CLEAN),
+        WindowUpdate::Reduced(ChangeReason::Delay)
+    );
     let cut = 0.25 * 0.36;
     let grown = 10_000.0 * 0.05 * path.averages().evenness(&config()).max(0.1);
     near(delayed.ref_wnd(), libm::floor(20_000.0 * (1.0 - cut)) + libm::floor(grown + 0.5));
     // A rate below the acknowledged rate has already been reduced: a quarter of the reaction.
     let mut yielded = window();
-    let standing = Standing { target_rate: 0.7 * path.acked_rate(), ..STANDING };
+    let standing = FeedbackState { target_rate: 0.7 * path.acked_rate(), ..STANDING };
     feed(&mut yielded, 1000, &path, &standing, &CLEAN);
     near(yielded.ref_wnd(), libm::floor(20_000.0 * (1.0 - cut / 4.0)) + libm::floor(grown + 0.5));
 }
@@ -144,7 +157,7 @@ fn a_queue_above_half_of_the_target_counts_as_marks() {
 #[test]
 fn it_grows_by_a_packet_per_round_trip_and_a_share_of_itself() {
     let path = empty_queue();
-    let grown = |change: &dyn Fn(&mut RefWindow), standing: &Standing, outcome: &AckOutcome| {
+    let grown = |change: &dyn Fn(&mut RefWindow), standing: &FeedbackState, outcome: &AckOutcome| {
         let mut window = window();
         window.updated_at = Some(ms(0));
         change(&mut window);
@@ -160,9 +173,9 @@ fn it_grows_by_a_packet_per_round_trip_and_a_share_of_itself() {
     // At the window of the last congestion: a quarter, and a tenth of the share.
     near(grown(&|window| window.ref_wnd_i = 20_000.0, &STANDING, &CLEAN), libm::floor(125.0 * 1.04 + 0.5));
     // Over 12.5 ms half as fast.
-    near(grown(&|_| {}, &Standing { s_rtt: 0.0125, ..STANDING }, &CLEAN), 350.0);
+    near(grown(&|_| {}, &FeedbackState { s_rtt: 0.0125, ..STANDING }, &CLEAN), 350.0);
     // At the maximum rate not at all.
-    near(grown(&|_| {}, &Standing { target_rate: 10e6, ..STANDING }, &CLEAN), 0.0);
+    near(grown(&|_| {}, &FeedbackState { target_rate: 10e6, ..STANDING }, &CLEAN), 0.0);
 }
 
 #[test]
@@ -172,8 +185,8 @@ fn what_was_marked_since_the_last_update_does_not_grow_the_window() {
         let mut window = window();
         (window.updated_at, window.reacted_at) = (Some(ms(59_990)), Some(ms(59_999)));
         // Neither an update nor a reaction: both are less than 30 ms ago.
-        assert_eq!(feed(&mut window, 60_000, &path, &STANDING, &marked(marked_bytes)), Update::Kept);
-        assert_eq!(feed(&mut window, 60_025, &path, &STANDING, &CLEAN), Update::Grown);
+        assert_eq!(feed(&mut window, 60_000, &path, &STANDING, &marked(marked_bytes)), WindowUpdate::Kept);
+        assert_eq!(feed(&mut window, 60_025, &path, &STANDING, &CLEAN), WindowUpdate::Grown);
         window.ref_wnd() - 20_000.0
     };
     // Both reports, less the marked bytes, times a share of 0.05, and 1 + 0.02·20·26 ms/10 s of it.
@@ -198,7 +211,7 @@ fn it_does_not_outgrow_what_is_in_flight() {
     // 1000 + 1.5·20 000.
     window.ref_wnd = 31_000.0;
     feed(&mut window, 60_000, &path, &STANDING, &CLEAN);
-    assert_eq!(feed(&mut window, 60_040, &path, &STANDING, &CLEAN), Update::Grown);
+    assert_eq!(feed(&mut window, 60_040, &path, &STANDING, &CLEAN), WindowUpdate::Grown);
     near(window.ref_wnd(), 31_000.0);
     assert!(!window.is_idle());
     window.ref_wnd = 31_001.0;
@@ -213,7 +226,7 @@ fn near_the_maximum_rate_the_window_is_what_that_rate_needs() {
     window.ref_wnd = 40_000.0;
     window.updated_at = Some(ms(0));
     // 1.5·2 Mbit/s·51 ms/8 = 19 125, less than the 20 000 bytes in flight.
-    let standing = Standing { target_rate: 1.96e6, max_rate: 2e6, ..STANDING };
+    let standing = FeedbackState { target_rate: 1.96e6, max_rate: 2e6, ..STANDING };
     feed(&mut window, 60_000, &path, &standing, &CLEAN);
     assert!(window.ref_wnd() < 22_000.0, "{}", window.ref_wnd());
 }

@@ -15,12 +15,12 @@ impl Decisions {
         &self,
         mut take: impl FnMut(&[(String, Column<'_>)]) -> Result<(), E>,
     ) -> Result<(), E> {
-        self.rows.each_block(|rows| take(&Cells::of(self, rows).columns()))
+        self.rows.each_block(|rows| take(&BlockCells::of(self, rows).columns()))
     }
 }
 
 /// The cells of a block, column by column.
-struct Cells<'a> {
+struct BlockCells<'a> {
     time: Vec<f64>,
     rates: [Vec<f64>; 2],
     flow: Vec<Option<&'a str>>,
@@ -36,7 +36,7 @@ struct SignalCells<'a> {
     threshold: Vec<f64>,
 }
 
-impl<'a> Cells<'a> {
+impl<'a> BlockCells<'a> {
     fn of(all: &'a Decisions, rows: &[RecordedDecision]) -> Self {
         let numbers = |value: &dyn Fn(&RecordedDecision) -> f64| rows.iter().map(value).collect();
         let signal = |at: usize| {

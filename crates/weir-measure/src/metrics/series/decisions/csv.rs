@@ -7,7 +7,7 @@ use weir_net::Time;
 use weir_units::DataRate;
 
 use super::recorder::names;
-use super::{DecidingSignal, Decisions, FlowNames, MOST_SIGNALS, Reason, RecordedDecision};
+use super::{DecidingSignal, DecisionReason, Decisions, FlowNames, MOST_SIGNALS, RecordedDecision};
 use crate::metrics::plan::MeasurePlan;
 use crate::metrics::series::read::ReadSeriesError;
 use crate::metrics::series::table::{fields, quoted};
@@ -127,7 +127,7 @@ fn read_row(cells: &[String], line: usize, flows: &[FlowNames]) -> Result<Record
         flow,
         from: rate(2)?,
         to: rate(3)?,
-        reason: Reason::all().find(|reason| reason.name() == cells[4]).ok_or_else(|| wrong(4))?,
+        reason: DecisionReason::all().find(|reason| reason.name() == cells[4]).ok_or_else(|| wrong(4))?,
         limiting_factor: LimitingFactor::ALL
             .into_iter()
             .find(|factor| factor.name() == cells[5])

@@ -6,7 +6,9 @@ use weir_cc::{ChangeReason, Controller, LimitingFactor};
 use weir_net::Time;
 use weir_units::DataRate;
 
-use super::{DecidingSignal, Decisions, FlowNames, LEAST_MOVE, MOST_SIGNALS, Reason, RecordedDecision};
+use super::{
+    DecidingSignal, DecisionReason, Decisions, FlowNames, LEAST_MOVE, MOST_SIGNALS, RecordedDecision,
+};
 use crate::metrics::plan::{FlowPlan, MeasurePlan};
 use crate::metrics::series::spool::{NewBlockStorage, Spool};
 
@@ -91,7 +93,7 @@ impl DecisionRecorder {
         now: Time,
         flow: usize,
         (base, rate): (DataRate, DataRate),
-        reason: Reason,
+        reason: DecisionReason,
         controller: &dyn Controller,
     ) {
         let Some(recorded) = self.flows.get_mut(flow) else { return };
@@ -106,8 +108,8 @@ impl DecisionRecorder {
         recorded.budget.left -= 1.0;
         (recorded.rate, recorded.factor) = (Some(rate), limiting_factor);
         let signals = match reason {
-            Reason::Decision(why) if why.is_measured() => self.evidence(why, controller),
-            Reason::Decision(_) | Reason::Coupling => [None; MOST_SIGNALS],
+            DecisionReason::Decision(why) if why.is_measured() => self.evidence(why, controller),
+            DecisionReason::Decision(_) | DecisionReason::Coupling => [None; MOST_SIGNALS],
         };
         self.rows.push(RecordedDecision {
             time: rounded_time(now),

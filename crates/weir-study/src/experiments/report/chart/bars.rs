@@ -6,7 +6,7 @@ use super::super::super::plots::{Drawn, PlotLine, PlotResult};
 use super::lines::interval;
 
 use weir_measure::results::Value;
-use weir_report::chart::{Bounds, Ends, Frame, Scale, escape_html as html, said};
+use weir_report::chart::{AxisScale, Bounds, ChartFrame, Ends, escape_html as html, said};
 
 /// Greatest width of a bar.
 const WIDEST: f64 = 90.0;
@@ -56,10 +56,10 @@ pub(super) fn draw(out: &mut String, plot: &PlotResult) -> fmt::Result {
     frame.up(out, &plot.y.label)?;
     frame.label_across(out, &plot.x.label)?;
     frame.inside(out, &inside)?;
-    Frame::beside(out, &format!("<g class=\"m\">{below}</g>\n"))
+    ChartFrame::beside(out, &format!("<g class=\"m\">{below}</g>\n"))
 }
 
-fn frame(plot: &PlotResult, bars: &[Bar<'_>]) -> Frame {
+fn frame(plot: &PlotResult, bars: &[Bar<'_>]) -> ChartFrame {
     let ends = |bar: &Bar<'_>| {
         let half = bar.half.unwrap_or(0.0);
         let ours = bar.ours.map(|ours| [ours - half, ours + half]);
@@ -68,13 +68,13 @@ fn frame(plot: &PlotResult, bars: &[Bar<'_>]) -> Frame {
     let values: Vec<f64> = bars.iter().flat_map(ends).collect();
     // The scale leaves space for the number above each bar.
     let most = values.iter().copied().fold(0.0, f64::max);
-    let y = Scale::of(plot.y.bounds(), values.into_iter().chain([most * 1.08]), Ends::Zero);
+    let y = AxisScale::of(plot.y.bounds(), values.into_iter().chain([most * 1.08]), Ends::Zero);
     let x = Bounds { from: Some(0.0), to: Some(bars.len().max(1) as f64), ..Bounds::default() };
-    Frame::new(Scale::of(x, core::iter::empty(), Ends::Tight), y)
+    ChartFrame::new(AxisScale::of(x, core::iter::empty(), Ends::Tight), y)
 }
 
 /// Bar of our value with its interval, and that of the paper to its right, if any.
-fn one(out: &mut String, bar: &Bar<'_>, (middle, room): (f64, f64), frame: &Frame) -> fmt::Result {
+fn one(out: &mut String, bar: &Bar<'_>, (middle, room): (f64, f64), frame: &ChartFrame) -> fmt::Result {
     let width = (room * 0.36).min(WIDEST);
     let ours = if bar.paper.is_some() { middle - width / 2.0 } else { middle };
     if let Some(value) = bar.ours {
@@ -104,7 +104,7 @@ fn column(
     class: &str,
     (middle, width): (f64, f64),
     value: f64,
-    frame: &Frame,
+    frame: &ChartFrame,
 ) -> fmt::Result {
     let Some((_, top)) = frame.place(0.0, value) else { return Ok(()) };
     let zero = frame.place(0.0, 0.0).map_or(frame.height as i32, |(_, zero)| zero);
@@ -113,7 +113,7 @@ fn column(
 }
 
 /// Number above a bar and its interval, or below a negative bar.
-fn number(out: &mut String, at: f64, value: f64, half: f64, frame: &Frame) -> fmt::Result {
+fn number(out: &mut String, at: f64, value: f64, half: f64, frame: &ChartFrame) -> fmt::Result {
     let end = if value < 0.0 { value - half } else { value + half };
     let Some((_, y)) = frame.place(0.0, end) else { return Ok(()) };
     let y = if value < 0.0 { y + 26 } else { (y - 8).max(24) };

@@ -6,7 +6,7 @@ use super::super::super::plots::{Drawn, PlotKind, PlotLine, PlotResult};
 use super::{COLOURS, marker, style};
 
 use weir_measure::results::Value;
-use weir_report::chart::{Ends, Frame, Scale, escape_html as html, path, said};
+use weir_report::chart::{AxisScale, ChartFrame, Ends, escape_html as html, path, said};
 
 pub(super) fn draw(out: &mut String, plot: &PlotResult) -> fmt::Result {
     let frame = frame(plot);
@@ -26,19 +26,19 @@ pub(super) fn draw(out: &mut String, plot: &PlotResult) -> fmt::Result {
 }
 
 /// Axes that fit all lines; the vertical one fits the values within the horizontal one.
-fn frame(plot: &PlotResult) -> Frame {
+fn frame(plot: &PlotResult) -> ChartFrame {
     let x_ends = match plot.kind {
         PlotKind::Course => Ends::Tight,
         _ => Ends::Loose,
     };
-    let x = Scale::of(plot.x.bounds(), plot.lines.iter().flat_map(across), x_ends);
+    let x = AxisScale::of(plot.x.bounds(), plot.lines.iter().flat_map(across), x_ends);
     let within = |at: &Value| at.is_some_and(|at| (x.from..=x.to).contains(&at));
-    let y = Scale::of(
+    let y = AxisScale::of(
         plot.y.bounds(),
         plot.lines.iter().flat_map(|line| upwards(&line.drawn, &within)),
         if plot.kind == PlotKind::Cdf { Ends::Zero } else { Ends::Round },
     );
-    let frame = Frame::new(x, y);
+    let frame = ChartFrame::new(x, y);
     if plot.equal { frame.equal() } else { frame }
 }
 
@@ -68,7 +68,7 @@ fn upwards(drawn: &Drawn, within: &dyn Fn(&Value) -> bool) -> Vec<f64> {
     }
 }
 
-fn level(out: &mut String, index: usize, y: f64, frame: &Frame) -> fmt::Result {
+fn level(out: &mut String, index: usize, y: f64, frame: &ChartFrame) -> fmt::Result {
     let Some((_, y)) = frame.place(frame.x.from, y) else { return Ok(()) };
     writeln!(out, "<path class=\"level c{}\" d=\"M0 {y}H{:.0}\"/>", index % COLOURS, frame.width)
 }
@@ -78,7 +78,7 @@ fn points(
     kind: PlotKind,
     index: usize,
     (x, y): (&[Value], &[Value]),
-    frame: &Frame,
+    frame: &ChartFrame,
 ) -> fmt::Result {
     let places = x.iter().zip(y).map(|(x, y)| frame.place((*x)?, (*y)?));
     if x.len() == 1 {
@@ -94,7 +94,7 @@ fn means(
     index: usize,
     line: &PlotLine,
     (x, y, ci95): (&[f64], &[Value], &[Value]),
-    frame: &Frame,
+    frame: &ChartFrame,
 ) -> fmt::Result {
     let places = x.iter().zip(y).map(|(x, y)| frame.place(*x, (*y)?));
     writeln!(out, "<path class=\"l {}\" d=\"{}\"/>", style(index), path::through(places))?;
@@ -117,7 +117,7 @@ fn means(
 }
 
 /// Bar from end to end of an interval, unless the marker hides it.
-pub(super) fn interval(x: f64, y: f64, half: f64, frame: &Frame) -> Option<String> {
+pub(super) fn interval(x: f64, y: f64, half: f64, frame: &ChartFrame) -> Option<String> {
     let (_, middle) = frame.place(x, y)?;
     let (at, high) = frame.place(x, y + half)?;
     // On a logarithmic axis an interval that reaches below the axis is drawn to its end.

@@ -5,7 +5,7 @@ use core::fmt::{self, Write};
 use super::super::super::plots::{Drawn, PlotResult};
 
 use weir_measure::results::Value;
-use weir_report::chart::{Bounds, Ends, Frame, Scale, escape_html as html, tick_step as step};
+use weir_report::chart::{AxisScale, Bounds, ChartFrame, Ends, escape_html as html, tick_step as step};
 
 /// Numbers of blocks of which the bands are made, horizontally and vertically.
 const BLOCKS: (usize, usize) = (220, 125);
@@ -24,7 +24,7 @@ const VIRIDIS: [(f64, f64, f64); 6] = [
 ];
 
 /// Grid of values on two scales.
-struct Grid<'p> {
+struct ValueGrid<'p> {
     x: &'p [f64],
     y: &'p [f64],
     z: &'p [Vec<Value>],
@@ -39,24 +39,24 @@ struct Levels {
 
 pub(super) fn draw(out: &mut String, plot: &PlotResult) -> fmt::Result {
     let Some((name, grid)) = plot.lines.iter().find_map(|line| match &line.drawn {
-        Drawn::Grid { x, y, z } => Some((&line.name, Grid { x, y, z })),
+        Drawn::Grid { x, y, z } => Some((&line.name, ValueGrid { x, y, z })),
         _ => None,
     }) else {
         return Ok(());
     };
-    let x = Scale::of(plot.x.bounds(), grid.x.iter().copied(), Ends::Tight);
-    let y = Scale::of(plot.y.bounds(), grid.y.iter().copied(), Ends::Tight);
-    let frame = Frame::new(x, y).with_room(BAR_ROOM, 0.0);
+    let x = AxisScale::of(plot.x.bounds(), grid.x.iter().copied(), Ends::Tight);
+    let y = AxisScale::of(plot.y.bounds(), grid.y.iter().copied(), Ends::Tight);
+    let frame = ChartFrame::new(x, y).with_room(BAR_ROOM, 0.0);
     let levels = Levels::of(&grid);
     frame.open(out, &plot.title)?;
     frame.up(out, &plot.y.label)?;
     frame.across(out, &plot.x.label)?;
     frame.inside(out, &bands(&grid, &levels, &frame))?;
-    Frame::beside(out, &bar(name, &levels, &frame)?)
+    ChartFrame::beside(out, &bar(name, &levels, &frame)?)
 }
 
 impl Levels {
-    fn of(grid: &Grid<'_>) -> Self {
+    fn of(grid: &ValueGrid<'_>) -> Self {
         let values = || grid.z.iter().flatten().flatten().copied();
         let (least, most) =
             (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max));
@@ -80,9 +80,9 @@ impl Levels {
     }
 }
 
-impl Grid<'_> {
+impl ValueGrid<'_> {
     /// Value between the places, by shares of the axes; absent outside of them and beside a place without a value.
-    fn value(&self, across: f64, up: f64, frame: &Frame) -> Value {
+    fn value(&self, across: f64, up: f64, frame: &ChartFrame) -> Value {
         let (column, right) = between(self.x, across, frame.x)?;
         let (row, above) = between(self.y, up, frame.y)?;
         let at = |row: usize, column: usize| self.z.get(row)?.get(column).copied().flatten();
@@ -101,7 +101,7 @@ fn mixed(from: Value, to: Value, part: f64) -> Value {
 }
 
 /// Index of the place before a share of an axis, and the part of the distance to the next one.
-fn between(places: &[f64], share: f64, scale: Scale) -> Option<(usize, f64)> {
+fn between(places: &[f64], share: f64, scale: AxisScale) -> Option<(usize, f64)> {
     let shares: Vec<f64> = places.iter().filter_map(|&place| scale.share(place)).collect();
     if let [only] = shares.as_slice() {
         // A single place covers the whole axis.
@@ -112,7 +112,7 @@ fn between(places: &[f64], share: f64, scale: Scale) -> Option<(usize, f64)> {
 }
 
 /// Each band as one path of horizontal stretches of blocks.
-fn bands(grid: &Grid<'_>, levels: &Levels, frame: &Frame) -> String {
+fn bands(grid: &ValueGrid<'_>, levels: &Levels, frame: &ChartFrame) -> String {
     let (columns, rows) = BLOCKS;
     let mut paths = vec![String::new(); levels.bands];
     let edge =
@@ -146,7 +146,7 @@ fn bands(grid: &Grid<'_>, levels: &Levels, frame: &Frame) -> String {
 }
 
 /// Colour bar beside the box.
-fn bar(name: &str, levels: &Levels, frame: &Frame) -> Result<String, fmt::Error> {
+fn bar(name: &str, levels: &Levels, frame: &ChartFrame) -> Result<String, fmt::Error> {
     let mut drawn = String::new();
     let (left, wide) = (frame.width + 30.0, 34.0);
     let high = frame.height / levels.bands as f64;
@@ -160,7 +160,7 @@ fn bar(name: &str, levels: &Levels, frame: &Frame) -> Result<String, fmt::Error>
     }
     let to = levels.from + levels.step * levels.bands as f64;
     let ends = Bounds { from: Some(levels.from), to: Some(to), ..Default::default() };
-    let scale = Scale::of(ends, core::iter::empty(), Ends::Tight);
+    let scale = AxisScale::of(ends, core::iter::empty(), Ends::Tight);
     drawn.push_str("<g>");
     for (value, text) in scale.ticks(levels.bands.min(8) as f64) {
         let Some(share) = scale.share(value) else { continue };
@@ -183,10 +183,10 @@ mod tests {
     #[test]
     fn between_places_a_value_is_between_theirs_and_beside_a_gap_there_is_none() {
         let z = vec![vec![Some(0.0), Some(10.0), None], vec![Some(20.0), Some(30.0), Some(0.0)]];
-        let grid = Grid { x: &[0.0, 1.0, 2.0], y: &[0.0, 1.0], z: &z };
+        let grid = ValueGrid { x: &[0.0, 1.0, 2.0], y: &[0.0, 1.0], z: &z };
         let axis = |to| Bounds { from: Some(0.0), to: Some(to), log: false };
-        let scale = |to| Scale::of(axis(to), core::iter::empty(), Ends::Tight);
-        let frame = Frame::new(scale(2.0), scale(1.0));
+        let scale = |to| AxisScale::of(axis(to), core::iter::empty(), Ends::Tight);
+        let frame = ChartFrame::new(scale(2.0), scale(1.0));
         // A quarter of the distance to the right and half of it upwards: 5 of 10, and 10 of 20 more.
         assert_eq!(grid.value(0.25, 0.5, &frame), Some(15.0));
         assert_eq!(grid.value(0.25, 0.0, &frame), Some(5.0));
@@ -197,7 +197,7 @@ mod tests {
     #[test]
     fn bands_begin_at_round_numbers() {
         let z = vec![vec![Some(0.03), Some(0.88)]];
-        let levels = Levels::of(&Grid { x: &[0.0, 1.0], y: &[0.0], z: &z });
+        let levels = Levels::of(&ValueGrid { x: &[0.0, 1.0], y: &[0.0], z: &z });
         assert_eq!((levels.from, levels.step, levels.bands), (0.0, 0.1, 9));
         assert_eq!((levels.band(0.05), levels.band(0.88), levels.band(9.0)), (0, 8, 8));
         // Band 8.5 of 9 is at 0.7222 between the fifth stop and the last.

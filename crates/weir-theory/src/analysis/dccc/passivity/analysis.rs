@@ -8,7 +8,7 @@ use weir_units::TimeDelta;
 
 use super::inequalities::NAMES;
 use super::{State, System};
-use crate::analysis::dccc::random::{Network, Random};
+use crate::analysis::dccc::random::{Network, RandomNetworks};
 use crate::analysis::dccc::rest::User;
 use crate::analysis::entry::Analysis;
 use crate::analysis::range::{LONGER, check, span};
@@ -20,7 +20,7 @@ pub(in crate::analysis) struct Passivity;
 #[derive(Debug, Deserialize, Serialize, JsonSchema)]
 pub(in crate::analysis) struct Parameters {
     #[serde(flatten)]
-    random: Random,
+    random: RandomNetworks,
     /// `α` as a multiple of the greatest slope of any flow's price, `β/(T + e_b)`.
     #[schemars(range(min = 1e-6, max = 1e6))]
     alpha_factor: f64,
@@ -82,7 +82,7 @@ struct Inequality {
 impl Default for Parameters {
     fn default() -> Self {
         Self {
-            random: Random { networks: 3, ..Random::default() },
+            random: RandomNetworks { networks: 3, ..RandomNetworks::default() },
             alpha_factor: 1.0,
             equal_gains: true,
             spread: 3.0,

@@ -17,7 +17,7 @@ use crate::analysis::range::{FASTER, LONGER, check, moving, span};
 use weir_form::Problem;
 
 /// Loop gain, Nyquist curve and margins of a flow at rest.
-pub(in crate::analysis) struct Loop;
+pub(in crate::analysis) struct DcccLoop;
 
 #[derive(Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -89,7 +89,7 @@ pub(in crate::analysis) struct Results {
     /// The controller that computes once per round trip.
     sampled: OfSampled,
     /// The Nyquist curve of eq. (43) up to 100 rad per round trip, without the factor `M`.
-    curve: Curve,
+    curve: NyquistCurve,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -110,11 +110,11 @@ struct OfSampled {
     /// 1 if all are below 1, else 0.
     stable: u8,
     /// The Nyquist curve, without the factor `M`.
-    curve: Curve,
+    curve: NyquistCurve,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
-struct Curve {
+struct NyquistCurve {
     /// Frequencies, in rad/s.
     omega_rad_per_s: Vec<f64>,
     /// Real parts.
@@ -146,7 +146,7 @@ const SHOWN: [f64; 2] = [1e-2, 100.0];
 /// Step of the search along the hull, in rad of the longest round trip.
 const HULL_STEP: f64 = 5e-3;
 
-impl Analysis for Loop {
+impl Analysis for DcccLoop {
     type Parameters = Parameters;
     type Results = Results;
 
@@ -265,10 +265,10 @@ impl Parameters {
         }
     }
 
-    fn curve(&self, ratio: &dyn Fn(f64) -> Complex<f64>, highest: f64) -> Curve {
+    fn curve(&self, ratio: &dyn Fn(f64) -> Complex<f64>, highest: f64) -> NyquistCurve {
         let shown = frequencies(SHOWN[0], highest, self.points as usize);
         let values: Vec<Complex<f64>> = shown.iter().map(|&w| ratio(w)).collect();
-        Curve {
+        NyquistCurve {
             omega_rad_per_s: shown.iter().map(|w| w / self.rtt.secs_f64()).collect(),
             re: values.iter().map(|value| value.re).collect(),
             im: values.iter().map(|value| value.im).collect(),

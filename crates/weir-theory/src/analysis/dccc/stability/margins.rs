@@ -5,7 +5,7 @@ use core::f64::consts::PI;
 use num_complex::Complex;
 
 /// A return ratio on the imaginary axis or on the unit circle, by frequency per round trip.
-pub(super) type Ratio<'a> = &'a dyn Fn(f64) -> Complex<f64>;
+pub(super) type ReturnRatio<'a> = &'a dyn Fn(f64) -> Complex<f64>;
 
 /// Stability margins of a loop.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -33,7 +33,7 @@ pub(super) fn frequencies(lowest: f64, highest: f64, points: usize) -> Vec<f64> 
 
 impl Margins {
     /// The margins of `ratio` below the frequency `highest`, or `None` where it lacks one of the crossings.
-    pub(crate) fn of(ratio: Ratio<'_>, highest: f64) -> Option<Self> {
+    pub(crate) fn of(ratio: ReturnRatio<'_>, highest: f64) -> Option<Self> {
         let grid = frequencies(LOWEST, highest, POINTS);
         let values: Vec<Complex<f64>> = grid.iter().map(|&w| ratio(w)).collect();
         let falls = |pair: &[Complex<f64>]| pair[0].norm() >= 1.0 && pair[1].norm() < 1.0;
@@ -83,7 +83,7 @@ pub(super) fn halve(mut low: f64, mut high: f64, holds: impl Fn(f64) -> bool) ->
 /// Number of times that `ratio` encircles −1 clockwise over all frequencies, with the pole at 0 passed on its right. The count
 /// follows the curve up to `highest`.
 #[cfg(test)]
-pub(super) fn encirclements(ratio: Ratio<'_>, highest: f64) -> i32 {
+pub(super) fn encirclements(ratio: ReturnRatio<'_>, highest: f64) -> i32 {
     let one = Complex::new(1.0, 0.0);
     let above = frequencies(LOWEST, highest, POINTS).into_iter().map(|w| one + ratio(w));
     let points: Vec<Complex<f64>> = above.collect();

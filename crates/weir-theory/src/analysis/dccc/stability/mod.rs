@@ -7,7 +7,7 @@ mod sampled;
 mod analysis;
 mod hull;
 
-pub(in crate::analysis) use analysis::Loop;
+pub(in crate::analysis) use analysis::DcccLoop;
 
 use num_complex::Complex;
 

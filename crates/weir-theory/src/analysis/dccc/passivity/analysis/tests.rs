@@ -91,7 +91,7 @@ fn eq45b_does_not_hold_about_a_state_that_is_not_rest() {
 
 #[test]
 fn networks_that_take_too_long_are_refused() {
-    let random = Random { networks: 10_000, ..Random::default() };
+    let random = RandomNetworks { networks: 10_000, ..RandomNetworks::default() };
     let problem = Passivity::run(&Parameters { random, ..Parameters::default() }).unwrap_err();
     assert_eq!(problem.message, "`networks` is out of range");
     assert!(problem.help.unwrap().contains("`duration` over `step`"));

@@ -5,7 +5,7 @@ use super::*;
 
 fn of(kbps: u64, change: impl Fn(Parameters) -> Parameters) -> Results {
     let parameters = Parameters { rate: DataRate::from_kbps(kbps), ..Parameters::default() };
-    Loop::run(&change(parameters)).unwrap()
+    DcccLoop::run(&change(parameters)).unwrap()
 }
 
 fn close(value: f64, expected: f64, tolerance: f64) {
@@ -113,7 +113,7 @@ fn the_hull_of_slow_and_fast_flows_is_searched_at_all_relevant_frequencies() {
             least_real(&points)
         });
         let expected = everywhere.fold(0.0, f64::min);
-        close(Loop::run(&parameters).unwrap().hull_least_real, expected, 2e-3);
+        close(DcccLoop::run(&parameters).unwrap().hull_least_real, expected, 2e-3);
     }
 }
 
@@ -124,11 +124,11 @@ fn round_trip_times_more_than_a_factor_of_100_apart_are_refused() {
         other_rtts: vec![TimeDelta::from_secs(11)],
         ..Parameters::default()
     };
-    assert_eq!(Loop::run(&apart).unwrap_err().message, "`other_rtts` is out of range");
+    assert_eq!(DcccLoop::run(&apart).unwrap_err().message, "`other_rtts` is out of range");
 }
 
 #[test]
 fn a_rate_below_every_equilibrium_is_refused() {
     let slow = Parameters { rate: DataRate::from_kbps(200), ..Parameters::default() };
-    assert!(Loop::run(&slow).is_err());
+    assert!(DcccLoop::run(&slow).is_err());
 }
