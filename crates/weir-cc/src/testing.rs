@@ -23,11 +23,14 @@
 //!
 //! Each of the [`properties`] is then a `#[test]` of the module `mine`, with the name of the property. The line of a
 //! controller names each property that it does not hold by its own design ([`Law`]). Some tests let calls of minutes
-//! pass: with `opt-level = 1` in `[profile.test]` all of them together take seconds.
+//! pass: with `opt-level = 1` in `[profile.test]` all of them together take seconds. With `WEIR_LONG=1` in the
+//! environment they have three times as many arbitrary cases, and longer calls.
 //!
 //! Further properties of a controller can be tested with arbitrary [`calls`] to a sender half, checked by a
 //! [`CheckedSender`], and with arbitrary [`arrivals`], each of which may [`arrive`] at a receiver half. A [`Loop`] is a call over a
 //! bottleneck of the simplest kind. [`couplers`] has the properties of couplers.
+
+extern crate std;
 
 mod arrivals;
 mod calls;
@@ -49,6 +52,16 @@ pub use couplers::properties as coupler_properties;
 pub use law::{BothHalves, Law, ROUNDS_TO_RECOVER, halves, usual_limits};
 pub use life::{CheckedSender, check_target, recovers_from_silence, survives_silence};
 pub use reports::arrive;
+
+/// Whether the environment asks for tests at full length (`WEIR_LONG=1`).
+pub(crate) fn is_long() -> bool {
+    std::env::var_os("WEIR_LONG").is_some_and(|value| value == "1")
+}
+
+/// Number of arbitrary cases of a test that has `full` of them at full length: a third, unless `WEIR_LONG=1`.
+pub(crate) fn cases(full: u32) -> u32 {
+    if is_long() { full } else { full / 3 }
+}
 
 /// The [`properties`] of a controller as tests: `law_tests!(mine, Law::new("mine", ...));` gives a module `mine` with a
 /// `#[test]` for each of them. The second argument must be a constant expression, as a [`Law`](crate::testing::Law)

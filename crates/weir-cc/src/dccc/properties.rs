@@ -6,7 +6,7 @@ use weir_units::TimeDelta;
 use super::{Config, Dccc, DcccObserver, DelayThreshold, Interarrival};
 use crate::controller::{Observer, PathEvent};
 use crate::report::NativeReport;
-use crate::testing::{Call, CheckedSender, arrivals, calls, limits};
+use crate::testing::{Call, CheckedSender, arrivals, calls, cases, limits};
 
 fn config() -> impl Strategy<Value = Config> {
     let ms = TimeDelta::from_millis;
@@ -31,6 +31,8 @@ fn config() -> impl Strategy<Value = Config> {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(cases(256)))]
+
     #[test]
     fn every_variant_answers_its_own_report_and_no_other(
         config in config(),

@@ -6,7 +6,7 @@ use weir_units::TimeDelta;
 use super::{Config, CongestionBound, LossAverage, Nada, NadaObserver, NadaPacing};
 use crate::controller::{Observer, PathEvent};
 use crate::report::NativeReport;
-use crate::testing::{Call, CheckedSender, arrivals, calls, limits, survives_silence, usual_limits};
+use crate::testing::{Call, CheckedSender, arrivals, calls, cases, limits, survives_silence, usual_limits};
 use crate::time::ArrivalTime;
 
 fn config() -> impl Strategy<Value = Config> {
@@ -27,6 +27,8 @@ fn config() -> impl Strategy<Value = Config> {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(cases(256)))]
+
     #[test]
     fn every_variant_answers_its_own_report_and_no_other(
         config in config(),

@@ -3,9 +3,11 @@
 use proptest::prelude::*;
 
 use super::v1::{self, Increment, Scream};
-use crate::testing::{CheckedSender, calls, limits};
+use crate::testing::{CheckedSender, calls, cases, limits};
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(cases(256)))]
+
     #[test]
     fn the_literal_increment_without_compensation_keeps_the_promises_of_every_law(
         limits in limits(),

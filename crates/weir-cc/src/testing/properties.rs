@@ -17,6 +17,7 @@ use weir_units::TimeDelta;
 
 use super::arrivals::arrivals;
 use super::calls::{calls_to, limits};
+use super::cases;
 use super::law::{Law, usual_limits};
 use super::life::{CheckedSender, recovers};
 use super::reports::{ReportContent, reports};
@@ -49,13 +50,13 @@ pub use exchange::alone_in_an_exchange_a_flow_is_as_if_it_were_not_coupled;
 pub use kept::{a_word_floods_no_link_and_starves_no_flow_for_long, what_coupling_says_is_kept};
 pub use limiting::a_rate_that_rises_is_not_limited_by_delay_or_loss;
 
-/// Number of arbitrary cases.
+/// Number of arbitrary cases at full length.
 const CASES: u32 = 150;
 
 /// Checks `property` for arbitrary values of `strategy`. A failing case is printed, as small as it could be made; no
 /// file keeps it.
 fn holds<S: Strategy<Value: Debug>>(law: &Law, strategy: &S, property: impl Fn(S::Value)) {
-    let config = ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(CASES) };
+    let config = ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(cases(CASES)) };
     let mut runner = TestRunner::new(config);
     let run = runner.run(strategy, |case| {
         property(case);

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::{Config, Tfrc, TfrcObserver};
 use crate::controller::{Observer, PathEvent};
 use crate::report::NativeReport;
-use crate::testing::{Call, CheckedSender, arrivals, calls, limits, survives_silence, usual_limits};
+use crate::testing::{Call, CheckedSender, arrivals, calls, cases, limits, survives_silence, usual_limits};
 use crate::time::ArrivalTime;
 
 fn config() -> impl Strategy<Value = Config> {
@@ -20,6 +20,8 @@ fn config() -> impl Strategy<Value = Config> {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(cases(256)))]
+
     #[test]
     fn every_variant_answers_its_own_report_and_no_other(config in config(), limits in limits(), calls in calls()) {
         let mut life = CheckedSender::new(Box::new(Tfrc::new(config, limits).unwrap()), limits);

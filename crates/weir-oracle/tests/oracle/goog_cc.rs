@@ -4,7 +4,7 @@
 //! `docs/goog_cc.md` explains the figures:
 //!
 //! ```sh
-//! cargo test --release -p weir-oracle --test oracle goog_cc -- --nocapture --test-threads=1
+//! WEIR_LONG=1 cargo test --release -p weir-oracle --test oracle goog_cc -- --nocapture --test-threads=1
 //! ```
 
 mod browsers;

@@ -26,6 +26,7 @@ use weir_world::{
     Traffic, Unresponsive, Unwatched, stream,
 };
 
+use crate::common::long;
 use crate::groups::{Groups, Moves};
 
 const CAPACITY: DataRate = DataRate::from_mbps(10);
@@ -210,11 +211,14 @@ fn together(changes: &[(f64, bool)], at: u64) -> bool {
     changes.iter().take_while(|change| change.0 <= at as f64).last().is_some_and(|change| change.1)
 }
 
-const SEEDS: core::ops::Range<u64> = 1..4;
+/// Seeds of each case: three at full length.
+fn seeds() -> core::ops::Range<u64> {
+    if long() { 1..4 } else { 1..2 }
+}
 
 /// Cases whose bottleneck is busy enough to be detected, and whose background traffic starves no flow.
 fn cases(bottleneck: Bottleneck, calls: f64, transfers: f64, seconds: u64) -> impl Iterator<Item = Case> {
-    let of = move |law, others| SEEDS.map(move |seed| Case::new(law, bottleneck, others, seconds, seed));
+    let of = move |law, others| seeds().map(move |seed| Case::new(law, bottleneck, others, seconds, seed));
     let at_the_receiver = CALLS.into_iter().flat_map(move |law| of(law, calls));
     CALLS
         .into_iter()
@@ -241,7 +245,8 @@ fn flows_of_one_bottleneck_are_grouped_within_35_s() {
             _ => late.push((case, from)),
         }
     }
-    assert!(late.is_empty() && late_at_the_receiver_of_gcc <= 1, "{late:?}, {late_at_the_receiver_of_gcc}");
+    let seldom = 3 * late_at_the_receiver_of_gcc <= seeds().count();
+    assert!(late.is_empty() && seldom, "{late:?}, {late_at_the_receiver_of_gcc}");
 }
 
 #[test]
@@ -270,11 +275,13 @@ fn a_clock_that_is_off_by_eleven_days_and_drifts_by_100_ppm_changes_nothing() {
     for drift_ppm in [100.0, -100.0] {
         let clock = ClockSpec { offset: TimeDelta::from_secs(1_000_000), drift_ppm, ..ClockSpec::default() };
         for case in cases(Bottleneck::Moves, 1.0, 0.5, 180).filter(|case| case.seed < 2) {
-            let (plain, _) = changes(&case, Unwatched);
             let (skewed, _) = changes(&Case { clock, ..case }, Unwatched);
-            let same = plain.len() == skewed.len()
-                && plain.iter().zip(&skewed).all(|(a, b)| a.1 == b.1 && (a.0 - b.0).abs() <= 1.5);
-            assert!(same || case.law != Law::Steady, "{case:?}: {plain:?} {skewed:?}");
+            if case.law == Law::Steady {
+                let (plain, _) = changes(&case, Unwatched);
+                let same = plain.len() == skewed.len()
+                    && plain.iter().zip(&skewed).all(|(a, b)| a.1 == b.1 && (a.0 - b.0).abs() <= 1.5);
+                assert!(same, "{case:?}: {plain:?} {skewed:?}");
+            }
             assert!((35..120).any(|at| together(&skewed, at)), "{case:?}: {skewed:?}");
             assert!((160..180).all(|at| !together(&skewed, at)), "{case:?}: {skewed:?}");
         }

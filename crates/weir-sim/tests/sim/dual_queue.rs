@@ -6,7 +6,7 @@
 //! rate, by √p_C less for the scalable ones. How much "about"
 //! may be was chosen here: a factor of 1.5 either way.
 
-use crate::common::{flow, spec};
+use crate::common::{flow, long, spec};
 use weir_cc::window::{Cubic, Dctcp, NewReno, WindowAlgorithm};
 use weir_net::{Discipline, DualPi2, QueueConfig, Time};
 use weir_sim::Simulation;
@@ -15,7 +15,11 @@ use weir_world::tcp::{EcnMode, TcpConfig};
 use weir_world::{FlowSpec, Monitor, PacketMeta, Traffic};
 
 const WARM_UP: Time = Time::from_millis(20_000);
-const SECONDS: u64 = 120;
+/// Duration of a run, in seconds.
+fn seconds() -> u64 {
+    if long() { 120 } else { 70 }
+}
+
 /// Round-trip propagation time, in seconds.
 const ROUND_TRIP: f64 = 0.05;
 /// A segment on the wire, in bits.
@@ -48,7 +52,7 @@ struct Share {
 impl Share {
     fn of(flows: &[(f64, Vec<f64>)]) -> Self {
         let bytes: f64 = flows.iter().map(|(bytes, _)| bytes).sum();
-        let seconds = SECONDS as f64 - WARM_UP.nanos() as f64 / 1e9;
+        let seconds = seconds() as f64 - WARM_UP.nanos() as f64 / 1e9;
         let mut waits: Vec<f64> = flows.iter().flat_map(|(_, waits)| waits).copied().collect();
         waits.sort_by(f64::total_cmp);
         Self {
@@ -127,7 +131,7 @@ impl Bottleneck {
                 )
             }
         };
-        let mut spec = spec(1000 * mbps, SECONDS, (0..classic + scalable).map(tcp).collect());
+        let mut spec = spec(1000 * mbps, seconds(), (0..classic + scalable).map(tcp).collect());
         let discipline = Discipline::DualPi2(DualPi2 { coupling, ramp_from, ..DualPi2::default() });
         spec.links[0].config.queue =
             QueueConfig { limit_packets: Some(10_000), discipline, ..QueueConfig::default() };

@@ -3,18 +3,18 @@
 
 use weir_import::traces::TraceStore;
 use weir_measure::metrics::{Measured, Recorder};
+use weir_measure::simulate;
 use weir_scenario::compile::{Run, RunOptions};
 use weir_scenario::registry::{Registry, couplers, window_algorithms};
 use weir_scenario::scenario::Scenario;
 use weir_scenario::shipped;
-use weir_sim::Simulation;
 
 fn measured(name: &str, overrides: &[&str]) -> Measured {
     let overrides: Vec<String> = overrides.iter().map(|&set| set.to_owned()).collect();
     let scenario = Scenario::open(name, &overrides).unwrap_or_else(|error| panic!("{error}"));
     let options = RunOptions { seed: 1, series: true, ..RunOptions::default() };
     let Run { spec, plan, .. } = scenario.build(&options, &TraceStore::at(None)).unwrap();
-    Simulation::new(spec, Recorder::new(plan)).unwrap().run().finish()
+    simulate(spec, Recorder::new(plan)).unwrap().finish()
 }
 
 #[test]

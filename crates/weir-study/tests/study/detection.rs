@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 
 use weir_import::traces::TraceStore;
 use weir_measure::metrics::{Measured, Recorder, Series, Share};
+use weir_measure::simulate;
 use weir_scenario::compile::{Run, RunOptions};
 use weir_scenario::scenario::Scenario;
-use weir_sim::Simulation;
 
 const SOURCES: u32 = 10;
 const SECONDS: u32 = 60;
@@ -71,7 +71,7 @@ fn measured(text: &str) -> Measured {
     let scenario = Scenario::parse("flows.toml", text, &[]).unwrap_or_else(|error| panic!("{error}\n{text}"));
     let options = RunOptions { seed: 1, series: true, ..RunOptions::default() };
     let Run { spec, plan, .. } = scenario.build(&options, &TraceStore::at(None)).unwrap();
-    Simulation::new(spec, Recorder::new(plan)).unwrap().run().finish()
+    simulate(spec, Recorder::new(plan)).unwrap().finish()
 }
 
 fn series(text: &str) -> Series {

@@ -5,10 +5,10 @@ use std::path::Path;
 use weir_import::traces::TraceStore;
 use weir_measure::metrics::{Recorder, max_min_shares};
 use weir_measure::results::{FlowMeasures, Value};
+use weir_measure::simulate;
 use weir_media::{EncoderModel, FrameTraces, LateRequests};
 use weir_scenario::compile::RunOptions;
 use weir_scenario::scenario::Scenario;
-use weir_sim::Simulation;
 use weir_world::{MediaSpec, Traffic};
 
 fn text(encoder: &str, controller: &str) -> String {
@@ -25,7 +25,7 @@ fn call(encoder: &str, controller: &str, store: &TraceStore) -> FlowMeasures<Val
     let scenario =
         Scenario::parse("test.toml", &text(encoder, controller), &[]).unwrap_or_else(|e| panic!("{e}"));
     let run = scenario.build(&RunOptions { seed: 1, ..RunOptions::default() }, store).unwrap();
-    Simulation::new(run.spec, Recorder::new(run.plan)).unwrap().run().finish().metrics.flows.remove(0)
+    simulate(run.spec, Recorder::new(run.plan)).unwrap().finish().metrics.flows.remove(0)
 }
 
 #[test]
@@ -133,7 +133,7 @@ fn key_frames_on_request_repair_what_loss_broke() {
             .replace("delay = \"25ms\"\nrate = \"1Mbps\"", "delay = \"25ms\"\nrate = \"1Mbps\"\nloss = 0.01");
         let scenario = Scenario::parse("test.toml", &format!("{text}{requests}\n"), &[]).unwrap();
         let run = scenario.build(&RunOptions::default(), &TraceStore::at(None)).unwrap();
-        Simulation::new(run.spec, Recorder::new(run.plan)).unwrap().run().finish().metrics.flows.remove(0)
+        simulate(run.spec, Recorder::new(run.plan)).unwrap().finish().metrics.flows.remove(0)
     };
     let (without, with) = (flow(""), flow("key_frame_requests = \"300ms\""));
     // About 22 packets are lost in 20 s: each costs the frames of a round trip, of three packets and of one frame more,
@@ -173,7 +173,7 @@ fn a_source_that_offers_more_later_is_used_when_it_does_and_its_share_follows() 
     let mbps = |bps: f64| (bps / 1e4).round() / 100.0;
     let shares: Vec<f64> = max_min_shares(&built.plan).iter().map(|piece| mbps(piece.bps[0])).collect();
     assert_eq!(shares, [0.21, 0.63], "with headers");
-    let measured = Simulation::new(built.spec, Recorder::new(built.plan)).unwrap().run().finish();
+    let measured = simulate(built.spec, Recorder::new(built.plan)).unwrap().finish();
     let rate = |window: &str| mbps(measured.metrics.windows[window].flows[0].payload_rate_bps.unwrap());
     assert_eq!((rate("early"), rate("late")), (0.2, 0.6));
     // The times are times of the run: a flow that starts at 15 s has them 15 s nearer.

@@ -2,9 +2,9 @@
 
 use weir_import::traces::TraceStore;
 use weir_measure::metrics::Recorder;
+use weir_measure::simulate;
 use weir_scenario::compile::RunOptions;
 use weir_scenario::scenario::Scenario;
-use weir_sim::Simulation;
 use weir_theory::fluid::{FluidFlow, FluidLink, Integration, integrate};
 
 const STEP: f64 = 0.5e-3;
@@ -35,7 +35,7 @@ fn packets() -> Packets {
     let scenario = Scenario::open("dccc-2017/one-flow", &overrides).expect("it ships");
     let options = RunOptions { seed: 1, controller: None, series: true };
     let run = scenario.build(&options, &TraceStore::at(None)).expect("it is complete");
-    let recorder = Simulation::new(run.spec, Recorder::new(run.plan)).expect("it is valid").run();
+    let recorder = simulate(run.spec, Recorder::new(run.plan)).expect("it is valid");
     let measured = recorder.finish();
     let rate = |bins: &[u32]| bins.iter().map(|&bytes| f64::from(bytes) * 8.0).sum();
     let series = measured.series.expect("it was asked for").whole().unwrap();

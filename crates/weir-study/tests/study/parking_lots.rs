@@ -9,9 +9,9 @@ use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use weir_import::traces::TraceStore;
 use weir_measure::metrics::Recorder;
+use weir_measure::simulate;
 use weir_scenario::compile::RunOptions;
 use weir_scenario::scenario::Scenario;
-use weir_sim::Simulation;
 use weir_theory::analysis::rest;
 
 use super::every_law::long;
@@ -119,14 +119,14 @@ impl Lot {
 
 #[test]
 fn flows_rest_within_two_per_cent_of_the_equilibrium() {
-    for seed in 1..=if long() { 10 } else { 3 } {
+    for seed in 1..=if long() { 10 } else { 2 } {
         let lot = Lot::random(seed);
         let text = lot.scenario();
         let scenario =
             Scenario::parse("lot.toml", &text, &[]).unwrap_or_else(|error| panic!("{error}\n{text}"));
         let options = RunOptions::new(seed);
         let run = scenario.build(&options, &TraceStore::at(None)).expect("it is complete");
-        let recorder = Simulation::new(run.spec, Recorder::new(run.plan)).expect("it is valid").run();
+        let recorder = simulate(run.spec, Recorder::new(run.plan)).expect("it is valid");
         let flows = recorder.finish().metrics.flows;
         let of = |value: Option<f64>| value.expect("each flow received packets");
         let packet = 8.0 * of(flows[0].received.bytes) / of(flows[0].received.packets);

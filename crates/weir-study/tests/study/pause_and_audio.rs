@@ -3,9 +3,9 @@
 use weir_import::traces::TraceStore;
 use weir_measure::metrics::Recorder;
 use weir_measure::results::{FlowKind, RunMetrics, Value};
+use weir_measure::simulate;
 use weir_scenario::compile::RunOptions;
 use weir_scenario::scenario::Scenario;
-use weir_sim::Simulation;
 
 const NETWORK: &str = r#"
 [links.forward]
@@ -33,7 +33,7 @@ fn run(seconds: u32, flows: &str) -> RunMetrics {
     );
     let run =
         scenario.build(&RunOptions { seed: 1, ..RunOptions::default() }, &TraceStore::at(None)).unwrap();
-    Simulation::new(run.spec, Recorder::new(run.plan)).unwrap().run().finish().metrics
+    simulate(run.spec, Recorder::new(run.plan)).unwrap().finish().metrics
 }
 
 #[track_caller]

@@ -2,10 +2,10 @@
 
 use weir_import::traces::TraceStore;
 use weir_measure::metrics::{Recorder, max_min_shares};
+use weir_measure::simulate;
 use weir_net::Time;
 use weir_scenario::compile::{Run, RunOptions};
 use weir_scenario::scenario::Scenario;
-use weir_sim::Simulation;
 
 /// Three calls on 3 Mbit/s, as RFC 8867 §6.1 has them but all from the start, with `overrides`.
 fn run(controller: &str, overrides: &[&str]) -> Run {
@@ -21,7 +21,7 @@ fn run(controller: &str, overrides: &[&str]) -> Run {
 /// Rate of each flow in bit/s.
 fn rates(controller: &str, overrides: &[&str]) -> Vec<f64> {
     let Run { spec, plan, .. } = run(controller, overrides);
-    let metrics = Simulation::new(spec, Recorder::new(plan)).unwrap().run().finish().metrics;
+    let metrics = simulate(spec, Recorder::new(plan)).unwrap().finish().metrics;
     metrics.flows.iter().filter_map(|flow| flow.rate_bps).collect()
 }
 

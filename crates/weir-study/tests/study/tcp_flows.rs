@@ -2,10 +2,10 @@
 
 use weir_import::traces::TraceStore;
 use weir_measure::metrics::{Recorder, Recording};
+use weir_measure::simulate;
 use weir_scenario::compile::RunOptions;
 use weir_scenario::registry::window_algorithms;
 use weir_scenario::scenario::Scenario;
-use weir_sim::Simulation;
 use weir_units::TimeDelta;
 use weir_world::Traffic;
 use weir_world::tcp::{EcnMode, TcpConfig};
@@ -25,8 +25,8 @@ fn recording(tcp: &str) -> Recording {
     let scenario = Scenario::parse("test.toml", &scenario(tcp), &[]).unwrap_or_else(|e| panic!("{e}"));
     let options = RunOptions { seed: 1, series: true, ..RunOptions::default() };
     let run = scenario.build(&options, &TraceStore::at(None)).unwrap_or_else(|e| panic!("{e}"));
-    let simulation = Simulation::new(run.spec, Recorder::new(run.plan)).expect("a valid spec");
-    simulation.run().finish().series.expect("a series was asked for")
+    let recorder = simulate(run.spec, Recorder::new(run.plan)).expect("a valid spec");
+    recorder.finish().series.expect("a series was asked for")
 }
 
 #[test]

@@ -6,6 +6,7 @@ use super::tests::{data, media, parameters};
 use super::{Config, Mixed};
 use crate::coupled::coupler::Coupler;
 use crate::coupled::message::{CouplerAction, FlowId};
+use crate::testing::cases;
 use crate::testing::couplers::messages::message;
 use crate::time::SendTime;
 
@@ -21,6 +22,8 @@ fn config() -> impl Strategy<Value = Config> {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(cases(256)))]
+
     #[test]
     fn no_window_is_below_the_least_and_no_flow_is_left_without_coupling(
         config in config(),

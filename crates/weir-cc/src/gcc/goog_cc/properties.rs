@@ -5,7 +5,7 @@ use weir_units::DataRate;
 
 use super::{Config, GoogCc};
 use crate::controller::{PathEvent, Target};
-use crate::testing::{Call, CheckedSender, calls, limits, recovers_from_silence, usual_limits};
+use crate::testing::{Call, CheckedSender, calls, cases, limits, recovers_from_silence, usual_limits};
 
 /// 150 s of good feedback: a hold of the loss controller may last 60 s, and growth is 8 % per second.
 const ROUNDS_TO_RECOVER: usize = 1500;
@@ -20,7 +20,7 @@ fn rates(target: &Target) -> (DataRate, DataRate) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(100))]
+    #![proptest_config(ProptestConfig::with_cases(cases(100)))]
 
     #[test]
     fn every_composition_answers_fates_and_ceilings_and_reports_of_loss_alone(

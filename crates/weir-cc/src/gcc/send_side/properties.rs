@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::{Config, ControlForm, FilterForm, LossForm, SampleGrouping, SendSideGcc, SendSidePacing};
 use crate::controller::PathEvent;
 use crate::packet::PacketFate;
-use crate::testing::{Call, CheckedSender, calls, limits, recovers_from_silence, usual_limits};
+use crate::testing::{Call, CheckedSender, calls, cases, limits, recovers_from_silence, usual_limits};
 
 fn config() -> impl Strategy<Value = Config> {
     let grouping = prop::sample::select(vec![SampleGrouping::Burst, SampleGrouping::PerPacket]);
@@ -24,6 +24,8 @@ fn config() -> impl Strategy<Value = Config> {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(cases(256)))]
+
     #[test]
     fn every_composition_answers_arrivals_and_nothing_else(
         config in config(),

@@ -6,7 +6,7 @@ use super::{Config, Nada2016, Nada2016Observer, OffsetForm};
 use crate::controller::Observer;
 use crate::nada::NadaPacing;
 use crate::report::NativeReport;
-use crate::testing::{CheckedSender, arrivals, calls, limits, survives_silence, usual_limits};
+use crate::testing::{CheckedSender, arrivals, calls, cases, limits, survives_silence, usual_limits};
 
 fn config() -> impl Strategy<Value = Config> {
     let base = prop::sample::select(vec![Config::nada_2016(), Config::reproduction(), Config::framework()]);
@@ -21,6 +21,8 @@ fn config() -> impl Strategy<Value = Config> {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(cases(256)))]
+
     #[test]
     fn every_configuration_keeps_its_promises(config in config(), limits in limits(), calls in calls()) {
         let mut life = CheckedSender::new(Box::new(Nada2016::new(config, limits).unwrap()), limits);

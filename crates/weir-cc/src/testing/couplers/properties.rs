@@ -18,9 +18,10 @@ use crate::coupled::{
     CouplerAction, CouplingMessage, CwndUpdate, FlowId, Join, Refusal, Update, WindowEvent, Windowed,
 };
 use crate::decision::{ChangeReason, Decision};
+use crate::testing::cases;
 use crate::window::Window;
 
-/// Number of arbitrary cases of a group whose flows behave, and of one whose flows may send anything.
+/// Number of arbitrary cases of a group whose flows behave, and, at full length, of one whose flows may send anything.
 const CASES: [u32; 2] = [32, 256];
 /// Number of members in an arbitrary case.
 const MEMBERS: u32 = 5;
@@ -229,7 +230,7 @@ pub fn a_number_is_free_once_its_flow_has_left(of: &Composition) {
 /// rate is within the aggregate or the flow's least. No call panics.
 pub fn actions_are_possible_few_and_numbered_whatever_comes(of: &Composition) {
     let acts = prop::collection::vec((0_i64..700, 0..MEMBERS, message()), 1..120);
-    holds(of, CASES[1], &acts, |acts| {
+    holds(of, cases(CASES[1]), &acts, |acts| {
         let mut hosts = Hosts::of(of);
         let mut numbers = BTreeMap::new();
         for (ms, flow, message) in acts {

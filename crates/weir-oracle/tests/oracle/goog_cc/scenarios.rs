@@ -9,6 +9,7 @@ use weir_units::{DataRate, TimeDelta};
 
 use super::closed_loop::{Loop, Observed, Path};
 use super::oracle::{GoogCc, Halves, LossModel, LossReports};
+use crate::long;
 
 const DURATION: TimeDelta = TimeDelta::from_secs(30);
 /// Start of the second measurement, after the ramp.
@@ -83,11 +84,21 @@ pub(crate) type Build = fn(RateLimits) -> Halves;
 
 /// The calls of all seeds.
 pub(crate) fn run(scenario: &Scenario, build: impl Fn(RateLimits) -> Halves) -> Vec<Measured> {
+    run_seeds(scenario, SEEDS, build)
+}
+
+/// The calls of so many seeds.
+fn run_seeds(scenario: &Scenario, seeds: u64, build: impl Fn(RateLimits) -> Halves) -> Vec<Measured> {
     let call = |seed| {
         let (mut sender, receiver) = build(scenario.limits);
         measure(&scenario.path, Loop::new(&mut *sender, receiver, &scenario.path, seed).run())
     };
-    (1..=SEEDS).map(call).collect()
+    (1..=seeds).map(call).collect()
+}
+
+/// Number of seeds of a table that is only printed: all at full length, which docs/goog_cc.md quotes.
+fn printed_seeds() -> u64 {
+    if long() { SEEDS } else { 1 }
 }
 
 /// The mean over calls of the value `of`.
@@ -214,7 +225,7 @@ fn how_the_laws_compare() {
     println!("{HEAD}");
     for scenario in scenarios() {
         for (name, build) in laws {
-            println!("{}", row(scenario.name, name, &run(&scenario, build)));
+            println!("{}", row(scenario.name, name, &run_seeds(&scenario, printed_seeds(), build)));
         }
     }
 }
@@ -262,7 +273,8 @@ fn what_goog_cc_does_depends_on_how_it_hears_of_loss() {
     for scenario in scenarios() {
         for model in [LossModel::December2024, LossModel::June2025] {
             for reports in [LossReports::Receiver, LossReports::PacketsOnly, LossReports::Withheld] {
-                let calls = run(&scenario, |limits| GoogCc::halves(limits, reports, model));
+                let build = |limits| GoogCc::halves(limits, reports, model);
+                let calls = run_seeds(&scenario, printed_seeds(), build);
                 println!("{}", row(scenario.name, &format!("{model:?}, {reports:?}"), &calls));
             }
         }

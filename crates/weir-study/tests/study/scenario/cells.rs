@@ -3,10 +3,10 @@
 use weir_import::traces::TraceStore;
 use weir_measure::metrics::Recorder;
 use weir_measure::results::RunMetrics;
+use weir_measure::simulate;
 use weir_net::{LossModel, QueueConfig, Service, WifiConfig, WifiLink};
 use weir_scenario::compile::{Run, RunOptions};
 use weir_scenario::scenario::Scenario;
-use weir_sim::Simulation;
 use weir_units::{DataRate, DataSize, TimeDelta};
 
 /// Two stations and an access point, with further keys of the cell and of the first station's link.
@@ -65,7 +65,7 @@ fn build(scenario: &Scenario) -> Run {
 
 fn measure(text: &str) -> RunMetrics {
     let Run { spec, plan, .. } = build(&parse(text));
-    Simulation::new(spec, Recorder::new(plan)).unwrap().run().finish().metrics
+    simulate(spec, Recorder::new(plan)).unwrap().finish().metrics
 }
 
 #[test]
@@ -173,7 +173,7 @@ fn a_cell_has_for_its_flows_what_they_carry_when_they_always_send() {
     ] {
         let Run { spec, plan, .. } = build(&parse(&saturated(cell, up, down)));
         let Service::Constant(told) = plan.links[0].service else { panic!("a constant capacity") };
-        let metrics = Simulation::new(spec, Recorder::new(plan)).unwrap().run().finish().metrics;
+        let metrics = simulate(spec, Recorder::new(plan)).unwrap().finish().metrics;
         let carried: f64 = metrics.flows.iter().map(|flow| flow.rate_bps.unwrap_or(0.0)).sum();
         assert!(
             (carried / told.bps_f64() - 1.0).abs() < 0.03,
@@ -257,7 +257,7 @@ rate = "1Mbps"
 /// Rates in Mbit/s of the first run of a shipped scenario: of all calls, and of each flow.
 fn rates(name: &str) -> (f64, Vec<f64>) {
     let Run { spec, plan, .. } = build(&Scenario::open(name, &[]).unwrap());
-    let metrics = Simulation::new(spec, Recorder::new(plan)).unwrap().run().finish().metrics;
+    let metrics = simulate(spec, Recorder::new(plan)).unwrap().finish().metrics;
     let flows = metrics.flows.iter().map(|flow| flow.rate_bps.unwrap_or(0.0) / 1e6).collect();
     (metrics.media.rate_bps.unwrap() / 1e6, flows)
 }

@@ -4,6 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::coupled::ctrl::{CoordinatorSelection, Tenants};
+use crate::testing::cases;
 use crate::testing::couplers::messages::{message, window_event};
 use crate::window::{Ack, Congestion, Cubic, NewReno, Rules, WindowAlgorithm};
 
@@ -57,7 +58,7 @@ fn count(coupler: &CtrlTcp) -> usize {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(256))]
+    #![proptest_config(ProptestConfig::with_cases(cases(256)))]
     #[test]
     fn shares_add_up(events in events()) {
         for mut coupler in couplers() {

@@ -4,6 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::coupled::fse::Algorithm;
+use crate::testing::cases;
 use crate::testing::couplers::messages::message;
 
 const MEMBERS: u32 = 5;
@@ -84,7 +85,7 @@ fn check(fse: &Fse, config: &Config, event: Option<u32>, wished: &Wished) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2000))]
+    #![proptest_config(ProptestConfig::with_cases(cases(2000)))]
 
     #[test]
     fn shares_are_rates_that_flows_can_use_whatever_is_told(
