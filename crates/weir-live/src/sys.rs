@@ -239,9 +239,9 @@ unsafe fn first_process(user: Option<(u32, u32)>) -> io::Result<()> {
             let mut info: libc::siginfo_t = zeroed();
             let signal = libc::sigwaitinfo(&raw const read, &raw mut info);
             if signal != libc::SIGCHLD {
-                // The terminal sends its signals to the program, too.
+                // To all others of the namespace, as a terminal does; the signals of the terminal itself have reached them.
                 if signal > 0 && info.si_code == libc::SI_USER {
-                    libc::kill(program, signal);
+                    libc::kill(-1, signal);
                 }
                 continue;
             }

@@ -60,6 +60,9 @@ pub enum EmulateError {
         /// The error.
         error: io::Error,
     },
+    /// A network namespace, or its device, cannot be made.
+    #[error(transparent)]
+    Namespace(io::Error),
     /// The system.
     #[error("{what}: {error}")]
     System {
@@ -117,7 +120,7 @@ impl Emulation {
     ) -> Result<(Self, [Arc<Namespace>; 2]), EmulateError> {
         let log = PathLog::new(&path, options.capture.clone());
         let emulator = path.emulator(options.seed, 2)?;
-        let host = |number| Namespace::new(number).map(Arc::new).map_err(system("no network namespace"));
+        let host = |number| Namespace::new(number).map(Arc::new).map_err(EmulateError::Namespace);
         let hosts = [host(1)?, host(2)?];
         let flow = |ipv6| {
             let [near, far] = [0, 1].map(|host: usize| hosts[host].address(ipv6));

@@ -150,7 +150,7 @@ impl Program {
         Ok(())
     }
 
-    /// Sends a signal to the program alone.
+    /// Sends a signal to the program and its descendants.
     pub fn signal(&self, signal: Signal) {
         let child = self.child.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(child) = &*child {
@@ -159,7 +159,7 @@ impl Program {
         }
     }
 
-    /// Asks the program to end.
+    /// Asks the program and its descendants to end.
     pub fn terminate(&self) {
         self.signal(Signal::SIGTERM);
     }
