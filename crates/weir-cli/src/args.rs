@@ -1,6 +1,7 @@
 //! The arguments of the command line.
 
 mod attack;
+mod emulate;
 mod new;
 mod reproduce;
 mod suite;
@@ -26,6 +27,7 @@ pub(crate) use trace::{
 };
 
 pub(crate) use attack::AttackArgs;
+pub(crate) use emulate::EmulateArgs;
 pub(crate) use new::{NewCommand, NewControllerArgs};
 pub(crate) use reproduce::{ReproduceArgs, ReproduceExtent};
 pub(crate) use suite::{GateArgs, SuiteArgs, SuiteCommand, SuiteDiffArgs, SuiteSource};
@@ -62,6 +64,8 @@ pub(crate) enum Command {
     Run(RunArgs),
     /// Run a scenario in real time over real sockets, beside the kernel's own TCP (Linux).
     Testbed(TestbedArgs),
+    /// Run any program behind an emulated path, and another at its far end (Linux).
+    Emulate(EmulateArgs),
     /// Run a scenario file each time it is saved, and show what that changed; Ctrl-C ends it.
     Watch(WatchArgs),
     /// Draw the report of a run again, or of two runs side by side: this version against that one.

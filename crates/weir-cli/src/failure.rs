@@ -49,6 +49,9 @@ pub(crate) enum Failure {
     /// There is nothing to compare.
     #[error(transparent)]
     NoRuns(UnevenRuns),
+    /// The machine lacks what real packets need, or fails.
+    #[error("{0}")]
+    Machine(String),
     /// A directory cannot be written; found before anything was run.
     #[error("{path}: cannot be written: {source}; give a directory that can be, with --out")]
     Unwritable {
@@ -144,6 +147,7 @@ impl Failure {
             | Self::Baseline(_)
             | Self::Run(_)
             | Self::NoRuns(_)
+            | Self::Machine(_)
             | Self::Unwritable { .. }
             | Self::UnwritableFile { .. } => (error(self), 2),
             Self::Write { .. } | Self::Open { .. } | Self::Print(_) => (error(self), 1),

@@ -13,6 +13,7 @@ mod compare;
 mod detection;
 mod differences;
 mod effective;
+mod emulate;
 mod explain;
 mod failure;
 mod kept;
@@ -75,6 +76,10 @@ fn run_with(registry: &Registry) -> ExitCode {
     let outcome = match args.command {
         Command::Run(args) => run::run(&args, registry),
         Command::Testbed(args) => match testbed::testbed(&args, registry) {
+            Ok(code) => return code,
+            Err(failure) => Err(failure),
+        },
+        Command::Emulate(args) => match emulate::emulate(&args, registry) {
             Ok(code) => return code,
             Err(failure) => Err(failure),
         },

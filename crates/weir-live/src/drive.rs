@@ -30,6 +30,18 @@ const BATCH: usize = 32;
 /// Time within which the thread must be ready.
 const START_LIMIT: Duration = Duration::from_secs(10);
 
+/// A record of the events of an emulator's thread, which must not wait for anything.
+pub trait EventLog {
+    /// An event, with the bytes of its packet.
+    fn event(&mut self, event: &Event, bytes: &[u8]);
+}
+
+impl EventLog for Vec<Event> {
+    fn event(&mut self, event: &Event, _: &[u8]) {
+        self.push(*event);
+    }
+}
+
 /// Options of a driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DriveOptions {
@@ -44,10 +56,10 @@ pub struct DriveOptions {
 }
 
 /// The figures of an emulator's thread.
-#[derive(Debug, Default)]
-pub struct Driven {
-    /// All events, in order of time.
-    pub log: Vec<Event>,
+#[derive(Debug)]
+pub struct Driven<L = Vec<Event>> {
+    /// All events, in order of time, or what another log makes of them.
+    pub log: L,
     /// Lateness of the deliveries.
     pub lateness: Lateness,
     /// Packets that entered the emulator.
@@ -76,7 +88,26 @@ pub struct Driven {
     pub not_realtime: Option<String>,
 }
 
-impl Driven {
+impl<L> Driven<L> {
+    fn new(log: L) -> Self {
+        Self {
+            log,
+            lateness: Lateness::default(),
+            entered: 0,
+            delivered: 0,
+            dropped: 0,
+            inside: 0,
+            refused: 0,
+            unknown: 0,
+            too_long: 0,
+            socket_drops: 0,
+            clock_steps: 0,
+            stamps_discarded: 0,
+            cpu: TimeDelta::ZERO,
+            not_realtime: None,
+        }
+    }
+
     /// Packets lost at the emulator that no link dropped.
     pub fn lost_outside(&self) -> u64 {
         self.refused + self.too_long + self.socket_drops
@@ -85,13 +116,13 @@ impl Driven {
 
 /// A running thread, which stops when this value is dropped.
 #[derive(Debug)]
-pub struct Driver {
+pub struct Driver<L = Vec<Event>> {
     stop: Arc<EventFd>,
-    thread: Option<JoinHandle<io::Result<Driven>>>,
+    thread: Option<JoinHandle<io::Result<Driven<L>>>>,
 }
 
 impl Driver {
-    /// Starts the thread; it serves packets as soon as this returns.
+    /// Starts the thread; it serves packets as soon as this returns, and logs all events.
     ///
     /// # Errors
     /// If the thread or its flag cannot be made.
@@ -101,13 +132,29 @@ impl Driver {
         clock: RunClock,
         options: DriveOptions,
     ) -> io::Result<Self> {
+        Self::start_with(emulator, face, clock, options, Vec::with_capacity(options.log))
+    }
+}
+
+impl<L: EventLog + Send + 'static> Driver<L> {
+    /// [`Driver::start`] with a log of the caller's.
+    ///
+    /// # Errors
+    /// If the thread or its flag cannot be made.
+    pub fn start_with<F: Face + Send + 'static>(
+        emulator: Emulator,
+        face: F,
+        clock: RunClock,
+        options: DriveOptions,
+        log: L,
+    ) -> io::Result<Self> {
         let stop = Arc::new(EventFd::from_flags(EfdFlags::EFD_NONBLOCK | EfdFlags::EFD_CLOEXEC)?);
         let (ready, is_ready) = sync_channel(1);
         let flag = Arc::clone(&stop);
         let body = move || {
             be_exact()?;
             let refusal = options.priority.and_then(|priority| be_realtime(priority).err());
-            let mut work = Work::new(emulator, face, clock, options)?;
+            let mut work = Work::new(emulator, face, clock, options, log)?;
             work.driven.not_realtime = refusal.map(|error| error.to_string());
             // The one who started the thread may be gone, and then stops it.
             let _gone = ready.send(());
@@ -121,7 +168,9 @@ impl Driver {
         }
         Ok(driver)
     }
+}
 
+impl<L> Driver<L> {
     /// Whether the thread still serves packets. The end of the run ends it, or an error, which [`Self::stop`] returns.
     pub fn is_running(&self) -> bool {
         self.thread.as_ref().is_some_and(|thread| !thread.is_finished())
@@ -131,18 +180,18 @@ impl Driver {
     ///
     /// # Errors
     /// The error that ended the thread.
-    pub fn stop(mut self) -> io::Result<Driven> {
+    pub fn stop(mut self) -> io::Result<Driven<L>> {
         self.finish()
     }
 
-    fn finish(&mut self) -> io::Result<Driven> {
-        let Some(thread) = self.thread.take() else { return Ok(Driven::default()) };
+    fn finish(&mut self) -> io::Result<Driven<L>> {
+        let thread = self.thread.take().ok_or_else(|| io::Error::other("the emulator was stopped twice"))?;
         self.stop.write(1)?;
         thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     }
 }
 
-impl Drop for Driver {
+impl<L> Drop for Driver<L> {
     fn drop(&mut self) {
         if let Some(thread) = self.thread.take() {
             // Neither can be reported here: the flag is written, or the thread ends by itself.
@@ -153,7 +202,7 @@ impl Drop for Driver {
 }
 
 /// The state of the thread.
-struct Work<F> {
+struct Work<F, L> {
     emulator: Emulator,
     face: F,
     clock: RunClock,
@@ -163,12 +212,12 @@ struct Work<F> {
     paused: Time,
     /// Packets that the system had dropped before the start.
     drops_before: u64,
-    driven: Driven,
+    driven: Driven<L>,
 }
 
-impl<F: Face> Work<F> {
-    fn new(emulator: Emulator, face: F, clock: RunClock, options: DriveOptions) -> io::Result<Self> {
-        let DriveOptions { end, log, buffers, .. } = options;
+impl<F: Face, L: EventLog> Work<F, L> {
+    fn new(emulator: Emulator, face: F, clock: RunClock, options: DriveOptions, log: L) -> io::Result<Self> {
+        let DriveOptions { end, buffers, .. } = options;
         Ok(Self {
             emulator,
             drops_before: face.drops()?,
@@ -178,11 +227,11 @@ impl<F: Face> Work<F> {
             pool: BufferPool::with_slots(buffers),
             stamps: StampTranslator::new(Reading::take()),
             paused: clock.now(),
-            driven: Driven { log: Vec::with_capacity(log), ..Driven::default() },
+            driven: Driven::new(log),
         })
     }
 
-    fn serve(mut self, stop: &EventFd) -> io::Result<Driven> {
+    fn serve(mut self, stop: &EventFd) -> io::Result<Driven<L>> {
         // Duplicates, so that they can be polled while the face is at work.
         let watched: Vec<OwnedFd> =
             self.face.descriptors().iter().map(OwnedFd::try_clone).collect::<io::Result<_>>()?;
@@ -255,11 +304,11 @@ impl<F: Face> Work<F> {
     fn deliver(&mut self) -> io::Result<()> {
         let now = self.clock.now();
         while let Some(event) = self.emulator.poll(now) {
-            self.driven.log.push(event);
             let Event { at, packet: Transit { route, buffer, length, ecn, .. }, kind } = event;
+            let bytes = &mut self.pool.bytes(buffer)[..length as usize];
+            self.driven.log.event(&event, bytes);
             match kind {
                 EventKind::Delivered { .. } => {
-                    let bytes = &mut self.pool.bytes(buffer)[..length as usize];
                     self.driven.lateness.record(self.clock.now() - at);
                     if self.face.send(route, ecn, bytes)? {
                         self.driven.delivered += 1;

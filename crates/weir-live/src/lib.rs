@@ -30,6 +30,8 @@ pub mod clock;
 pub mod conclusive;
 #[cfg(target_os = "linux")]
 pub mod drive;
+#[cfg(target_os = "linux")]
+pub mod emulate;
 pub mod emulator;
 #[cfg(target_os = "linux")]
 pub mod face;

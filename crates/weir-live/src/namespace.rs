@@ -112,9 +112,17 @@ impl Namespace {
     /// If the namespace cannot be entered, or that of `f`.
     pub fn enter<T: Send>(&self, f: impl FnOnce() -> io::Result<T> + Send) -> io::Result<T> {
         in_thread(|| {
-            setns(&self.handle, CloneFlags::CLONE_NEWNET)?;
+            self.enter_thread()?;
             f()
         })
+    }
+
+    /// Moves the calling thread into the namespace for good.
+    ///
+    /// # Errors
+    /// If the namespace cannot be entered.
+    pub(crate) fn enter_thread(&self) -> io::Result<()> {
+        Ok(setns(&self.handle, CloneFlags::CLONE_NEWNET)?)
     }
 
     /// Packets that the kernel dropped because the TUN device was full.

@@ -1,11 +1,14 @@
 //! System calls of Linux that `nix` lacks: the only unsafe code of this crate.
 #![expect(unsafe_code, reason = "each call below is one that no safe library offers")]
 
-use std::ffi::{CStr, c_int, c_short, c_ulong};
+use std::ffi::{CStr, c_int, c_short, c_uint, c_ulong};
 use std::io;
 use std::mem::{MaybeUninit, size_of, zeroed};
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+use std::ptr::{null, null_mut};
 
 use nix::libc;
 use weir_units::TimeDelta;
@@ -158,4 +161,79 @@ pub(crate) fn schedule_fifo(priority: u8) -> io::Result<()> {
     let parameters = libc::sched_param { sched_priority: c_int::from(priority) };
     // SAFETY: the parameters are valid for the time of the call; process 0 is the calling thread.
     checked(unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &raw const parameters) })
+}
+
+/// Lets the child of `command` become the first process of its process namespace, and the program its child. When the
+/// first process ends, the kernel ends all others of the namespace. The first process ends with the program, and with
+/// the thread that spawned it. With `user` both run as this user and group, without other groups or capabilities. (A
+/// program that is itself the first process would ignore most signals.)
+pub(crate) fn become_first_process(command: &mut Command, user: Option<(u32, u32)>) {
+    // SAFETY: the closure runs in the only thread of a forked child, and makes plain system calls alone.
+    unsafe { command.pre_exec(move || first_process(user)) };
+}
+
+/// Returns in the child of the first process alone.
+///
+/// # Safety
+/// The process has one thread, and is the first one of its namespace.
+unsafe fn first_process(user: Option<(u32, u32)>) -> io::Result<()> {
+    const READ: [c_int; 4] = [libc::SIGCHLD, libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
+    // SAFETY: all pointers are null, or to values that live as long as the call. Zero is a signal set.
+    unsafe {
+        // A process list of its own. Without the right to mount one the program sees that of the machine.
+        if libc::unshare(libc::CLONE_NEWNS) == 0 {
+            let (root, proc) = (c"/".as_ptr(), c"proc".as_ptr());
+            libc::mount(null(), root, null(), libc::MS_REC | libc::MS_PRIVATE, null());
+            let flags = libc::MS_NOSUID | libc::MS_NODEV | libc::MS_NOEXEC;
+            libc::mount(proc, c"/proc".as_ptr(), proc, flags, null());
+        }
+        if let Some((uid, gid)) = user {
+            checked(libc::setgroups(0, null()))?;
+            checked(libc::setgid(gid))?;
+            checked(libc::setuid(uid))?;
+        }
+        // A change of the user would clear this.
+        checked(libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL))?;
+        // The soft limit is that of the emulator's thread.
+        let mut limit: libc::rlimit = zeroed();
+        checked(libc::getrlimit(libc::RLIMIT_RTTIME, &raw mut limit))?;
+        limit.rlim_cur = limit.rlim_max;
+        checked(libc::setrlimit(libc::RLIMIT_RTTIME, &raw const limit))?;
+        let (mut none, mut read): (libc::sigset_t, libc::sigset_t) = (zeroed(), zeroed());
+        for signal in READ {
+            libc::sigaddset(&raw mut read, signal);
+        }
+        checked(libc::sigprocmask(libc::SIG_SETMASK, &raw const read, null_mut()))?;
+        let program = libc::fork();
+        if program == 0 {
+            libc::sigemptyset(&raw mut none);
+            return checked(libc::sigprocmask(libc::SIG_SETMASK, &raw const none, null_mut()));
+        }
+        checked(program)?;
+        // Among them is the pipe on which the spawning thread waits for the program.
+        libc::syscall(libc::SYS_close_range, 0, c_uint::MAX, 0);
+        loop {
+            let mut info: libc::siginfo_t = zeroed();
+            let signal = libc::sigwaitinfo(&raw const read, &raw mut info);
+            if signal != libc::SIGCHLD {
+                // To all others of the namespace, as a terminal does; the signals of the terminal itself have reached them.
+                if signal > 0 && info.si_code == libc::SI_USER {
+                    libc::kill(-1, signal);
+                }
+                continue;
+            }
+            let mut status = 0;
+            loop {
+                let ended = libc::waitpid(-1, &raw mut status, libc::WNOHANG);
+                if ended <= 0 {
+                    break;
+                }
+                if ended == program {
+                    let by_signal = 128 + libc::WTERMSIG(status);
+                    let exited = libc::WIFEXITED(status);
+                    libc::_exit(if exited { libc::WEXITSTATUS(status) } else { by_signal });
+                }
+            }
+        }
+    }
 }

@@ -6,7 +6,7 @@
 //! A place is the index of a member.
 //!
 //! ```
-//! use weir_cc::coupled::frame::{CouplingAlgorithm, Departure, AlgorithmCoupler};
+//! use weir_cc::coupled::{AlgorithmCoupler, CouplingAlgorithm, Departure};
 //! use weir_cc::coupled::{
 //!     Aggregate, CouplerAction, CouplingMessage, CwndUpdate, FlowId, FlowParameters, Join, Update,
 //! };

@@ -20,7 +20,9 @@ mod water_fill;
 
 pub use coupler::{Aggregate, Coupler, Grouped, Refusal};
 pub use demand::Demand;
-pub use frame::{AlgorithmCoupler, CouplingAlgorithm, Members, Presence, RefusedMessages, SoftState};
+pub use frame::{
+    AlgorithmCoupler, CouplingAlgorithm, Departure, Members, Presence, RefusedMessages, SoftState,
+};
 pub use member::Membership;
 pub use message::{
     CouplerAction, CouplingMessage, CwndUpdate, FlowId, FlowParameters, Join, Statistics, Update,

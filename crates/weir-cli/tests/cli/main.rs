@@ -6,6 +6,7 @@ mod ci;
 mod compare;
 mod demo;
 mod docs;
+mod emulate;
 mod figures;
 mod listings;
 mod manual;

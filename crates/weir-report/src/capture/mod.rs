@@ -29,7 +29,7 @@ use weir_world::{RunSpec, WirePacket};
 
 pub use monitor::Captured;
 use packet::PacketBytes;
-use pcapng::PcapNg;
+pub use pcapng::PcapNg;
 pub use ports::decode_as_entries;
 
 /// Writes the packets that come out of some links.

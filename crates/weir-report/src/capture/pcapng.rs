@@ -19,9 +19,9 @@ const IF_TIME_RESOLUTION: u16 = 9;
 /// Times are in units of 10⁻⁹ s.
 const NANOSECONDS: u8 = 9;
 
-/// A file in writing.
+/// A pcapng file in writing, of packets that begin with their IP header.
 #[derive(Debug)]
-pub(super) struct PcapNg<W> {
+pub struct PcapNg<W> {
     out: W,
     /// The body of the block to be written.
     block: Vec<u8>,
@@ -30,7 +30,10 @@ pub(super) struct PcapNg<W> {
 
 impl<W: Write> PcapNg<W> {
     /// A file of one section without interfaces.
-    pub(crate) fn new(out: W) -> io::Result<Self> {
+    ///
+    /// # Errors
+    /// Errors of the output.
+    pub fn new(out: W) -> io::Result<Self> {
         let mut file = Self { out, block: Vec::new(), interfaces: 0 };
         file.put(BYTE_ORDER_MAGIC);
         file.block.extend(1u16.to_le_bytes());
@@ -43,7 +46,10 @@ impl<W: Write> PcapNg<W> {
     }
 
     /// Describes an interface and returns its number. Interfaces come before packets.
-    pub(super) fn interface(&mut self, name: &str) -> io::Result<u32> {
+    ///
+    /// # Errors
+    /// Errors of the output.
+    pub fn interface(&mut self, name: &str) -> io::Result<u32> {
         self.block.extend(LINKTYPE_RAW.to_le_bytes());
         self.block.extend(0u16.to_le_bytes());
         self.put(SNAP_LENGTH);
@@ -55,8 +61,11 @@ impl<W: Write> PcapNg<W> {
         Ok(self.interfaces - 1)
     }
 
-    /// A packet of `whole` bytes, of which `bytes` are kept.
-    pub(super) fn packet(&mut self, interface: u32, nanos: u64, bytes: &[u8], whole: u32) -> io::Result<()> {
+    /// A packet of `whole` bytes, of which `bytes` are kept. `nanos` is its time.
+    ///
+    /// # Errors
+    /// Errors of the output.
+    pub fn packet(&mut self, interface: u32, nanos: u64, bytes: &[u8], whole: u32) -> io::Result<()> {
         self.put(interface);
         self.put((nanos >> 32) as u32);
         self.put(nanos as u32);
@@ -66,7 +75,11 @@ impl<W: Write> PcapNg<W> {
         self.end_block(ENHANCED_PACKET)
     }
 
-    pub(super) fn finish(mut self) -> io::Result<W> {
+    /// Ends the file and returns the output.
+    ///
+    /// # Errors
+    /// Errors of the output.
+    pub fn finish(mut self) -> io::Result<W> {
         self.out.flush()?;
         Ok(self.out)
     }

@@ -13,6 +13,7 @@ use weir_net::{LinkConfig, QueueConfig, Service, Time};
 use weir_world::{CoupledSpec, CouplingSpec, FlowSpec, LinkSpec, MediaSpec, RunSpec, Traffic};
 
 /// Whether the environment asks for tests at full length (`WEIR_LONG=1`).
+#[allow(dead_code, reason = "the test of allocations shares this file")]
 pub(crate) fn long() -> bool {
     std::env::var_os("WEIR_LONG").is_some_and(|value| value == "1")
 }
