@@ -20,7 +20,7 @@ mod linux {
     use std::time::Duration;
 
     use weir_live::clock::RunClock;
-    use weir_live::conclusive::{Evidence, reasons};
+    use weir_live::conclusive::{VerdictFigures, reasons};
     use weir_live::drive::{DriveOptions, Driven, Driver};
     use weir_live::emulator::{Emulator, Event, EventKind};
     use weir_live::face::udp::{UdpFace, prepare};
@@ -120,7 +120,7 @@ mod linux {
             println!("without real-time priority: {why}");
         }
         let lost_outside = driven.lost_outside() + lost + driven.delivered - received;
-        let evidence = Evidence { emulator: driven.lateness.clone(), senders: wake_ups, lost_outside };
+        let evidence = VerdictFigures { emulator: driven.lateness.clone(), senders: wake_ups, lost_outside };
         for reason in reasons(&evidence) {
             println!("inconclusive: {reason}");
         }

@@ -13,7 +13,7 @@ pub const SENDER_P99: TimeDelta = TimeDelta::from_millis(2);
 
 /// The figures on which the verdict rests.
 #[derive(Clone, Debug, Default)]
-pub struct Evidence {
+pub struct VerdictFigures {
     /// Lateness of the emulator's deliveries.
     pub emulator: Lateness,
     /// Lateness of the senders' wake-ups.
@@ -40,8 +40,8 @@ pub enum Reason {
 }
 
 /// Every reason why the run is inconclusive; a conclusive run has no reason.
-pub fn reasons(evidence: &Evidence) -> Vec<Reason> {
-    let Evidence { emulator, senders, lost_outside } = evidence;
+pub fn reasons(evidence: &VerdictFigures) -> Vec<Reason> {
+    let VerdictFigures { emulator, senders, lost_outside } = evidence;
     let late = emulator.percentile(0.99);
     let late_senders = senders.percentile(0.99);
     let found = [
@@ -68,9 +68,9 @@ mod tests {
     #[test]
     fn a_punctual_run_without_losses_is_conclusive() {
         let punctual = lateness(TimeDelta::from_micros(50), TimeDelta::from_micros(900));
-        let evidence = Evidence { emulator: punctual.clone(), senders: punctual, lost_outside: 0 };
+        let evidence = VerdictFigures { emulator: punctual.clone(), senders: punctual, lost_outside: 0 };
         assert_eq!(reasons(&evidence), []);
-        assert_eq!(reasons(&Evidence::default()), []);
+        assert_eq!(reasons(&VerdictFigures::default()), []);
     }
 
     #[test]
@@ -78,13 +78,16 @@ mod tests {
         let mut emulator = lateness(TimeDelta::from_micros(50), TimeDelta::from_micros(50));
         let stall = TimeDelta::from_millis(31);
         emulator.record(stall);
-        assert_eq!(reasons(&Evidence { emulator, ..Evidence::default() }), [Reason::EmulatorStalled(stall)]);
+        assert_eq!(
+            reasons(&VerdictFigures { emulator, ..VerdictFigures::default() }),
+            [Reason::EmulatorStalled(stall)]
+        );
     }
 
     #[test]
     fn each_limit_has_its_reason() {
         let late = lateness(TimeDelta::from_micros(50), TimeDelta::from_millis(3));
-        let evidence = Evidence { emulator: late.clone(), senders: late, lost_outside: 4 };
+        let evidence = VerdictFigures { emulator: late.clone(), senders: late, lost_outside: 4 };
         let said: Vec<String> = reasons(&evidence).iter().map(ToString::to_string).collect();
         assert_eq!(
             said,

@@ -16,7 +16,7 @@ use weir_units::TimeDelta;
 
 use crate::clock::{Reading, RunClock, StampTranslator, nanos_of};
 use crate::emulator::{BufferPool, Emulator, Event, EventKind, Transit};
-use crate::face::{Arrival, Face, Received};
+use crate::face::{Face, FaceArrival, Received};
 use crate::lateness::Lateness;
 use crate::realtime::{be_exact, be_realtime};
 
@@ -282,7 +282,7 @@ impl<F: Face, L: EventLog> Work<F, L> {
         for _ in 0..BATCH {
             let buffer = self.pool.take();
             let received = self.face.receive(descriptor, self.pool.bytes(buffer).as_mut_slice())?;
-            if let Received::Packet(Arrival { route, length, wire_size, ecn, stamp }) = received {
+            if let Received::Packet(FaceArrival { route, length, wire_size, ecn, stamp }) = received {
                 let read = nanos_of(ClockId::CLOCK_MONOTONIC);
                 let at = stamp.map_or(read, |stamp| self.stamps.translate(stamp, read));
                 let packet = Transit { route, buffer, length, wire_size, ecn, number: 0 };

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 
-use weir_live::emulate::{Caller, CapturePoint, Captured};
+use weir_live::emulate::{Caller, CapturePoint, CapturedPacket};
 use weir_report::capture::PcapNg;
 
 use crate::failure::Failure;
@@ -23,17 +23,17 @@ const INTERFACES: [&str; 4] = [
 ];
 
 /// A thread that writes the file.
-pub(super) struct Capture {
+pub(super) struct PathCapture {
     path: PathBuf,
     thread: JoinHandle<io::Result<()>>,
 }
 
-impl Capture {
+impl PathCapture {
     /// A capture in a new file, which belongs to `caller`, and the sender of its packets.
     pub(super) fn start(
         path: &Path,
         caller: Option<&Caller>,
-    ) -> Result<(Self, SyncSender<Captured>), Failure> {
+    ) -> Result<(Self, SyncSender<CapturedPacket>), Failure> {
         let unwritable = |source| Failure::UnwritableFile { path: path.to_owned(), source };
         let file = File::create(path).map_err(unwritable)?;
         if let Some(caller) = caller {
@@ -56,8 +56,8 @@ impl Capture {
     }
 }
 
-fn write(mut file: PcapNg<BufWriter<File>>, packets: &Receiver<Captured>) -> io::Result<()> {
-    for Captured { at, direction, point, bytes } in packets {
+fn write(mut file: PcapNg<BufWriter<File>>, packets: &Receiver<CapturedPacket>) -> io::Result<()> {
+    for CapturedPacket { at, direction, point, bytes } in packets {
         let interface = 2 * direction as u32 + u32::from(point == CapturePoint::Behind);
         file.packet(interface, at.nanos(), &bytes, bytes.len() as u32)?;
     }

@@ -8,12 +8,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use weir_live::emulate::{
-    Caller, Captured, EmulateError, EmulateOptions, Emulation, Happened, Interrupts, Path, Program, Terminal,
+    Caller, CapturedPacket, EmulateError, EmulateOptions, Emulation, Happened, Interrupts, Path, Program,
+    Terminal,
 };
 use weir_live::namespace::Namespace;
 use weir_units::TimeDelta;
 
-use super::capture::Capture;
+use super::capture::PathCapture;
 use super::report::{self, LiveLine};
 use crate::args::{EmulateArgs, Priority};
 use crate::failure::Failure;
@@ -39,7 +40,10 @@ fn machine(error: io::Error) -> Failure {
     Failure::Machine(error.to_string())
 }
 
-fn options(args: &EmulateArgs, capture: Option<std::sync::mpsc::SyncSender<Captured>>) -> EmulateOptions {
+fn options(
+    args: &EmulateArgs,
+    capture: Option<std::sync::mpsc::SyncSender<CapturedPacket>>,
+) -> EmulateOptions {
     EmulateOptions { seed: args.seed, realtime: args.priority == Priority::Realtime, capture }
 }
 
@@ -54,7 +58,9 @@ pub(super) fn programs(
     let interrupts = Interrupts::block().map_err(machine)?;
     let own = Terminal::own();
     let (capture, to) = match &args.pcap {
-        Some(file) => Capture::start(file, caller.as_ref()).map(|(capture, to)| (Some(capture), Some(to)))?,
+        Some(file) => {
+            PathCapture::start(file, caller.as_ref()).map(|(capture, to)| (Some(capture), Some(to)))?
+        }
         None => (None, None),
     };
     let (emulation, hosts) = Emulation::between_namespaces(path, &options(args, to))?;
@@ -179,12 +185,12 @@ fn finish(
     args: &EmulateArgs,
     emulation: Emulation,
     live: &LiveLine,
-    capture: Option<Capture>,
+    capture: Option<PathCapture>,
     code: u8,
 ) -> Result<ExitCode, Failure> {
     live.clear();
     let report = emulation.stop()?;
-    capture.map(Capture::finish).transpose()?;
+    capture.map(PathCapture::finish).transpose()?;
     report::print(args, &report, code)?;
     Ok(ExitCode::from(code))
 }

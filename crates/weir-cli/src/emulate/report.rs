@@ -14,7 +14,7 @@ use crate::{table, terminal};
 
 /// One direction, as JSON.
 #[derive(Debug, Serialize)]
-struct Direction {
+struct DirectionFigures {
     packets: u64,
     delivered: u64,
     dropped: u64,
@@ -32,8 +32,8 @@ struct Direction {
 struct Printed {
     seconds: f64,
     exit_code: u8,
-    forward: Direction,
-    back: Direction,
+    forward: DirectionFigures,
+    back: DirectionFigures,
     emulator_late_ms: [f64; 3],
     emulator_cpu: f64,
     lost_outside: u64,
@@ -43,7 +43,7 @@ struct Printed {
     not_realtime: Option<String>,
 }
 
-impl Direction {
+impl DirectionFigures {
     fn of(report: &DirectionReport) -> Self {
         let wait = |share| report.waits.percentile(share).millis_f64();
         Self {
@@ -86,7 +86,7 @@ fn late(lateness: &Lateness) -> [f64; 3] {
 
 /// Prints the report: as JSON on standard output, else on standard error, as standard output is the program's.
 pub(super) fn print(args: &EmulateArgs, report: &EmulateReport, exit_code: u8) -> Result<(), Failure> {
-    let [forward, back] = report.directions.each_ref().map(Direction::of);
+    let [forward, back] = report.directions.each_ref().map(DirectionFigures::of);
     let [p50, p99, max] = late(&report.lateness);
     let cpu = report.cpu.secs_f64() / report.duration.secs_f64().max(1e-9);
     if args.json {

@@ -7,7 +7,7 @@ use std::os::fd::OwnedFd;
 use weir_cc::Ecn;
 
 use crate::face::udp::{overhead, prepare, receive, send};
-use crate::face::{Arrival, Face, Received};
+use crate::face::{Face, FaceArrival, Received};
 use crate::sys;
 
 /// The two sockets. Route 0 leads from the near side to the peer, route 1 back to the latest sender of the near side.
@@ -56,7 +56,7 @@ impl Face for ForwardFace {
         if datagram.truncated {
             return Ok(Received::TooLong);
         }
-        Ok(Received::Packet(Arrival {
+        Ok(Received::Packet(FaceArrival {
             route: descriptor as u32,
             length: datagram.length as u32,
             wire_size: (datagram.length + overhead(datagram.from.ip())) as u32,

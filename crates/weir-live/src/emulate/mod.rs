@@ -18,7 +18,7 @@ use weir_net::Time;
 use weir_units::TimeDelta;
 
 use crate::clock::RunClock;
-use crate::conclusive::{Evidence, Reason, reasons};
+use crate::conclusive::{Reason, VerdictFigures, reasons};
 use crate::drive::{DriveOptions, Driver};
 use crate::emulator::{Emulator, EmulatorError};
 use crate::face::tun::{TunFace, TunFlow};
@@ -29,7 +29,7 @@ use crate::realtime::EMULATOR_PRIORITY;
 use forward::ForwardFace;
 pub use interrupts::{Happened, Interrupts, Terminal};
 pub use path::Path;
-pub use path_log::{CapturePoint, Captured, DirectionNow, DirectionReport};
+pub use path_log::{CapturePoint, CapturedPacket, DirectionNow, DirectionReport};
 use path_log::{Live, PathLog};
 pub use program::{Caller, Program};
 
@@ -43,7 +43,7 @@ pub struct EmulateOptions {
     /// Whether the emulator tries to get real-time priority.
     pub realtime: bool,
     /// Receiver of a copy of each packet before and behind the bottleneck. Copies for which it has no room are lost.
-    pub capture: Option<SyncSender<Captured>>,
+    pub capture: Option<SyncSender<CapturedPacket>>,
 }
 
 /// Why an emulation cannot be made.
@@ -194,7 +194,7 @@ impl Emulation {
         let driven = self.driver.stop().map_err(system("the emulator failed"))?;
         let lost_outside = driven.lost_outside();
         let evidence =
-            Evidence { emulator: driven.lateness.clone(), senders: Lateness::default(), lost_outside };
+            VerdictFigures { emulator: driven.lateness.clone(), senders: Lateness::default(), lost_outside };
         let not_captured = driven.log.not_captured();
         Ok(EmulateReport {
             duration,

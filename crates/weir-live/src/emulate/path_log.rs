@@ -25,7 +25,7 @@ pub enum CapturePoint {
 
 /// A copy of a packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Captured {
+pub struct CapturedPacket {
     /// Time since the start.
     pub at: Time,
     /// Direction: 0 to the far end, 1 back.
@@ -90,7 +90,7 @@ impl Live {
 }
 
 #[derive(Debug, Default)]
-struct Totals {
+struct RouteTotals {
     packets: u64,
     delivered: u64,
     dropped: u64,
@@ -103,22 +103,22 @@ struct Totals {
 /// The log of a path. Even routes go to the far end, odd ones back.
 #[derive(Debug)]
 pub(super) struct PathLog {
-    totals: [Totals; 2],
+    totals: [RouteTotals; 2],
     live: Arc<Live>,
     /// The link of each direction at which packets are captured.
     bottlenecks: [usize; 2],
-    capture: Option<SyncSender<Captured>>,
+    capture: Option<SyncSender<CapturedPacket>>,
     not_captured: u64,
     /// The first link of each direction.
     first: [usize; 2],
 }
 
 impl PathLog {
-    pub(super) fn new(path: &Path, capture: Option<SyncSender<Captured>>) -> Self {
+    pub(super) fn new(path: &Path, capture: Option<SyncSender<CapturedPacket>>) -> Self {
         let first = [0, 1].map(|direction: usize| path.routes[direction].first().copied().unwrap_or(0));
         let bottlenecks = path.bottlenecks();
         Self {
-            totals: [Totals::default(), Totals::default()],
+            totals: [RouteTotals::default(), RouteTotals::default()],
             live: Arc::default(),
             bottlenecks,
             capture,
@@ -152,7 +152,7 @@ impl PathLog {
         let Some(capture) = &self.capture else { return };
         let mut bytes = bytes.to_vec();
         ip::set_ecn(&mut bytes, event.packet.ecn);
-        let taken = capture.try_send(Captured { at: event.at, direction, point, bytes });
+        let taken = capture.try_send(CapturedPacket { at: event.at, direction, point, bytes });
         self.not_captured += u64::from(taken.is_err());
     }
 }
@@ -189,7 +189,7 @@ impl EventLog for PathLog {
                 self.live.0[direction][3].store(wait.nanos() as u64, Ordering::Relaxed);
             }
         }
-        let Totals { packets, dropped, lost, bytes, .. } = self.totals[direction];
+        let RouteTotals { packets, dropped, lost, bytes, .. } = self.totals[direction];
         for (counter, value) in self.live.0[direction].iter().zip([packets, dropped + lost, bytes]) {
             counter.store(value, Ordering::Relaxed);
         }
@@ -231,9 +231,9 @@ mod tests {
         assert_eq!(now.map(|one| (one.packets, one.lost, one.bytes)), [(3, 1, 2500), (1, 1, 0)]);
         assert_eq!(now[0].wait, TimeDelta::from_millis(10));
         let count = |direction, point| {
-            move |packet: &&Captured| packet.direction == direction && packet.point == point
+            move |packet: &&CapturedPacket| packet.direction == direction && packet.point == point
         };
-        let captured: Vec<Captured> = from.try_iter().collect();
+        let captured: Vec<CapturedPacket> = from.try_iter().collect();
         let copies = [0, 1].map(|direction| {
             [CapturePoint::Before, CapturePoint::Behind]
                 .map(|point| captured.iter().filter(count(direction, point)).count())

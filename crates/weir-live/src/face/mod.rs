@@ -11,7 +11,7 @@ use weir_cc::Ecn;
 
 /// A packet as a face received it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Arrival {
+pub struct FaceArrival {
     /// Index of its route.
     pub route: u32,
     /// Bytes in the buffer.
@@ -28,7 +28,7 @@ pub struct Arrival {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Received {
     /// A packet.
-    Packet(Arrival),
+    Packet(FaceArrival),
     /// A packet that fits no flow; it is ignored.
     Unknown,
     /// A packet that is longer than the buffer; it is lost.

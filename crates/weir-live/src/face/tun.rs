@@ -9,7 +9,7 @@ use nix::unistd::{read, write};
 use weir_cc::Ecn;
 
 use super::ip::{self, Header};
-use super::{Arrival, Face, Received, is_of_one_packet};
+use super::{Face, FaceArrival, Received, is_of_one_packet};
 use crate::namespace::Namespace;
 
 /// A flow between two hosts. Routes 2f and 2f + 1 are those of flow f from the first end and from the second.
@@ -79,7 +79,7 @@ impl Face for TunFace {
         let Some(route) = found else { return Ok(Received::Unknown) };
         let length = length as u32;
         let arrival =
-            Arrival { route: route as u32, length, wire_size: length, ecn: header.ecn, stamp: None };
+            FaceArrival { route: route as u32, length, wire_size: length, ecn: header.ecn, stamp: None };
         Ok(Received::Packet(arrival))
     }
 

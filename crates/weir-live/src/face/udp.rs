@@ -14,7 +14,7 @@ use weir_cc::Ecn;
 use weir_wire::media::{IPV4_HEADER_LEN, UDP_HEADER_LEN};
 
 use super::ip::{self, IPV6_HEADER_LEN};
-use super::{Arrival, Face, Received, is_of_one_packet};
+use super::{Face, FaceArrival, Received, is_of_one_packet};
 use crate::sys;
 
 /// Receive buffer of a measuring socket, in bytes.
@@ -180,7 +180,7 @@ impl Face for UdpFace {
         }
         let wire_size = (length + overhead(from.ip())) as u32;
         let route = (2 * descriptor + side) as u32;
-        Ok(Received::Packet(Arrival { route, length: length as u32, wire_size, ecn, stamp }))
+        Ok(Received::Packet(FaceArrival { route, length: length as u32, wire_size, ecn, stamp }))
     }
 
     fn send(&mut self, route: u32, ecn: Ecn, bytes: &mut [u8]) -> io::Result<bool> {

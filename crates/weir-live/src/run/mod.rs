@@ -17,7 +17,7 @@ use weir_world::host::host_owner;
 use weir_world::{ClockSpec, FlowSpec, Monitor, RunSpec, Side, Traffic};
 
 use crate::clock::{RunClock, nanos_of};
-use crate::conclusive::{Evidence, reasons};
+use crate::conclusive::{VerdictFigures, reasons};
 use crate::drive::{DriveOptions, Driven};
 use crate::emulator::Emulator;
 use crate::hosts::Inbox;
@@ -142,7 +142,8 @@ fn finish<M: Monitor>(
         logs.push(log);
     }
     merge::show(end, bottlenecks, &driven.log, routes, &logs, &mut monitor);
-    let evidence = Evidence { emulator: driven.lateness.clone(), senders: senders.clone(), lost_outside };
+    let evidence =
+        VerdictFigures { emulator: driven.lateness.clone(), senders: senders.clone(), lost_outside };
     Ok(LiveReport {
         monitor,
         face,

@@ -7,13 +7,11 @@ use super::{crates, shown, targets};
 
 /// Names that several types may have. The module around each of them says of what it is the configuration, state, part
 /// or result; so do RFCs with packet, flow, link, path and network.
-const SHARED: [&str; 20] = [
-    "Arrival",
+const SHARED: [&str; 18] = [
     "Case",
     "Config",
     "Entry",
     "Event",
-    "Evidence",
     "Flow",
     "Kind",
     "Link",
