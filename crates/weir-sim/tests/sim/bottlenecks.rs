@@ -26,8 +26,8 @@ use weir_world::{
     Traffic, Unresponsive, Unwatched, stream,
 };
 
-use crate::common::long;
 use crate::groups::{Groups, Moves};
+use crate::long;
 
 const CAPACITY: DataRate = DataRate::from_mbps(10);
 const SOURCES: u32 = 10;

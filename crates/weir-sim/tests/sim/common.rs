@@ -12,12 +12,6 @@ use weir_media::{EncoderConfig, MediaConfig};
 use weir_net::{LinkConfig, QueueConfig, Service, Time};
 use weir_world::{CoupledSpec, CouplingSpec, FlowSpec, LinkSpec, MediaSpec, RunSpec, Traffic};
 
-/// Whether the environment asks for tests at full length (`WEIR_LONG=1`).
-#[allow(dead_code, reason = "the test of allocations shares this file")]
-pub(crate) fn long() -> bool {
-    std::env::var_os("WEIR_LONG").is_some_and(|value| value == "1")
-}
-
 /// A link of `kbps`, 25 ms long, with a queue of 300 ms.
 pub(crate) fn link(name: &str, kbps: u64) -> LinkSpec {
     let service = Service::Constant(DataRate::from_kbps(kbps));

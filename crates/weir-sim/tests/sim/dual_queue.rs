@@ -6,7 +6,8 @@
 //! rate, by √p_C less for the scalable ones. How much "about"
 //! may be was chosen here: a factor of 1.5 either way.
 
-use crate::common::{flow, long, spec};
+use crate::common::{flow, spec};
+use crate::long;
 use weir_cc::window::{Cubic, Dctcp, NewReno, WindowAlgorithm};
 use weir_net::{Discipline, DualPi2, QueueConfig, Time};
 use weir_sim::Simulation;

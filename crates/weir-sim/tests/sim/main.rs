@@ -13,3 +13,8 @@ mod tcp;
 mod transfers;
 mod watched;
 mod wifi;
+
+/// Whether the environment asks for tests at full length (`WEIR_LONG=1`).
+fn long() -> bool {
+    std::env::var_os("WEIR_LONG").is_some_and(|value| value == "1")
+}

@@ -1,7 +1,7 @@
 //! Long TCP transfers under random loss against closed forms: round-trip time 100 ms, no queue.
 
 use super::rig::Rig;
-use crate::common::long;
+use crate::long;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use weir_cc::SendTime;

@@ -1,6 +1,7 @@
 //! TCP flows on links of the simulator against the theory of their shares, windows and queues.
 
-use crate::common::{flow, link, long};
+use crate::common::{flow, link};
+use crate::long;
 use weir_cc::window::{
     Cubic, Dctcp, HyStart, HyStartConfig, NewReno, Rules, Westwood, WestwoodEstimator, WindowAlgorithm,
 };
