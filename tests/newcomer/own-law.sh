@@ -10,7 +10,8 @@ cat profile >> Cargo.toml
 # `make test-long` builds and runs it, which compiles every crate of Weir once more. crates/weir-study/tests/study/own_law.rs compiles and runs the same
 # controller in `make test`; here its manifest is resolved.
 if [ -z "${WEIR_LONG:-}" ]; then
-    cargo metadata --offline --format-version 1 > /dev/null
+    host=$(rustc -vV | sed -n "s,^host: ,,p")
+    cargo metadata --offline --filter-platform "$host" --format-version 1 > /dev/null
     exit
 fi
 cargo build --offline --quiet
