@@ -1,4 +1,4 @@
-//! What hosts report during a run: events in memory, shown to the observer afterwards.
+//! Events of hosts during a run, kept in memory and shown to the observer afterwards.
 //!
 //! Each thread of hosts has a log of its own, so that no thread waits for another.
 
@@ -193,7 +193,7 @@ impl Monitor for HostLog {
     }
 }
 
-/// A controller of the past. Nothing is decided by it.
+/// A controller as of a past moment, for reading alone.
 #[derive(Debug)]
 struct PastController<'a> {
     snapshot: &'a Snapshot,

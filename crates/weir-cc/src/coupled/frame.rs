@@ -187,13 +187,13 @@ pub trait CouplingAlgorithm: Send + Sync + Debug + Sized {
 /// The way in which a member goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Departure {
-    /// It stops sending on purpose.
+    /// The member stops sending on purpose.
     Pause,
-    /// It goes on without coupling, with its share.
+    /// The member goes on without coupling, with its share.
     Withdrawal,
-    /// It has ended.
+    /// The member has ended.
     End,
-    /// It falls silent.
+    /// The member falls silent.
     Silence,
 }
 

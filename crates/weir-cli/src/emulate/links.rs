@@ -57,7 +57,7 @@ fn has_link_options(args: &EmulateArgs) -> bool {
     times.iter().any(Option::is_some) || forward.loss.or(back.loss).is_some()
 }
 
-/// One link each way.
+/// A path of one link each way.
 fn between(args: &EmulateArgs, services: [Service; 2]) -> Path {
     let (forward, back) = (&args.forward, &args.back);
     let delay = forward.delay.unwrap_or(DELAY);

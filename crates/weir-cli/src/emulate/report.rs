@@ -1,4 +1,4 @@
-//! What an emulation reports: a line each second, and the end.
+//! Output of an emulation: a line each second, and the report at the end.
 
 use std::io::{self, IsTerminal, Write};
 
@@ -12,7 +12,7 @@ use crate::args::EmulateArgs;
 use crate::failure::Failure;
 use crate::{table, terminal};
 
-/// One direction, as JSON.
+/// Figures of a direction, as JSON.
 #[derive(Debug, Serialize)]
 struct DirectionFigures {
     packets: u64,
@@ -27,7 +27,7 @@ struct DirectionFigures {
     queue_max_ms: f64,
 }
 
-/// What `--json` prints.
+/// The output of `--json`.
 #[derive(Debug, Serialize)]
 struct Printed {
     seconds: f64,

@@ -1,6 +1,6 @@
 //! Real packets in real time: `make test-live`, which `make test` runs last and alone. Runs of 20 s take place side by side.
 //!
-//! Whatever does not depend on time holds in every run; the rest holds in conclusive runs. A thing that the machine lacks is skipped with
+//! Assertions that do not depend on time hold in every run, the others in conclusive runs. A thing that the machine lacks is skipped with
 //! a sentence. `WEIR_REQUIRE=tun,tcp,fifo` makes a skip a failure, and fewer than two conclusive runs in three.
 #![cfg(target_os = "linux")]
 
@@ -66,6 +66,7 @@ fn testbed(name: &str, arguments: &str) -> (Option<i32>, Value) {
     (output.status.code(), json.unwrap_or_else(|error| panic!("{name}: {error}: {text}")))
 }
 
+// Other tests beside it would make its runs inconclusive: `make test` calls it last, by `make test-live`.
 #[test]
 #[ignore = "make test-live: alone, in real time"]
 fn runs_of_twenty_seconds_agree_with_the_simulator() {
@@ -118,6 +119,7 @@ fn leavings() -> (BTreeSet<String>, BTreeSet<String>) {
     (namespaces, devices.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect())
 }
 
+// Namespaces of tests beside it would come and go: `make test` calls it last, by `make test-live`.
 #[test]
 #[ignore = "make test-live: alone, in real time"]
 fn a_killed_run_leaves_nothing_behind() {

@@ -12,7 +12,7 @@ use nix::unistd::{getpgrp, tcgetpgrp, tcsetpgrp};
 
 use super::program::Program;
 
-/// What a wait ended with.
+/// The event that ended a wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Happened {
     /// The program has ended.

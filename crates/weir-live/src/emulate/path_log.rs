@@ -1,4 +1,4 @@
-//! What crosses a path: totals, the state of the moment, and copies of packets.
+//! Packets that cross a path: totals, the state of the moment, and copies of packets.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -94,7 +94,7 @@ impl Verdict {
 /// Writes the verdict on a check by its name.
 ///
 /// # Errors
-/// Those of the serialiser.
+/// Errors of the serialiser.
 #[expect(clippy::ref_option, clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 pub(crate) fn as_check<S: Serializer>(verdict: &Option<Verdict>, to: S) -> Result<S::Ok, S::Error> {
     verdict.map(Verdict::check_name).serialize(to)

@@ -16,6 +16,6 @@ pub trait RunWorld: Debug + Sync {
     /// run.
     ///
     /// # Errors
-    /// Those of `plan`; the world lacks something that the run needs, or fails.
+    /// Errors of `plan`; the world lacks something that the run needs, or fails.
     fn run(&self, name: &str, plan: &mut Plan<'_>) -> Result<Recorder, RunError>;
 }

@@ -10,7 +10,7 @@ use weir_measure::results::{FlowKind, FlowMeasures, RunMetrics, Value};
 pub enum Agreement {
     /// The real value is within the widened range of the simulated ones.
     Agrees,
-    /// It is not.
+    /// The real value is outside of that range.
     Differs,
     /// The simulated values themselves are wide: one run concludes nothing.
     Spread,

@@ -28,7 +28,7 @@ pub const MOST_TOGETHER: u32 = 16;
 /// Simulated runs beside a real one.
 pub const SIMULATED_RUNS: u64 = 20;
 
-/// What happened in a real run, beside its metrics.
+/// Record of a real run, beside its metrics.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct LiveRun {
     /// Name of the run: scenario, controller and seed.

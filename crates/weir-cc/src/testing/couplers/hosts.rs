@@ -171,7 +171,7 @@ impl Hosts {
         self.flows.keys().map(|&flow| self.sum(flow)).collect()
     }
 
-    /// What a flow has, in the aggregate's unit.
+    /// Share of a flow, in the aggregate's unit.
     pub(super) fn allocation(&self, flow: u32) -> f64 {
         let host = &self.flows[&flow];
         match (self.windows, host.windowed) {
