@@ -8,6 +8,7 @@ use std::fs::{self, File};
 use std::io::{self, Read, Seek as _, Write as _};
 use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 
+use serde::Serialize;
 use weir_scenario::registry::Registry;
 use weir_study::experiments::{self, ShippedRow};
 use weir_study::runs::CaptureFile;
@@ -50,6 +51,13 @@ pub(crate) const DEFAULT_OUT: &str = "weir-out";
 
 /// Files by their names.
 pub(crate) type Files = Vec<(String, Vec<u8>)>;
+
+/// `value` as the content of a JSON file, which ends with a line end.
+pub(crate) fn json_file(value: &impl Serialize) -> io::Result<Vec<u8>> {
+    let mut text = serde_json::to_vec_pretty(value)?;
+    text.push(b'\n');
+    Ok(text)
+}
 
 impl OutputDirectory {
     /// Makes the directory if it is not there and tries to write into it.

@@ -16,7 +16,7 @@ use weir_study::judge::Verdict;
 use crate::args::{ReproduceArgs, ReproduceExtent};
 use crate::failure::Failure;
 use crate::kept::ResultStore;
-use crate::output::{Files, OutputDirectory};
+use crate::output::{Files, OutputDirectory, json_file};
 use crate::{browser, terminal};
 
 /// The name of the file with the report, in the output directory.
@@ -112,9 +112,7 @@ fn print_lost(out: &mut impl Write, lost: &[LostClaim]) -> Result<(), Failure> {
 /// The claims with their provenance, as `--json` prints them.
 fn json(provenance: &Provenance, claims: &[ClaimResult]) -> Result<Vec<u8>, Failure> {
     let document = ClaimsDocument { provenance, summary: experiments::summary(claims), claims };
-    let mut text = serde_json::to_vec_pretty(&document).map_err(io::Error::from)?;
-    text.push(b'\n');
-    Ok(text)
+    Ok(json_file(&document)?)
 }
 
 /// The report, and its content as data.

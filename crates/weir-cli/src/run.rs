@@ -25,7 +25,7 @@ use weir_study::testbed::{HostNoise, NoisySimulator};
 use crate::args::{RunArgs, SeriesForm};
 use crate::check::counted;
 use crate::failure::Failure;
-use crate::output::{DECODE_AS, Files, OutputDirectory, TABLE};
+use crate::output::{DECODE_AS, Files, OutputDirectory, TABLE, json_file};
 use crate::sweep::sweep;
 use crate::terminal;
 use crate::{browser, differences, effective, progress, table};
@@ -274,7 +274,7 @@ pub(crate) fn write(
         let suffix = part.suffix;
         let scenario = part.scenario.to_toml().map_err(std::io::Error::other)?;
         files.push((format!("scenario{suffix}.toml"), scenario.into_bytes()));
-        files.push((format!("results{suffix}.json"), results(part.comparison)?));
+        files.push((format!("results{suffix}.json"), json_file(&part.comparison.summary)?));
         add_series(directory, &mut files, part.comparison, forms)?;
     }
     let Some(first) = parts.first_mut() else { return Ok(()) };
@@ -292,12 +292,6 @@ pub(crate) fn write(
     files.push((TABLE.to_owned(), table));
     files.push((REPORT.to_owned(), page::render(&input).into_bytes()));
     directory.write(&files)
-}
-
-fn results(comparison: &Comparison) -> Result<Vec<u8>, Failure> {
-    let mut text = serde_json::to_vec_pretty(&comparison.summary).map_err(std::io::Error::from)?;
-    text.push(b'\n');
-    Ok(text)
 }
 
 /// Time series, decisions and distributions of the first seed, as tables; series and decisions go to the disk at once.

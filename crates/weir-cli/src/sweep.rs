@@ -17,7 +17,7 @@ use crate::effective::{self, named};
 use crate::failure::Failure;
 use crate::kept::ResultStore;
 use crate::numbers::Number;
-use crate::output::{Files, OutputDirectory};
+use crate::output::{Files, OutputDirectory, json_file};
 use crate::terminal;
 use crate::{browser, differences, table};
 
@@ -63,9 +63,7 @@ pub(crate) fn sweep(args: &RunArgs, name: &str, registry: &Registry) -> Result<(
     if let Some(directory) = &mut directory {
         let source = format!("{name}: {} runs at each place", scenario.runs);
         let page = experiments::figures(&title, &source, &ran.plots, &tables).into_bytes();
-        let mut text = serde_json::to_vec_pretty(&json).map_err(io::Error::from)?;
-        text.push(b'\n');
-        let files: Files = vec![(REPORT.to_owned(), page), ("sweep.json".to_owned(), text)];
+        let files: Files = vec![(REPORT.to_owned(), page), ("sweep.json".to_owned(), json_file(&json)?)];
         directory.write(&files)?;
         browser::open(args.open, Some(&directory.path(REPORT)))?;
     }

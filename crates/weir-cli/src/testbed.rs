@@ -1,11 +1,9 @@
 //! `weir testbed`: runs a scenario in real time over real sockets.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use std::process::ExitCode;
-use std::sync::Mutex;
 
 use indicatif::ProgressBar;
-use serde::Serialize;
 use weir_live::run::{FaceKind, LiveOptions};
 use weir_scenario::registry::Registry;
 use weir_scenario::scenario::Scenario;
@@ -18,8 +16,8 @@ use weir_study::testbed::{
 
 use crate::args::{Priority, TestbedArgs};
 use crate::failure::Failure;
-use crate::output::{Files, OutputDirectory};
-use crate::run::{Findings, Part, REPORT, closing, print_tables, write};
+use crate::output::{Files, OutputDirectory, json_file};
+use crate::run::{Findings, Part, REPORT, closing, file_name, print_tables, write};
 use crate::{browser, effective, progress, table, terminal};
 
 /// Exit code where a run was inconclusive twice.
@@ -42,10 +40,9 @@ pub(crate) fn testbed(args: &TestbedArgs, registry: &Registry) -> Result<ExitCod
         writeln!(terminal::stderr(), "face: {} ({why})", face.name())?;
     }
     let bar = progress::bar(args.quiet);
-    let live = LiveLine::new(args.quiet, &bar);
     let options =
         LiveOptions { face: Some(face), ipv6: args.ipv6, realtime: args.priority == Priority::Realtime };
-    let world = Testbed::new(options, args.together, |at| live.show(at));
+    let world = Testbed::new(options, args.together, |progress| show(&bar, progress));
     let seeds = scenario.seeds();
     let jobs = effective::threads(Some(args.together.unwrap_or(MOST_TOGETHER)));
     let request = ComparisonRequest { scenario: &scenario, seeds: &seeds, jobs, series: directory.is_some() };
@@ -80,16 +77,12 @@ pub(crate) fn testbed(args: &TestbedArgs, registry: &Registry) -> Result<ExitCod
     Ok(exit_code(&runs, &beside))
 }
 
-/// Names of the runs whose repetition was inconclusive, too.
-fn inconclusive(runs: &[LiveRun]) -> impl Iterator<Item = &LiveRun> {
-    runs.iter().filter(|run| run.repeated && !run.inconclusive.is_empty())
-}
-
 fn exit_code(runs: &[LiveRun], beside: &[RunBeside]) -> ExitCode {
     let differs = |one: &Compared| one.agreement == Agreement::Differs;
+    let twice = |run: &LiveRun| run.repeated && !run.inconclusive.is_empty();
     if beside.iter().any(|run| run.compared.iter().any(differs)) {
         ExitCode::FAILURE
-    } else if inconclusive(runs).next().is_some() {
+    } else if runs.iter().any(twice) {
         ExitCode::from(INCONCLUSIVE)
     } else {
         ExitCode::SUCCESS
@@ -121,18 +114,12 @@ fn beside(
     Ok(all)
 }
 
-/// The records of the runs, and the noise of each.
+/// The records of the runs, and the noise of each conclusive one.
 fn live_files(runs: &[LiveRun], beside: &[RunBeside]) -> Result<Files, Failure> {
-    fn json(value: &impl Serialize) -> io::Result<Vec<u8>> {
-        let mut text = serde_json::to_vec_pretty(value)?;
-        text.push(b'\n');
-        Ok(text)
-    }
-    let mut files = Files::new();
-    files.push(("live.json".to_owned(), json(&serde_json::json!({ "runs": runs, "compared": beside }))?));
+    let record = serde_json::json!({ "runs": runs, "compared": beside });
+    let mut files = vec![("live.json".to_owned(), json_file(&record)?)];
     for run in runs.iter().filter(|run| run.inconclusive.is_empty()) {
-        let name = run.run.replace(|c: char| !c.is_ascii_alphanumeric() && c != '-', "-");
-        files.push((format!("host-noise-{name}.json"), json(&run.noise)?));
+        files.push((format!("host-noise-{}.json", file_name(&run.run)), json_file(&run.noise)?));
     }
     Ok(files)
 }
@@ -189,24 +176,10 @@ fn print_beside(out: &mut impl Write, beside: &[RunBeside]) -> Result<(), Failur
     Ok(())
 }
 
-/// A line that shows the present runs, on a terminal.
-struct LiveLine<'a> {
-    bar: Option<&'a ProgressBar>,
-    shown: Mutex<()>,
-}
-
-impl<'a> LiveLine<'a> {
-    fn new(quiet: bool, bar: &'a ProgressBar) -> Self {
-        let wanted = !quiet && io::stderr().is_terminal();
-        Self { bar: wanted.then_some(bar), shown: Mutex::new(()) }
-    }
-
-    fn show(&self, progress: Progress<'_>) -> bool {
-        if let (Some(bar), Ok(_shown)) = (self.bar, self.shown.lock()) {
-            let Progress { run, at, end } = progress;
-            let seconds = |time: weir_net::Time| time.nanos() / 1_000_000_000;
-            bar.set_message(terminal::printable(&format!("{run}: {} of {} s", seconds(at), seconds(end))));
-        }
-        true
-    }
+/// Shows the present run in the bar, which is hidden where standard error is no terminal.
+fn show(bar: &ProgressBar, progress: Progress<'_>) -> bool {
+    let Progress { run, at, end } = progress;
+    let seconds = |time: weir_net::Time| time.nanos() / 1_000_000_000;
+    bar.set_message(terminal::printable(&format!("{run}: {} of {} s", seconds(at), seconds(end))));
+    true
 }

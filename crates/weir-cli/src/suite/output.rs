@@ -14,7 +14,7 @@ use crate::differences;
 use crate::failure::Failure;
 use crate::kept::RUNS;
 use crate::output::DEFAULT_OUT;
-use crate::output::{Files, OutputDirectory, OutputFile};
+use crate::output::{Files, OutputDirectory, OutputFile, json_file};
 use crate::table;
 use crate::terminal;
 
@@ -39,9 +39,7 @@ impl SuiteFindings<'_> {
     }
 
     fn json(&self) -> Result<Vec<u8>, Failure> {
-        let mut text = serde_json::to_vec_pretty(&self.run.result).map_err(std::io::Error::from)?;
-        text.push(b'\n');
-        Ok(text)
+        Ok(json_file(&self.run.result)?)
     }
 
     fn markdown(&self) -> String {
