@@ -34,42 +34,62 @@ struct ComparedQuantity {
     of: fn(&FlowMeasures<Value>) -> Value,
     /// Widening of the range for media alone, for media beside TCP, and for TCP: a share of the bound, and an amount.
     widening: [(f64, f64); 3],
-    /// Width of the simulated range from which on it is a spread: a share of the median, and an amount.
-    spread: (f64, f64),
+    /// Widths of the simulated range from which on it is a spread.
+    spread: SpreadWidth,
+}
+
+/// Widths from which on a range is a spread.
+#[derive(Clone, Copy, Debug)]
+struct SpreadWidth {
+    /// Share of the median …
+    of_median: f64,
+    /// … that counts only above this amount.
+    above: f64,
+    /// Amount that suffices alone.
+    alone: f64,
+}
+
+impl SpreadWidth {
+    const RATE: Self = Self { of_median: 0.25, above: 0.0, alone: f64::INFINITY };
+    const WAIT: Self = Self { of_median: 0.5, above: 0.0, alone: 20.0 };
+    /// A loss of a few packets is a large share of a small median.
+    const LOSS: Self = Self { of_median: 0.25, above: 0.3, alone: f64::INFINITY };
+
+    fn exceeded(self, width: f64, median: f64) -> bool {
+        width > (self.of_median * median).max(self.above) || width > self.alone
+    }
 }
 
 const RATE: ComparedQuantity = ComparedQuantity {
     name: "rate (kbit/s)",
     of: |flow| flow.rate_bps.map(|bps| bps / 1e3),
     widening: [(0.03, 0.0), (0.05, 0.0), (0.005, 0.0)],
-    spread: (0.25, f64::INFINITY),
+    spread: SpreadWidth::RATE,
 };
 const MEDIAN_WAIT: ComparedQuantity = ComparedQuantity {
     name: "wait p50 (ms)",
     of: |flow| flow.queue_wait_ms.p50,
     widening: [(0.1, 1.5), (0.1, 1.5), (0.1, 1.5)],
-    spread: (0.5, 20.0),
+    spread: SpreadWidth::WAIT,
 };
 const HIGH_WAIT: ComparedQuantity = ComparedQuantity {
     name: "wait p95 (ms)",
     of: |flow| flow.queue_wait_ms.p95,
     widening: [(0.15, 1.5), (0.15, 1.5), (0.15, 1.5)],
-    spread: (0.5, 20.0),
+    spread: SpreadWidth::WAIT,
 };
 const MEAN_WAIT: ComparedQuantity = ComparedQuantity {
     name: "mean wait (ms)",
     of: |flow| flow.queue_wait_ms.mean,
     widening: [(0.1, 1.5), (0.1, 1.5), (0.03, 0.0)],
-    spread: (0.5, 20.0),
+    spread: SpreadWidth::WAIT,
 };
 const LOSS: ComparedQuantity = ComparedQuantity {
     name: "loss (%)",
     of: |flow| flow.packet_loss_ratio.map(|ratio| 100.0 * ratio),
     widening: [(0.0, 0.3), (0.0, 0.3), (0.0, 0.05)],
-    spread: (0.25, f64::INFINITY),
+    spread: SpreadWidth::LOSS,
 };
-/// Amount of loss in points below which a range of losses is no spread, whatever its median.
-const LOSS_POINTS: f64 = 0.3;
 
 /// A quantity of a flow, real and simulated.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -115,14 +135,10 @@ fn judge(flow: String, quantity: &ComparedQuantity, class: usize, real: f64, sor
     let [least, median, most] = [0, sorted.len() / 2, sorted.len() - 1].map(|place| sorted[place]);
     let (share, amount) = quantity.widening[class];
     let allowed = [least - (share * least).max(amount), most + (share * most).max(amount)];
-    let width = most - least;
-    let (of_median, at_least) = quantity.spread;
-    let wide =
-        width > of_median * median && (quantity.name != LOSS.name || width > LOSS_POINTS) || width > at_least;
-    let agreement = if (allowed[0]..=allowed[1]).contains(&real) {
-        if wide { Agreement::Spread } else { Agreement::Agrees }
-    } else if wide {
+    let agreement = if quantity.spread.exceeded(most - least, median) {
         Agreement::Spread
+    } else if (allowed[0]..=allowed[1]).contains(&real) {
+        Agreement::Agrees
     } else {
         Agreement::Differs
     };
