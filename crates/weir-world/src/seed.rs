@@ -18,6 +18,8 @@ pub fn stream(seed: u64, name: &str, purpose: &str) -> u64 {
 pub mod purpose {
     /// Loss and jitter of a link.
     pub const LINK: &str = "link";
+    /// Lateness of hosts.
+    pub const HOST_NOISE: &str = "host noise";
     /// Access to the channel of a Wi-Fi cell.
     pub const CELL: &str = "cell";
     /// Sizes of a media flow's frames.

@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 use weir_cc::Ecn;
 use weir_net::{Backlog, ConfigError, DropReason, Dropped, Exit, Fate, Link, Packet, Time};
 use weir_units::TimeDelta;
-use weir_world::{FlowSpec, LinkSpec, Loss, RunSpec, Side, Traffic, stream};
+use weir_world::{FlowSpec, LinkSpec, Loss, RunSpec, Side, Traffic, purpose, stream};
 
 pub use pool::{BufferPool, SLOT_LEN};
 
@@ -225,7 +225,7 @@ impl Emulator {
             hops.extend(route.iter().map(|&link| Hop::Link(link as u32)));
             hops.push(Hop::End);
         }
-        let node = |spec: &LinkSpec| match Link::new(&spec.config, stream(seed, &spec.name, "link")) {
+        let node = |spec: &LinkSpec| match Link::new(&spec.config, stream(seed, &spec.name, purpose::LINK)) {
             Ok(link) => Ok(Node { link, bottleneck: spec.bottleneck }),
             Err(error) => Err(EmulatorError::Link { name: spec.name.clone(), error }),
         };

@@ -9,7 +9,7 @@ use weir_live::lateness::Lateness;
 use weir_live::run::PACER_LATENESS;
 use weir_net::{Jitter, LinkConfig, Order, Service};
 use weir_units::{DataRate, TimeDelta};
-use weir_world::{LinkSpec, RunSpec, Side, Traffic, stream};
+use weir_world::{LinkSpec, RunSpec, Side, Traffic, purpose, stream};
 
 /// Number of quantiles that are kept of a distribution.
 const QUANTILES: usize = 400;
@@ -48,7 +48,7 @@ impl HostNoise {
     pub fn add_to(&self, spec: &mut RunSpec, draw: u64) {
         for side in [Side::Sender, Side::Receiver] {
             let name = format!("host noise of the {side:?}s");
-            let seed = stream(spec.seed ^ draw.rotate_left(32), &name, "host noise");
+            let seed = stream(spec.seed ^ draw.rotate_left(32), &name, purpose::HOST_NOISE);
             let mut config = LinkConfig::new(Service::Constant(DataRate::from_mbps(10_000)), TimeDelta::ZERO);
             config.jitter = Jitter::Trace(self.draws(seed));
             config.order = Order::Link;
