@@ -199,7 +199,8 @@ impl Invocation<'_> {
         let links = self.args.pcap.as_slice();
         let captures = (!captures.is_empty()).then_some(Captures { links, files: captures });
         if let Some(log) = &self.args.host_noise {
-            let world = NoisySimulator(host_noise(log)?);
+            let noise = host_noise(log)?;
+            let world = NoisySimulator { noise: &noise, draw: 1 };
             return Ok(request.run_in(&world, &self.store, &|| bar.inc(1))?);
         }
         request.run_capturing(&self.store, &|| bar.inc(1), captures).map_err(|error| match error {

@@ -55,6 +55,11 @@ impl Lateness {
         TimeDelta::ZERO
     }
 
+    /// Median, 99th percentile and maximum, in ms.
+    pub fn summary_ms(&self) -> [f64; 3] {
+        [self.percentile(0.5), self.percentile(0.99), self.max()].map(TimeDelta::millis_f64)
+    }
+
     /// The values of both.
     pub fn merge(&mut self, other: &Self) {
         for (own, more) in self.buckets.iter_mut().zip(&other.buckets) {

@@ -5,7 +5,6 @@ use std::io::{self, IsTerminal, Write};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 use weir_live::emulate::{DirectionNow, DirectionReport, EmulateReport, Emulation, Terminal};
-use weir_live::lateness::Lateness;
 use weir_units::TimeDelta;
 
 use crate::args::EmulateArgs;
@@ -80,14 +79,10 @@ fn rate(bits_per_second: f64) -> String {
     }
 }
 
-fn late(lateness: &Lateness) -> [f64; 3] {
-    [lateness.percentile(0.5), lateness.percentile(0.99), lateness.max()].map(TimeDelta::millis_f64)
-}
-
 /// Prints the report: as JSON on standard output, else on standard error, as standard output is the program's.
 pub(super) fn print(args: &EmulateArgs, report: &EmulateReport, exit_code: u8) -> Result<(), Failure> {
     let [forward, back] = report.directions.each_ref().map(DirectionFigures::of);
-    let [p50, p99, max] = late(&report.lateness);
+    let [p50, p99, max] = report.lateness.summary_ms();
     let cpu = report.cpu.secs_f64() / report.duration.secs_f64().max(1e-9);
     if args.json {
         let printed = Printed {

@@ -16,7 +16,7 @@ use weir_scenario::compile::RunOptions;
 use weir_scenario::scenario::Scenario;
 use weir_world::RunSpec;
 
-use crate::runs::{Plan, RunError, RunWorld};
+use crate::runs::{Plan, RunError, RunWorld, Task};
 
 pub use agreement::{Agreement, Compared, compare};
 pub use noise::HostNoise;
@@ -183,10 +183,6 @@ impl<P: Fn(Progress<'_>) -> bool + Sync> Testbed<P> {
 }
 
 fn record(name: &str, report: &LiveReport<Recorder>, end: Time, repeated: bool) -> LiveRun {
-    let late = |lateness: &weir_live::lateness::Lateness| {
-        [lateness.percentile(0.5), lateness.percentile(0.99), lateness.max()]
-            .map(weir_units::TimeDelta::millis_f64)
-    };
     let sent_again =
         report.tcp.iter().filter_map(|trace| Some((trace.flow, trace.states.last()?.1.retransmitted)));
     LiveRun {
@@ -194,8 +190,8 @@ fn record(name: &str, report: &LiveReport<Recorder>, end: Time, repeated: bool) 
         face: report.face.name(),
         inconclusive: report.reasons.iter().map(ToString::to_string).collect(),
         repeated,
-        emulator_late_ms: late(&report.emulator),
-        senders_late_ms: late(&report.senders),
+        emulator_late_ms: report.emulator.summary_ms(),
+        senders_late_ms: report.senders.summary_ms(),
         emulator_cpu: report.emulator_cpu.secs_f64() / end.secs_f64().max(1e-3),
         packets: report.packets.entered,
         dropped: report.packets.dropped,
@@ -220,12 +216,17 @@ impl<P: Fn(Progress<'_>) -> bool + Sync> RunWorld for Testbed<P> {
 
 /// The simulator, with hosts and an emulator that are late as real ones were.
 #[derive(Debug)]
-pub struct NoisySimulator(pub HostNoise);
+pub struct NoisySimulator<'a> {
+    /// How late they were.
+    pub noise: &'a HostNoise,
+    /// Number of the draw, which tells simulations of one seed apart.
+    pub draw: u64,
+}
 
-impl RunWorld for NoisySimulator {
+impl RunWorld for NoisySimulator<'_> {
     fn run(&self, _: &str, plan: &mut Plan<'_>) -> Result<Recorder, RunError> {
         let (mut spec, recorder) = plan()?;
-        self.0.add_to(&mut spec, 1);
+        self.noise.add_to(&mut spec, self.draw);
         Ok(weir_measure::simulate(spec, recorder)?)
     }
 }
@@ -250,10 +251,9 @@ pub fn simulate_with(
     traces: &TraceStore,
 ) -> Result<Vec<RunMetrics>, RunError> {
     let one = |draw| {
-        let mut run = scenario.build(&RunOptions::new(seed), traces)?;
-        noise.add_to(&mut run.spec, draw);
-        let recorder = Recorder::new(run.plan).beside(run.witness);
-        Ok(weir_measure::simulate(run.spec, recorder)?.finish().metrics)
+        let world = NoisySimulator { noise, draw };
+        let task = Task::new(format!("{}/{seed}", scenario.name), scenario, RunOptions::new(seed));
+        Ok(Task { world: Some(&world), ..task }.run(traces)?.measured.metrics)
     };
     (1..=SIMULATED_RUNS).map(one).collect()
 }
