@@ -7,7 +7,7 @@ pub(crate) mod tcp;
 
 use std::io;
 use std::net::{SocketAddr, UdpSocket};
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::time::Duration;
 
 use nix::poll::{PollFd, PollFlags, ppoll};
@@ -49,6 +49,22 @@ pub(crate) struct HostSocket {
     pub(crate) peer: Option<SocketAddr>,
 }
 
+/// Duplicates of the sockets' descriptors, so that they can be polled while the sockets are at work.
+pub(crate) fn watched(sockets: &[HostSocket]) -> io::Result<Vec<OwnedFd>> {
+    sockets.iter().map(|own| own.socket.as_fd().try_clone_to_owned()).collect()
+}
+
+/// The descriptors to wait for: the flag that stops the thread, and the sockets.
+pub(crate) fn polled<'a>(stop: &'a EventFd, watched: &'a [OwnedFd]) -> Vec<PollFd<'a>> {
+    let all = std::iter::once(stop.as_fd()).chain(watched.iter().map(AsFd::as_fd));
+    all.map(|fd| PollFd::new(fd, PollFlags::POLLIN)).collect()
+}
+
+/// Whether the last wait found the descriptor readable.
+pub(crate) fn is_readable(descriptor: &PollFd<'_>) -> bool {
+    descriptor.any().unwrap_or(false)
+}
+
 /// A packet that arrived at a host.
 pub(crate) struct Arrived<'a> {
     /// The clock of the run when the kernel received it.
@@ -75,15 +91,9 @@ impl Inbox {
         Self { clock, stamps, latest: Time::ZERO, slept: Time::ZERO, buffer: Box::new([0; LARGEST_PACKET]) }
     }
 
-    /// Waits until a socket is readable, `next` has come, or the flag `stop` is set. The result is whether to go on; the
-    /// readable sockets are `true` in `readable`.
-    pub(crate) fn wait(
-        &mut self,
-        next: Time,
-        stop: &EventFd,
-        sockets: &[HostSocket],
-        readable: &mut Vec<bool>,
-    ) -> io::Result<bool> {
+    /// Waits until a descriptor is readable or `next` has come. The result is whether to go on: the first descriptor is the
+    /// flag that stops the thread.
+    pub(crate) fn wait(&mut self, next: Time, polled: &mut [PollFd<'_>]) -> io::Result<bool> {
         let now = self.clock.now();
         let mut sleep = (next - now).max(TimeDelta::ZERO).min(LONGEST_SLEEP);
         if sleep > TimeDelta::ZERO {
@@ -94,16 +104,12 @@ impl Inbox {
             sleep = TimeDelta::from_micros(1);
         }
         let sleep = TimeSpec::from_duration(Duration::from_nanos(sleep.nanos().max(0) as u64));
-        let descriptors = std::iter::once(stop.as_fd()).chain(sockets.iter().map(|own| own.socket.as_fd()));
-        let mut polled: Vec<PollFd> = descriptors.map(|fd| PollFd::new(fd, PollFlags::POLLIN)).collect();
-        match ppoll(&mut polled, Some(sleep), None) {
+        match ppoll(polled, Some(sleep), None) {
             Ok(_) | Err(nix::Error::EINTR) => {}
             Err(error) => return Err(error.into()),
         }
         self.stamps.observe(Reading::take());
-        readable.clear();
-        readable.extend(polled[1..].iter().map(|fd| fd.any().unwrap_or(false)));
-        Ok(!polled[0].any().unwrap_or(false))
+        Ok(!is_readable(&polled[0]))
     }
 
     /// Reads the next packet of a socket.

@@ -11,7 +11,7 @@ use weir_world::Side;
 use weir_world::host::MediaSink;
 
 use super::senders::{Hosted, punctual};
-use super::{BATCH, Inbox, LiveNetwork, extensions};
+use super::{BATCH, Inbox, LiveNetwork, extensions, is_readable, polled, watched};
 use crate::emulator::route_of;
 use crate::lateness::Lateness;
 
@@ -37,13 +37,14 @@ impl Receivers {
         let mut lateness = Lateness::default();
         let mut wakes = vec![Time::MAX; self.hosts.len()];
         let flows = self.flows_of_sockets();
-        let mut readable = Vec::new();
+        let watched = watched(&self.network.sockets)?;
+        let mut polled = polled(stop, &watched);
         loop {
             let next = wakes.iter().copied().min().unwrap_or(Time::MAX);
-            if !inbox.wait(next, stop, &self.network.sockets, &mut readable)? {
+            if !inbox.wait(next, &mut polled)? {
                 break;
             }
-            for (socket, _) in readable.iter().enumerate().filter(|&(_, &is)| is) {
+            for socket in (0..watched.len()).filter(|&socket| is_readable(&polled[1 + socket])) {
                 let flow = flows[socket];
                 while let Some(arrived) = inbox.read(&self.network.sockets[socket].socket)? {
                     let at = arrived.at;

@@ -8,7 +8,7 @@ use weir_net::Time;
 use weir_world::Side;
 use weir_world::host::{ConstantSource, MediaSource};
 
-use super::{BATCH, HOST_PRIORITY, Inbox, LiveNetwork};
+use super::{BATCH, HOST_PRIORITY, Inbox, LiveNetwork, is_readable, polled, watched};
 use crate::emulator::route_of;
 use crate::lateness::Lateness;
 use crate::realtime::{be_exact, be_realtime};
@@ -74,15 +74,16 @@ impl Senders {
         let mut lateness = Lateness::default();
         let mut wakes: Vec<Time> = self.hosts.iter().map(Sender::first_wake).collect();
         let flows: Vec<(usize, usize)> = self.flows_of_sockets();
-        let mut readable = Vec::new();
+        let watched = watched(&self.network.sockets)?;
+        let mut polled = polled(stop, &watched);
         let mut served = Time::ZERO;
         loop {
             let next = wakes.iter().copied().min().unwrap_or(Time::MAX);
             let next = next.min(self.network.next_coupler_event(served));
-            if !inbox.wait(next, stop, &self.network.sockets, &mut readable)? {
+            if !inbox.wait(next, &mut polled)? {
                 break;
             }
-            for (socket, _) in readable.iter().enumerate().filter(|&(_, &is)| is) {
+            for socket in (0..watched.len()).filter(|&socket| is_readable(&polled[1 + socket])) {
                 let (flow, host) = flows[socket];
                 while let Some(arrived) = inbox.read(&self.network.sockets[socket].socket)? {
                     let Sender::Media(source) = &mut self.hosts[host] else { continue };
