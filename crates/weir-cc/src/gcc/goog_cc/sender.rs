@@ -6,7 +6,7 @@ use super::arrivals::{Arrivals, LARGEST_PACKET, Resolution};
 use super::config::Config;
 use super::delay::{DelayBased, EstimateChanges};
 use super::reports::Reports;
-use super::target::TargetRate;
+use super::target::{PublishedTarget, TargetRate};
 use crate::config_error::ConfigError;
 use crate::controller::{
     Burst, Controller, Evidence, LimitingFactor, Pacing, PathEvent, Probe, RateLimits, Signal, StreamsConfig,
@@ -26,15 +26,6 @@ use crate::parts::allocation_history::AllocationHistory;
 use crate::rate_law::{Decided, RateInForce};
 use crate::report::{Feedback, ReceptionReport, ReportKind};
 use crate::time::SendTime;
-
-/// The target as published to encoder, pacer and the dependent parts. The next packet, tick or feedback publishes a change.
-#[derive(Clone, Copy, Debug)]
-struct PublishedTarget {
-    /// In bit/s.
-    rate: f64,
-    /// Whether padding fills up to it.
-    pads: bool,
-}
 
 /// libwebrtc's controller at the sender.
 #[derive(Debug)]

@@ -253,6 +253,15 @@ impl TargetRate {
     }
 }
 
+/// The target as published to encoder, pacer and the dependent parts. The next packet, tick or feedback publishes a change.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PublishedTarget {
+    /// In bit/s.
+    pub(super) rate: f64,
+    /// Whether padding fills up to it.
+    pub(super) pads: bool,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
