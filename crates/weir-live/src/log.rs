@@ -4,12 +4,13 @@
 
 use weir_cc::coupled::{Aggregate, CouplerAction, CouplingMessage, Refusal};
 use weir_cc::{
-    AllocatedRate, ChangeReason, Controller, Decision, Evidence, Feedback, PathEvent, SendState, SendTime,
-    Signal, Target,
+    AllocatedRate, ChangeReason, Controller, Decision, Ecn, Evidence, Feedback, PathEvent, SendState,
+    SendTime, Signal, Target,
 };
-use weir_media::Breaker;
+use weir_media::{Breaker, MediaPacket};
 use weir_net::Time;
 use weir_units::{DataRate, TimeDelta};
+use weir_wire::media::MediaHeader;
 use weir_world::{FrameMeta, Monitor, PacketMeta, Side};
 
 /// Values of signals in the [`HostLog`]: the first, and their number.
@@ -37,12 +38,16 @@ enum HostEvent {
     Message(Box<(CouplingMessage, Option<Refusal>)>),
     Action(CouplerAction, Option<Aggregate>),
     Completed,
+    RtpSent(Box<MediaPacket>),
+    RtpArrived(Box<MediaHeader>, Ecn),
+    RtcpArrived(Side, Box<[u8]>),
 }
 
 /// The events of the hosts of one thread.
 #[derive(Debug, Default)]
 pub(crate) struct HostLog {
     wants_signals: bool,
+    wants_rtp: bool,
     events: Vec<(Time, u32, HostEvent)>,
     values: Vec<f64>,
     /// Packets that hosts sent, by route, in order.
@@ -52,10 +57,11 @@ pub(crate) struct HostLog {
 }
 
 impl HostLog {
-    /// An empty log for `routes` routes. With `wants_signals` the values of signals are kept.
-    pub(crate) fn new(wants_signals: bool, routes: usize) -> Self {
+    /// An empty log for `routes` routes, of what `monitor` wants.
+    pub(crate) fn new(monitor: &impl Monitor, routes: usize) -> Self {
         let (sent, arrived) = (vec![Vec::new(); routes], vec![Vec::new(); routes]);
-        Self { wants_signals, sent, arrived, ..Self::default() }
+        let (wants_signals, wants_rtp) = (monitor.wants_signals(), monitor.wants_rtp());
+        Self { wants_signals, wants_rtp, sent, arrived, ..Self::default() }
     }
 
     /// A packet arrived at the end of `route`.
@@ -127,6 +133,9 @@ impl HostLog {
                 monitor.coupler_action(now, flow, action, *aggregate);
             }
             HostEvent::Completed => monitor.completed(now, flow),
+            HostEvent::RtpSent(packet) => monitor.rtp_sent(now, flow, packet),
+            HostEvent::RtpArrived(header, ecn) => monitor.rtp_arrived(now, flow, header, *ecn),
+            HostEvent::RtcpArrived(side, bytes) => monitor.rtcp_arrived(now, flow, *side, bytes),
         }
     }
 }
@@ -134,6 +143,22 @@ impl HostLog {
 impl Monitor for HostLog {
     fn wants_signals(&self) -> bool {
         self.wants_signals
+    }
+
+    fn wants_rtp(&self) -> bool {
+        self.wants_rtp
+    }
+
+    fn rtp_sent(&mut self, now: Time, flow: usize, packet: &MediaPacket) {
+        self.push(now, flow, HostEvent::RtpSent(Box::new(*packet)));
+    }
+
+    fn rtp_arrived(&mut self, now: Time, flow: usize, header: &MediaHeader, ecn: Ecn) {
+        self.push(now, flow, HostEvent::RtpArrived(Box::new(*header), ecn));
+    }
+
+    fn rtcp_arrived(&mut self, now: Time, flow: usize, at: Side, bytes: &[u8]) {
+        self.push(now, flow, HostEvent::RtcpArrived(at, bytes.into()));
     }
 
     fn frame(&mut self, now: Time, flow: usize, frame: &FrameMeta) {

@@ -1,14 +1,26 @@
 //! Scheduling of threads that must be punctual.
 
 use std::io;
+use std::thread;
+use std::time::Duration;
 
 use nix::sys::prctl::set_timerslack;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 
+use nix::time::ClockId;
+use weir_units::TimeDelta;
+
+use crate::clock::nanos_of;
+use crate::lateness::Lateness;
 use crate::sys::schedule_fifo;
 
 /// Priority by SCHED_FIFO of the emulator's thread.
 pub const EMULATOR_PRIORITY: u8 = 50;
+
+/// Priority by SCHED_FIFO of [`measure_idle_lateness`], above all threads of a run.
+const CONTROL_PRIORITY: u8 = 60;
+/// Time between two wake-ups of [`measure_idle_lateness`].
+const CONTROL_INTERVAL: Duration = Duration::from_millis(1);
 
 /// Processor time in µs that a thread of real-time priority may take without a pause; the kernel then ends the process.
 /// A fault of the program therefore cannot stop the machine.
@@ -36,4 +48,26 @@ pub fn be_realtime(priority: u8) -> io::Result<()> {
         0 => Err(refusal),
         lower => schedule_fifo(lower),
     }
+}
+
+/// Lateness of the wake-ups of a thread that has the highest priority and no work, once a millisecond for `duration`: what the machine
+/// itself adds to each run beside it.
+///
+/// # Errors
+/// If the kernel refuses a real-time priority.
+pub fn measure_idle_lateness(duration: Duration) -> io::Result<Lateness> {
+    be_exact()?;
+    be_realtime(CONTROL_PRIORITY)?;
+    let now = || Duration::from_nanos(nanos_of(ClockId::CLOCK_MONOTONIC) as u64);
+    let mut lateness = Lateness::default();
+    let mut due = now() + CONTROL_INTERVAL;
+    let end = due + duration;
+    while due < end {
+        thread::sleep(due.saturating_sub(now()));
+        let woken = now();
+        lateness.record(TimeDelta::from_nanos(woken.saturating_sub(due).as_nanos() as i64));
+        // After a stall the missed wake-ups are one late wake-up, not many.
+        due = woken.max(due) + CONTROL_INTERVAL;
+    }
+    Ok(lateness)
 }

@@ -1,10 +1,11 @@
 //! Observation of a run. The world that runs it calls a [`Monitor`] at each event; metrics are the caller's.
 
 use weir_cc::coupled::{Aggregate, CouplerAction, CouplingMessage, Refusal};
-use weir_cc::{Controller, Decision, Target};
-use weir_media::Breaker;
+use weir_cc::{Controller, Decision, Ecn, Target};
+use weir_media::{Breaker, MediaPacket};
 use weir_net::{DropReason, Time};
 use weir_units::{DataRate, DataSize, TimeDelta};
+use weir_wire::media::MediaHeader;
 
 use crate::flow::Side;
 use crate::wire::WirePacket;
@@ -74,6 +75,11 @@ pub trait Monitor {
         false
     }
 
+    /// Whether [`Self::rtp_sent`], [`Self::rtp_arrived`] and [`Self::rtcp_arrived`] should be called at all.
+    fn wants_rtp(&self) -> bool {
+        false
+    }
+
     /// Whether [`Self::link_enter`] should be called at all; asking a queue for its length costs time.
     fn wants_queues(&self) -> bool {
         false
@@ -88,6 +94,15 @@ pub trait Monitor {
 
     /// A packet left its host.
     fn sent(&mut self, _now: Time, _flow: usize, _packet: &PacketMeta) {}
+
+    /// A packet of a media flow left its host.
+    fn rtp_sent(&mut self, _now: Time, _flow: usize, _packet: &MediaPacket) {}
+
+    /// A packet of a media flow reached its host with this ECN field.
+    fn rtp_arrived(&mut self, _now: Time, _flow: usize, _header: &MediaHeader, _ecn: Ecn) {}
+
+    /// RTCP of a media flow reached the host at its end `_at`.
+    fn rtcp_arrived(&mut self, _now: Time, _flow: usize, _at: Side, _bytes: &[u8]) {}
 
     /// A packet reached the host at the other end.
     fn delivered(&mut self, _now: Time, _flow: usize, _packet: &PacketMeta) {}
@@ -125,7 +140,7 @@ pub trait Monitor {
         &mut self,
         _now: Time,
         _flow: usize,
-        _word: &CouplingMessage,
+        _message: &CouplingMessage,
         _refused: Option<Refusal>,
     ) {
     }
@@ -135,7 +150,7 @@ pub trait Monitor {
         &mut self,
         _now: Time,
         _flow: usize,
-        _order: &CouplerAction,
+        _action: &CouplerAction,
         _aggregate: Option<Aggregate>,
     ) {
     }

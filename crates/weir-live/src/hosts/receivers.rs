@@ -52,10 +52,11 @@ impl Receivers {
                     let Some(host) = self.of_flow[flow] else { continue };
                     let sink = &mut self.hosts[host];
                     if is_rtcp(arrived.bytes) {
-                        sink.on_rtcp(at, flow, arrived.bytes);
+                        sink.on_rtcp(at, flow, arrived.bytes, &mut self.network.log);
                     } else if let Ok(header) = MediaHeader::parse(arrived.bytes, &extensions()) {
                         let payload = arrived.bytes.len().saturating_sub(header.wire_len());
-                        sink.on_media(at, flow, &header, payload as u16, arrived.ecn);
+                        let log = &mut self.network.log;
+                        sink.on_media(at, flow, (&header, payload as u16), arrived.ecn, log);
                     }
                     wakes[host] = sink.poll(at, flow, &mut self.network);
                 }

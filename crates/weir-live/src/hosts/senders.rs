@@ -89,7 +89,7 @@ impl Senders {
                     let Sender::Media(source) = &mut self.hosts[host] else { continue };
                     let at = arrived.at;
                     self.network.log.arrival(at, route_of(flow, Side::Receiver));
-                    source.on_rtcp(at, flow, arrived.bytes);
+                    source.on_rtcp(at, flow, arrived.bytes, &mut self.network.log);
                     wakes[host] = source.poll(at, &mut self.network);
                     served = at;
                     self.serve_couplers(at, &mut wakes);

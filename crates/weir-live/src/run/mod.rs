@@ -63,7 +63,7 @@ pub fn run<M: Monitor>(
     let mut routes = routes(&spec.flows);
     let end = spec.end;
 
-    let mut parts = Parts::build(spec, &mut places, &owners, monitor.wants_signals())?;
+    let mut parts = Parts::build(spec, &mut places, &owners, &monitor)?;
     let clock = RunClock::from_origin(nanos_of(ClockId::CLOCK_MONOTONIC) + LEAD.nanos());
     let drive = DriveOptions {
         priority: options.realtime.then_some(EMULATOR_PRIORITY),

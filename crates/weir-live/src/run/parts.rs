@@ -2,6 +2,7 @@
 
 use weir_media::SenderSeeds;
 use weir_units::DataSize;
+use weir_world::Monitor;
 use weir_world::host::{Clock, ConstantSource, Couplings, Life, MediaSink, MediaSource};
 use weir_world::{RunSpec, Side, Traffic, purpose, stream};
 
@@ -26,11 +27,11 @@ impl Parts {
         spec: RunSpec,
         places: &mut Places,
         owners: &[usize],
-        wants_signals: bool,
+        monitor: &impl Monitor,
     ) -> Result<Self, LiveError> {
         let RunSpec { seed, flows, couplings, .. } = spec;
         let count = flows.len();
-        let log = || HostLog::new(wants_signals, 2 * count);
+        let log = || HostLog::new(monitor, 2 * count);
         let couplings = Couplings::new(couplings, &flows);
         let mut senders = Senders {
             hosts: Vec::new(),

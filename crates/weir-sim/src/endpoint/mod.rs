@@ -153,7 +153,7 @@ impl Endpoint {
         match self {
             Self::MediaSource(source) => {
                 if let Body::Rtcp { slot } = packet.body {
-                    source.on_rtcp(now, packet.flow as usize, network.rtcp.bytes(slot));
+                    source.on_rtcp(now, packet.flow as usize, network.rtcp.bytes(slot), &mut network.monitor);
                     network.rtcp.release(slot);
                 }
                 source.poll(now, network)
@@ -162,10 +162,10 @@ impl Endpoint {
                 let flow = packet.flow as usize;
                 match packet.body {
                     Body::Media { header, payload, ecn } => {
-                        sink.on_media(now, flow, &header, payload, ecn);
+                        sink.on_media(now, flow, (&header, payload), ecn, &mut network.monitor);
                     }
                     Body::Rtcp { slot } => {
-                        sink.on_rtcp(now, flow, network.rtcp.bytes(slot));
+                        sink.on_rtcp(now, flow, network.rtcp.bytes(slot), &mut network.monitor);
                         network.rtcp.release(slot);
                     }
                     _ => {}

@@ -183,7 +183,10 @@ impl MediaSource {
     }
 
     /// Takes the RTCP packet `bytes` for flow `flow`. Then call [`Self::poll`].
-    pub fn on_rtcp(&mut self, now: Time, flow: usize, bytes: &[u8]) {
+    pub fn on_rtcp(&mut self, now: Time, flow: usize, bytes: &[u8], monitor: &mut impl Monitor) {
+        if monitor.wants_rtp() {
+            monitor.rtcp_arrived(now, flow, Side::Sender, bytes);
+        }
         self.session.on_rtcp(SendTime::from_nanos(self.clock.read(now)), bytes);
         let flows = self.flows.iter_mut();
         flows.filter(|own| own.life.flow == flow).for_each(|flow| flow.signals_changed = true);
@@ -274,6 +277,9 @@ fn send(now: Time, flow: &SendingFlow, packet: &MediaPacket, world: &mut impl Wo
         // Padding is all padding: its payload bytes travel, though they carry no media.
         None => packet_meta(now, wire_size, 0, false),
     };
+    if world.monitor().wants_rtp() {
+        world.monitor().rtp_sent(now, flow.life.flow, packet);
+    }
     world.send_media(now, flow.life.flow, meta, packet, flow.ecn);
 }
 
@@ -309,7 +315,17 @@ impl MediaSink {
     }
 
     /// Takes a media packet of flow `flow`. Then call [`Self::poll`].
-    pub fn on_media(&mut self, now: Time, flow: usize, header: &MediaHeader, payload: u16, ecn: Ecn) {
+    pub fn on_media(
+        &mut self,
+        now: Time,
+        flow: usize,
+        (header, payload): (&MediaHeader, u16),
+        ecn: Ecn,
+        monitor: &mut impl Monitor,
+    ) {
+        if monitor.wants_rtp() {
+            monitor.rtp_arrived(now, flow, header, ecn);
+        }
         let local = ArrivalTime::from_nanos(self.clock.read(now));
         if let Some(flow) = self.flow(flow) {
             flow.receiver.on_packet(local, header, payload, ecn);
@@ -317,7 +333,10 @@ impl MediaSink {
     }
 
     /// Takes the RTCP packet `bytes` for flow `flow`. Then call [`Self::poll`].
-    pub fn on_rtcp(&mut self, now: Time, flow: usize, bytes: &[u8]) {
+    pub fn on_rtcp(&mut self, now: Time, flow: usize, bytes: &[u8], monitor: &mut impl Monitor) {
+        if monitor.wants_rtp() {
+            monitor.rtcp_arrived(now, flow, Side::Receiver, bytes);
+        }
         let local = ArrivalTime::from_nanos(self.clock.read(now));
         if let Some(flow) = self.flow(flow) {
             flow.receiver.on_rtcp(local, bytes);

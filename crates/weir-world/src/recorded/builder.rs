@@ -1,0 +1,279 @@
+//! Assembly of a recorded call from packets and RTCP, in order of time.
+
+use Vec;
+
+use std::collections::BTreeMap;
+
+use weir_wire::seq::Unwrapper;
+
+use super::tables::PacketRow;
+use super::{
+    ArrivalClock, FORMAT_VERSION, MOST_PACKETS, OptionalInteger, RecordedCall, RecordedStream,
+    RecordingSource, StreamKind,
+};
+
+/// Most RTP streams of a call: further ones are counted as the last.
+const MOST_STREAMS: usize = 256;
+
+/// Place of a stream in [`RecordedCall::streams`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct StreamNumber(pub(super) u16);
+
+/// An RTP packet that left the sender, or reached the receiver.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RtpDeparture {
+    /// Synchronisation source.
+    pub ssrc: u32,
+    /// RTP sequence number.
+    pub sequence: u16,
+    /// RTP timestamp.
+    pub timestamp: u32,
+    /// RTP marker.
+    pub marker: bool,
+    /// Transport-wide number, if the packet has one.
+    pub transport_number: Option<u16>,
+    /// Bytes of the RTP header with its extensions.
+    pub header_bytes: u16,
+    /// Bytes of media.
+    pub payload_bytes: u32,
+    /// Bytes of padding.
+    pub padding_bytes: u16,
+    /// Its probe cluster, if it is known.
+    pub probe: Option<u32>,
+}
+
+/// A call under assembly. Packets and RTCP come in order of time; packets of one millisecond may come in any order.
+#[derive(Debug, Default)]
+pub struct CallBuilder {
+    pub(super) call: RecordedCall,
+    /// Numbers of streams by source identifier.
+    streams: BTreeMap<u32, StreamState>,
+    /// Unwrapping of transport-wide numbers of packets.
+    numbers: NearestUnwrapper,
+    /// Rows of recent packets by transport-wide number.
+    by_number: RecentRows<65_536>,
+    pub(super) rtcp: super::rtcp::RtcpState,
+    left_out: u64,
+    first_us: Option<i64>,
+    last_us: i64,
+}
+
+#[derive(Debug)]
+struct StreamState {
+    number: u16,
+    unwrapper: NearestUnwrapper,
+    /// Rows of recent packets by sequence number.
+    rows: RecentRows<8192>,
+}
+
+/// Rows of the last `N` packets by their number. Memory does not grow with the call.
+#[derive(Debug, Default)]
+struct RecentRows<const N: usize>(Vec<(i64, u32)>);
+
+impl<const N: usize> RecentRows<N> {
+    fn insert(&mut self, number: i64, row: u32) {
+        if self.0.is_empty() {
+            self.0.resize(N, (i64::MIN, 0));
+        }
+        self.0[number.rem_euclid(N as i64) as usize] = (number, row);
+    }
+
+    fn get(&self, number: i64) -> Option<usize> {
+        let &(held, row) = self.0.get(number.rem_euclid(N as i64) as usize)?;
+        (held == number).then_some(row as usize)
+    }
+}
+
+/// Unwraps 16-bit numbers to the value nearest to the last one.
+#[derive(Debug, Default)]
+pub(super) struct NearestUnwrapper(Unwrapper);
+
+impl NearestUnwrapper {
+    pub(super) fn unwrap(&mut self, value: u16) -> i64 {
+        self.0.unwrap(value) as i64
+    }
+
+    /// The unwrapped number that `value` stands for in a report, which covers packets of the past.
+    pub(super) fn resolve(&self, value: u16) -> Option<i64> {
+        let newest = self.0.newest()? as i64;
+        Some(newest + i64::from(value.wrapping_sub(newest as u16) as i16))
+    }
+}
+
+impl CallBuilder {
+    /// An empty call of this source.
+    pub fn new(source: RecordingSource) -> Self {
+        let call = RecordedCall { version: FORMAT_VERSION, source, ..RecordedCall::default() };
+        Self { call, ..Self::default() }
+    }
+
+    /// The call so far. Its times are those given.
+    pub fn call_mut(&mut self) -> &mut RecordedCall {
+        &mut self.call
+    }
+
+    /// Says what clock the arrivals are of.
+    pub fn set_arrival_clock(&mut self, clock: ArrivalClock) {
+        self.call.arrival_clock = clock;
+    }
+
+    /// Declares a stream. A stream that is not declared is of unknown content.
+    pub fn declare_stream(&mut self, ssrc: u32, kind: StreamKind, clock_hz: u32) -> StreamNumber {
+        let number = self.stream(ssrc);
+        self.call.streams[usize::from(number)] = RecordedStream { kind, clock_hz };
+        StreamNumber(number)
+    }
+
+    /// Whether the stream is known, by declaration or by a packet.
+    pub fn knows_stream(&self, ssrc: u32) -> bool {
+        self.streams.contains_key(&ssrc)
+    }
+
+    /// The place of the stream of this source identifier.
+    pub(super) fn stream(&mut self, ssrc: u32) -> u16 {
+        let next = self.streams.len().min(MOST_STREAMS - 1) as u16;
+        if let Some(state) = self.streams.get(&ssrc) {
+            return state.number;
+        }
+        if self.streams.len() >= MOST_STREAMS {
+            return next;
+        }
+        let state =
+            StreamState { number: next, unwrapper: NearestUnwrapper::default(), rows: RecentRows::default() };
+        self.streams.insert(ssrc, state);
+        self.call.streams.push(RecordedStream::default());
+        next
+    }
+
+    /// Adds a sentence about a gap of the recording.
+    pub fn remark(&mut self, sentence: String) {
+        if !self.call.remarks.contains(&sentence) {
+            self.call.remarks.push(sentence);
+        }
+    }
+
+    /// Notes an event at `time_us`, from which the length of the call is computed.
+    pub fn touch(&mut self, time_us: i64) {
+        let first = *self.first_us.get_or_insert(time_us);
+        self.first_us = Some(first.min(time_us));
+        self.last_us = self.last_us.max(time_us);
+    }
+
+    /// Adds a packet that left the sender at `time_us`.
+    pub fn on_sent(&mut self, time_us: i64, packet: &RtpDeparture) {
+        self.touch(time_us);
+        self.add(packet, |row| row.sent_us = OptionalInteger::new(time_us));
+    }
+
+    /// Adds a packet that reached the receiver at `arrived_us`, in a recording without departures.
+    pub fn on_received(&mut self, arrived_us: i64, packet: &RtpDeparture) {
+        self.touch(arrived_us);
+        self.add(packet, |row| row.arrived_us = OptionalInteger::new(arrived_us));
+    }
+
+    /// Adds the arrival of a packet whose departure is known, as the receiver saw it.
+    pub fn on_arrival(&mut self, arrived_us: i64, ssrc: u32, sequence: u16, ecn: u8) {
+        self.touch(arrived_us);
+        let Some(row) = self.row_of_sequence(ssrc, sequence) else { return };
+        let packets = &mut self.call.packets;
+        if !packets.arrived_us[row].is_known() {
+            packets.arrived_us[row] = OptionalInteger::new(arrived_us);
+            packets.ecn[row] = ecn;
+        }
+    }
+
+    fn add(&mut self, packet: &RtpDeparture, set_time: impl Fn(&mut PacketRow)) {
+        if self.call.packets.len() >= MOST_PACKETS {
+            self.left_out += 1;
+            return;
+        }
+        let stream = self.stream(packet.ssrc);
+        let number = packet.transport_number.map(|number| self.numbers.unwrap(number));
+        let Some(state) = self.streams.get_mut(&packet.ssrc) else { return };
+        let sequence = state.unwrapper.unwrap(packet.sequence);
+        let index = self.call.packets.len() as u32;
+        if let Some(number) = number {
+            self.by_number.insert(number, index);
+        }
+        state.rows.insert(sequence, index);
+        let mut row = PacketRow {
+            number: number.into(),
+            stream,
+            sequence,
+            timestamp: packet.timestamp,
+            payload_bytes: packet.payload_bytes,
+            header_bytes: packet.header_bytes,
+            padding_bytes: packet.padding_bytes,
+            marker: u8::from(packet.marker),
+            probe: packet.probe.map(i64::from).into(),
+            ..PacketRow::default()
+        };
+        set_time(&mut row);
+        self.call.packets.push(row);
+    }
+
+    /// The row that a transport-wide number in a report stands for.
+    pub(super) fn row_of_number(&self, number: u16) -> Option<usize> {
+        self.by_number.get(self.numbers.resolve(number)?)
+    }
+
+    /// The row of a sequence number of a stream in a report.
+    pub(super) fn row_of_sequence(&self, ssrc: u32, sequence: u16) -> Option<usize> {
+        let state = self.streams.get(&ssrc)?;
+        state.rows.get(state.unwrapper.resolve(sequence)?)
+    }
+
+    /// The call: its packets are in order, and its times count from its first event.
+    pub fn finish(mut self) -> RecordedCall {
+        if self.left_out > 0 {
+            let sentence = format!(
+                "The call has {} packets more than the {MOST_PACKETS} that are kept; they are left out.",
+                self.left_out
+            );
+            self.remark(sentence);
+        }
+        let origin = self.first_us.unwrap_or(0);
+        let mut call = self.call;
+        call.duration_us = (self.last_us - origin).max(0);
+        // A clock of milliseconds gives packets of a burst one time: their numbers have the order of departure.
+        call.packets.sort_by_key(|packet| (packet.order_us(), packet.number.get().unwrap_or(0)));
+        let shift_arrivals = call.arrival_clock == ArrivalClock::Common;
+        shift(&mut call.packets.sent_us, origin);
+        shift(&mut call.packets.reported_us, origin);
+        if shift_arrivals {
+            shift(&mut call.packets.arrived_us, origin);
+        }
+        let columns: [&mut Vec<i64>; 16] = [
+            &mut call.feedback.time_us,
+            &mut call.receiver_reports.time_us,
+            &mut call.round_trips.time_us,
+            &mut call.targets.time_us,
+            &mut call.encoder_targets.time_us,
+            &mut call.ceilings.time_us,
+            &mut call.delay_estimates.time_us,
+            &mut call.loss_estimates.time_us,
+            &mut call.probe_clusters.time_us,
+            &mut call.probe_outcomes.time_us,
+            &mut call.application_limits.time_us,
+            &mut call.route_changes.time_us,
+            &mut call.frames.time_us,
+            &mut call.decoded_frames.time_us,
+            &mut call.key_frame_requests.time_us,
+            &mut call.nacks.time_us,
+        ];
+        let counters = call.counters.iter_mut().map(|series| &mut series.time_us);
+        let labels = call.labels.iter_mut().map(|series| &mut series.time_us);
+        for column in columns.into_iter().chain(counters).chain(labels) {
+            for time in column {
+                *time -= origin;
+            }
+        }
+        call
+    }
+}
+
+fn shift(column: &mut [OptionalInteger], origin: i64) {
+    for time in column {
+        *time = time.get().map(|time| time - origin).into();
+    }
+}

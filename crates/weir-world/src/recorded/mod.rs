@@ -1,0 +1,314 @@
+//! A recorded call: packets, feedback and decisions of one call, as columns of plain numbers.
+//!
+//! The form is the same for recordings of simulated and real runs, of browsers, and of captures. A source fills the
+//! tables for which it has data; the others stay empty. No address, name or other text of a recording enters it, and
+//! source identifiers become 1, 2, 3.
+//!
+//! Times are microseconds. `sent_us`, `reported_us` and all `time_us` are of the recording end's clock and count from its first event.
+//! `arrived_us` may be of another clock, whose offset is unknown: see [`ArrivalClock`].
+
+mod builder;
+mod monitor;
+mod rtcp;
+mod table;
+mod tables;
+#[cfg(test)]
+mod tests;
+
+use Vec;
+
+use serde::{Deserialize, Serialize};
+
+pub use builder::{CallBuilder, RtpDeparture, StreamNumber};
+pub use monitor::CallMonitor;
+pub use table::OptionalInteger;
+pub use tables::{
+    ApplicationLimit, ApplicationLimits, DecodedFrame, DecodedFrames, DelayEstimate, DelayEstimates,
+    FeedbackReport, FeedbackReports, KeyFrameRequest, KeyFrameRequests, LossEstimate, LossEstimates, Nack,
+    Nacks, PacketRow, Packets, ProbeCluster, ProbeClusters, ProbeOutcome, ProbeOutcomes, RateRow, Rates,
+    ReceiverReportRow, ReceiverReportRows, RecordedFrame, RecordedFrames, RoundTrip, RoundTrips, RouteChange,
+    RouteChanges,
+};
+
+/// Version of the form that this crate writes and reads.
+pub const FORMAT_VERSION: u32 = 1;
+/// Most packets that a call keeps; later packets are left out and a remark says so.
+pub const MOST_PACKETS: usize = 2_500_000;
+
+/// The kind of a recording.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum RecordingSource {
+    /// A run of Weir, simulated or over real sockets.
+    #[default]
+    Weir,
+    /// An RTC event log of libwebrtc, of the end that sends media.
+    EventLogOfSender,
+    /// An RTC event log of libwebrtc, of the end that receives media.
+    EventLogOfReceiver,
+    /// RTP and readable RTCP: Chromium's dump of decrypted packets, or a capture of unencrypted RTP.
+    ReadableRtp,
+    /// One capture of SRTP, whose RTCP is encrypted.
+    EncryptedCapture,
+    /// Two captures, one at each end.
+    TwoCaptures,
+    /// Counters about once a second: webrtc-internals, getStats.
+    Counters,
+    /// A table of values separated by commas.
+    Table,
+}
+
+/// The clock of [`PacketRow::arrived_us`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum ArrivalClock {
+    /// The clock of all other times.
+    #[default]
+    Common,
+    /// The receiver's clock, whose offset is unknown: only differences of arrivals mean anything.
+    Receiver,
+}
+
+/// Content of an RTP stream.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum StreamKind {
+    /// Video.
+    Video,
+    /// Audio.
+    Audio,
+    /// Retransmissions (RFC 4588), and padding in their stream.
+    Retransmission,
+    /// Unknown content.
+    #[default]
+    Unknown,
+}
+
+/// An RTP stream of the call. Its source identifier is its place in [`RecordedCall::streams`], counted from 1.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct RecordedStream {
+    /// Content.
+    pub kind: StreamKind,
+    /// Ticks of its RTP timestamps per second; 0 where unknown.
+    pub clock_hz: u32,
+}
+
+/// A counter or gauge, about once a second.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct CounterSeries {
+    /// Type of the statistics object and member, by the names of W3C webrtc-stats: `outbound-rtp.bytesSent`.
+    pub name: String,
+    /// Number of the object among those of its type, from 0.
+    pub object: u32,
+    /// Times of the values.
+    pub time_us: Vec<i64>,
+    /// Values in the units of that document; times in seconds, rates in bit/s.
+    pub values: Vec<Option<f64>>,
+}
+
+/// A statistic with a value out of few, such as `qualityLimitationReason`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct LabelSeries {
+    /// Type of the statistics object and member.
+    pub name: String,
+    /// Number of the object among those of its type, from 0.
+    pub object: u32,
+    /// Times of the values.
+    pub time_us: Vec<i64>,
+    /// Place of each value in [`Self::labels`].
+    pub values: Vec<u16>,
+    /// The different values.
+    pub labels: Vec<String>,
+}
+
+/// One direction of one call: media from its sender to its receiver, and feedback the other way.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct RecordedCall {
+    /// Version of the form: [`FORMAT_VERSION`].
+    pub version: u32,
+    /// Kind of the recording.
+    pub source: RecordingSource,
+    /// Sentences about gaps of the recording, for whoever reads a result of it.
+    #[serde(default)]
+    pub remarks: Vec<String>,
+    /// Time from the first event to the last.
+    pub duration_us: i64,
+    /// Bytes of IP and UDP headers around each packet, 28 over IPv4 and 48 over IPv6; 0 where unknown.
+    #[serde(default)]
+    pub packet_overhead_bytes: u32,
+    /// Clock of the arrivals.
+    #[serde(default)]
+    pub arrival_clock: ArrivalClock,
+    /// RTP streams.
+    #[serde(default)]
+    pub streams: Vec<RecordedStream>,
+    /// Packets of media in order of departure, or of arrival where departures are unknown.
+    #[serde(default)]
+    pub packets: Packets,
+    /// Per-packet feedback reports that came to the sender.
+    #[serde(default)]
+    pub feedback: FeedbackReports,
+    /// Receiver reports (RFC 3550 §6.4.2) that came to the sender.
+    #[serde(default)]
+    pub receiver_reports: ReceiverReportRows,
+    /// Round-trip times that the sender measured.
+    #[serde(default)]
+    pub round_trips: RoundTrips,
+    /// Rates of the sender's controller for all it sends.
+    #[serde(default)]
+    pub targets: Rates,
+    /// Rates for the encoder.
+    #[serde(default)]
+    pub encoder_targets: Rates,
+    /// Upper bounds by the receiver (REMB).
+    #[serde(default)]
+    pub ceilings: Rates,
+    /// Outputs of libwebrtc's delay-based estimator.
+    #[serde(default)]
+    pub delay_estimates: DelayEstimates,
+    /// Outputs of libwebrtc's loss-based estimator; the rate is the sender's estimate.
+    #[serde(default)]
+    pub loss_estimates: LossEstimates,
+    /// Probe clusters that the sender created.
+    #[serde(default)]
+    pub probe_clusters: ProbeClusters,
+    /// Outcomes of probe clusters.
+    #[serde(default)]
+    pub probe_outcomes: ProbeOutcomes,
+    /// Begins and ends of spans in which the source limits the rate.
+    #[serde(default)]
+    pub application_limits: ApplicationLimits,
+    /// Changes of the network route.
+    #[serde(default)]
+    pub route_changes: RouteChanges,
+    /// Frames of the sender's encoder.
+    #[serde(default)]
+    pub frames: RecordedFrames,
+    /// Frames that the receiver decoded.
+    #[serde(default)]
+    pub decoded_frames: DecodedFrames,
+    /// Requests for a key frame that came to the sender.
+    #[serde(default)]
+    pub key_frame_requests: KeyFrameRequests,
+    /// Requests for retransmission that came to the sender.
+    #[serde(default)]
+    pub nacks: Nacks,
+    /// Counters once a second.
+    #[serde(default)]
+    pub counters: Vec<CounterSeries>,
+    /// Statistics with few values, once a second.
+    #[serde(default)]
+    pub labels: Vec<LabelSeries>,
+}
+
+/// A fault of a recorded call: place and what would be right.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MalformedCall(String);
+
+impl core::fmt::Display for MalformedCall {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl core::error::Error for MalformedCall {}
+
+impl RecordedCall {
+    /// Checks what the types do not: version, lengths of columns, stream numbers, order of times.
+    ///
+    /// # Errors
+    /// The first fault.
+    pub fn check(&self) -> Result<(), MalformedCall> {
+        let fault = |text: String| Err(MalformedCall(text));
+        if self.version != FORMAT_VERSION {
+            return fault(format!("version is {}; this build reads version {FORMAT_VERSION}", self.version));
+        }
+        if self.duration_us < 0 {
+            return fault(format!("duration_us is {}; it is 0 or more", self.duration_us));
+        }
+        let uneven = [
+            ("packets", self.packets.uneven()),
+            ("feedback", self.feedback.uneven()),
+            ("receiver_reports", self.receiver_reports.uneven()),
+            ("round_trips", self.round_trips.uneven()),
+            ("targets", self.targets.uneven()),
+            ("encoder_targets", self.encoder_targets.uneven()),
+            ("ceilings", self.ceilings.uneven()),
+            ("delay_estimates", self.delay_estimates.uneven()),
+            ("loss_estimates", self.loss_estimates.uneven()),
+            ("probe_clusters", self.probe_clusters.uneven()),
+            ("probe_outcomes", self.probe_outcomes.uneven()),
+            ("application_limits", self.application_limits.uneven()),
+            ("route_changes", self.route_changes.uneven()),
+            ("frames", self.frames.uneven()),
+            ("decoded_frames", self.decoded_frames.uneven()),
+            ("key_frame_requests", self.key_frame_requests.uneven()),
+            ("nacks", self.nacks.uneven()),
+        ];
+        if let Some((name, uneven)) = uneven.into_iter().find_map(|(name, uneven)| Some((name, uneven?))) {
+            return fault(uneven.describe(name));
+        }
+        for series in &self.counters {
+            if series.time_us.len() != series.values.len() {
+                return fault(format!(
+                    "the counter {} has {} times and {} values; there are as many",
+                    series.name,
+                    series.time_us.len(),
+                    series.values.len()
+                ));
+            }
+        }
+        for series in &self.labels {
+            let unknown = series.values.iter().any(|&value| usize::from(value) >= series.labels.len());
+            if unknown || series.time_us.len() != series.values.len() {
+                return fault(format!("the labels of {} do not fit its values", series.name));
+            }
+        }
+        let streams = [
+            ("packets", &self.packets.stream),
+            ("receiver_reports", &self.receiver_reports.stream),
+            ("key_frame_requests", &self.key_frame_requests.stream),
+            ("nacks", &self.nacks.stream),
+        ];
+        for (name, column) in streams {
+            if let Some(row) = column.iter().position(|&stream| usize::from(stream) >= self.streams.len()) {
+                let (stream, all) = (column[row], self.streams.len());
+                return fault(format!(
+                    "{name}.stream[{row}] is {stream}, and there are {all} streams, from 0"
+                ));
+            }
+        }
+        let order = || self.packets.rows().map(|packet| packet.order_us());
+        if let Some(row) = order().zip(order().skip(1)).position(|(one, next)| next < one) {
+            return fault(format!("packets row {} is earlier than the row before it", row + 1));
+        }
+        Ok(())
+    }
+
+    /// Whether the departures of the packets are known.
+    pub fn has_departures(&self) -> bool {
+        self.packets.sent_us.iter().any(|sent| sent.is_known())
+    }
+
+    /// Whether the sender's per-packet feedback is known.
+    pub fn has_feedback(&self) -> bool {
+        self.packets.reported_us.iter().any(|reported| reported.is_known())
+    }
+
+    /// Bytes of a packet as congestion control counts them: payload, padding, RTP header, and IP and UDP headers where known.
+    pub fn wire_bytes(&self, packet: &PacketRow) -> u32 {
+        packet.rtp_bytes() + self.packet_overhead_bytes
+    }
+}

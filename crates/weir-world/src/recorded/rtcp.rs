@@ -1,0 +1,209 @@
+//! RTCP of a recorded call: reports are joined with the packets that they cover.
+
+use std::collections::VecDeque;
+
+use weir_wire::NtpTime;
+use weir_wire::ntp::nanos_from_units;
+use weir_wire::rtcp::{
+    Ccfb, Message, PAYLOAD_FEEDBACK, PacketStatus, ReportBlock, RtcpPacket, TRANSPORT_FEEDBACK, Twcc,
+    messages,
+};
+
+use super::builder::CallBuilder;
+use super::tables::{FeedbackReport, KeyFrameRequest, Nack, RateRow, ReceiverReportRow, RoundTrip};
+use super::{ArrivalClock, OptionalInteger};
+
+/// Sender reports that are kept for round-trip times.
+const SENDER_REPORTS: usize = 64;
+/// Feedback message type of a generic NACK (RFC 4585 §6.2.1).
+const GENERIC_NACK: u8 = 1;
+/// Feedback message type of a full intra request (RFC 5104 §4.3.1).
+const FULL_INTRA_REQUEST: u8 = 4;
+
+/// State of the RTCP reader.
+#[derive(Debug, Default)]
+pub(super) struct RtcpState {
+    /// Sender reports that the sender sent: middle 32 bits of NTP time, departure in µs.
+    sender_reports: VecDeque<(u32, i64)>,
+    /// Number of the last transport-wide feedback message.
+    last_feedback: Option<u8>,
+    /// Reference time of the last transport-wide feedback in ns, unwrapped.
+    reference: Option<i64>,
+    /// Time of the last RFC 8888 report in ns, unwrapped.
+    report_time: Option<i64>,
+    /// Packets whose arrival a report has stated.
+    received: RowSet,
+}
+
+impl CallBuilder {
+    /// Takes RTCP that the sender of the media sent at `time_us`: its sender reports date round-trip times.
+    pub fn on_rtcp_sent(&mut self, time_us: i64, datagram: &[u8]) {
+        self.touch(time_us);
+        for message in messages(datagram).flatten() {
+            if let Message::SenderReport(report) = message {
+                let sent = &mut self.rtcp.sender_reports;
+                sent.truncate(SENDER_REPORTS - 1);
+                sent.push_front((NtpTime::middle(report.info.ntp), time_us));
+            }
+        }
+    }
+
+    /// Takes RTCP that came to the sender of the media at `time_us`. Messages that cannot be read are skipped.
+    pub fn on_rtcp(&mut self, time_us: i64, datagram: &[u8]) {
+        self.touch(time_us);
+        for message in messages(datagram).flatten() {
+            match message {
+                Message::Twcc(feedback) => self.on_transport_feedback(time_us, &feedback),
+                Message::Ccfb(feedback) => self.on_ccfb(time_us, &feedback),
+                Message::ReceiverReport(report) => {
+                    report.blocks().for_each(|block| self.on_block(time_us, &block));
+                }
+                Message::SenderReport(report) => {
+                    report.blocks().for_each(|block| self.on_block(time_us, &block));
+                }
+                Message::Remb(remb) => {
+                    self.call.ceilings.push(RateRow { time_us, bps: remb.bitrate });
+                }
+                Message::Pli(request) => self.on_key_frame_request(time_us, request.source),
+                Message::Other(packet) => self.on_other(time_us, &packet),
+                _ => {}
+            }
+        }
+    }
+
+    fn on_transport_feedback(&mut self, time_us: i64, feedback: &Twcc<'_>) {
+        let reference = nearest(self.rtcp.reference, feedback.reference_nanos(), Twcc::PERIOD_NANOS);
+        self.rtcp.reference = Some(reference);
+        let (mut packets, mut lost) = (0, 0);
+        for (number, status) in feedback.statuses() {
+            packets += 1;
+            lost += u32::from(status == PacketStatus::Missing);
+            let Some(row) = self.row_of_number(number) else { continue };
+            let arrived = status.nanos().map(|nanos| (reference + nanos) / 1000);
+            self.report(time_us, row, status != PacketStatus::Missing, arrived, 0);
+        }
+        let missed =
+            self.rtcp.last_feedback.map_or(0, |last| feedback.number.wrapping_sub(last).wrapping_sub(1));
+        // A number out of order is a late report, and none is missed before it.
+        let missed = if missed > u8::MAX / 2 { 0 } else { missed };
+        self.rtcp.last_feedback = Some(feedback.number);
+        self.call.feedback.push(FeedbackReport { time_us, packets, lost, missed: u32::from(missed) });
+    }
+
+    fn on_ccfb(&mut self, time_us: i64, feedback: &Ccfb<'_>) {
+        let made = nearest(self.rtcp.report_time, feedback.timestamp_nanos(), Ccfb::PERIOD_NANOS);
+        self.rtcp.report_time = Some(made);
+        let (mut packets, mut lost) = (0, 0);
+        for block in feedback.blocks() {
+            for (sequence, metric) in block.metrics() {
+                packets += 1;
+                lost += u32::from(metric.is_none());
+                let Some(row) = self.row_of_sequence(block.source, sequence) else { continue };
+                let arrived = metric.and_then(|metric| Some((made - metric.offset_nanos()?) / 1000));
+                self.report(time_us, row, metric.is_some(), arrived, metric.map_or(0, |metric| metric.ecn));
+            }
+        }
+        self.call.feedback.push(FeedbackReport { time_us, packets, lost, missed: 0 });
+    }
+
+    /// Enters the fate of a packet. The first report of its arrival counts, and before it the first of its loss.
+    fn report(&mut self, time_us: i64, row: usize, received: bool, arrived_us: Option<i64>, ecn: u8) {
+        let packets = &mut self.call.packets;
+        let known = packets.reported_us[row].is_known();
+        if !received {
+            if !known && !self.rtcp.received.contains(row) {
+                packets.reported_us[row] = OptionalInteger::new(time_us);
+            }
+            return;
+        }
+        if self.rtcp.received.insert(row) {
+            packets.reported_us[row] = OptionalInteger::new(time_us);
+            packets.ecn[row] = ecn;
+            // Arrivals that the receiver itself recorded are more exact than those of reports.
+            if self.call.arrival_clock == ArrivalClock::Receiver && arrived_us.is_some() {
+                packets.arrived_us[row] = arrived_us.into();
+            }
+        }
+    }
+
+    fn on_block(&mut self, time_us: i64, block: &ReportBlock) {
+        // A report about a stream without packets says nothing about this direction.
+        if !self.knows_stream(block.ssrc) {
+            return;
+        }
+        let stream = self.stream(block.ssrc);
+        self.call.receiver_reports.push(ReceiverReportRow {
+            time_us,
+            stream,
+            fraction_lost: block.fraction_lost,
+            cumulative_lost: block.cumulative_lost,
+            jitter: block.jitter,
+        });
+        let reports = &self.rtcp.sender_reports;
+        let sent = reports.iter().find(|(middle, _)| *middle == block.last_sender_report && *middle != 0);
+        if let Some(&(_, sent_us)) = sent {
+            let held_us = nanos_from_units(block.delay_since_last_sender_report) / 1000;
+            self.call.round_trips.push(RoundTrip { time_us, rtt_us: (time_us - sent_us - held_us).max(0) });
+        }
+    }
+
+    fn on_key_frame_request(&mut self, time_us: i64, ssrc: u32) {
+        if self.knows_stream(ssrc) {
+            let stream = self.stream(ssrc);
+            self.call.key_frame_requests.push(KeyFrameRequest { time_us, stream });
+        }
+    }
+
+    fn on_other(&mut self, time_us: i64, packet: &RtcpPacket<'_>) {
+        let (words, _) = packet.padded_body.as_chunks::<4>();
+        match (packet.packet_type, packet.count, words) {
+            (TRANSPORT_FEEDBACK, GENERIC_NACK, [_, source, requests @ ..]) => {
+                let ssrc = u32::from_be_bytes(*source);
+                // A request has one number, and a bit for each of the 16 after it.
+                let packets = requests
+                    .iter()
+                    .map(|&[_, _, high, low]| 1 + u16::from_be_bytes([high, low]).count_ones());
+                let packets = packets.sum();
+                if self.knows_stream(ssrc) && packets > 0 {
+                    let stream = self.stream(ssrc);
+                    self.call.nacks.push(Nack { time_us, stream, packets });
+                }
+            }
+            (PAYLOAD_FEEDBACK, FULL_INTRA_REQUEST, [_, _, requests @ ..]) => {
+                // An entry has a source and a word of its own sequence number.
+                for entry in requests.chunks_exact(2) {
+                    self.on_key_frame_request(time_us, u32::from_be_bytes(entry[0]));
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// `value`, known modulo `period`, as the time nearest to `last`.
+fn nearest(last: Option<i64>, value: i64, period: i64) -> i64 {
+    let Some(last) = last else { return value };
+    let ahead = (value - last).rem_euclid(period);
+    last + if ahead < period / 2 { ahead } else { ahead - period }
+}
+
+/// A set of rows.
+#[derive(Debug, Default)]
+struct RowSet(Vec<u64>);
+
+impl RowSet {
+    fn contains(&self, row: usize) -> bool {
+        self.0.get(row / 64).is_some_and(|word| word >> (row % 64) & 1 == 1)
+    }
+
+    /// Adds the row; returns whether it is new.
+    fn insert(&mut self, row: usize) -> bool {
+        if self.0.len() <= row / 64 {
+            self.0.resize(row / 64 + 1, 0);
+        }
+        let word = &mut self.0[row / 64];
+        let new = *word >> (row % 64) & 1 == 0;
+        *word |= 1 << (row % 64);
+        new
+    }
+}

@@ -1,0 +1,163 @@
+use weir_wire::NtpTime;
+use weir_wire::rtcp::{CcfbWriter, ReceiverReport, ReportBlock, SenderInfo, SenderReport};
+
+use super::*;
+
+fn packet(sequence: u16, transport_number: u16) -> RtpDeparture {
+    RtpDeparture {
+        ssrc: 77,
+        sequence,
+        transport_number: Some(transport_number),
+        header_bytes: 24,
+        payload_bytes: 1000,
+        ..RtpDeparture::default()
+    }
+}
+
+/// A transport-wide feedback message about packets 10, 11 and 12 with number `number`: received 1 ms after the reference time
+/// of 64 ms, lost, received 2.5 ms after that.
+fn feedback(number: u8) -> Vec<u8> {
+    let mut bytes = vec![0x8F, 205, 0, 5];
+    bytes.extend(1_u32.to_be_bytes());
+    bytes.extend(77_u32.to_be_bytes());
+    bytes.extend([0, 10, 0, 3, 0, 0, 1, number]);
+    // Symbols of two bits: 01, 00, 01; then the deltas 4 and 10 in units of 250 µs.
+    bytes.extend([0b1101_0001, 0, 4, 10]);
+    bytes
+}
+
+#[test]
+fn reports_are_joined_with_the_packets_they_cover() {
+    let mut builder = CallBuilder::new(RecordingSource::EventLogOfSender);
+    builder.set_arrival_clock(ArrivalClock::Receiver);
+    builder.declare_stream(77, StreamKind::Video, 90_000);
+    for number in 0..3 {
+        builder.on_sent(5_000_000 + 1000 * i64::from(number), &packet(100 + number, 10 + number));
+    }
+    builder.on_rtcp(5_050_000, &feedback(3));
+    builder.on_rtcp(5_100_000, &feedback(6));
+    let call = builder.finish();
+    call.check().unwrap();
+    let rows: Vec<PacketRow> = call.packets.rows().collect();
+    assert_eq!([rows[0].sent_us.get(), rows[2].sent_us.get()], [Some(0), Some(2000)]);
+    let fates: Vec<_> =
+        rows.iter().map(|row| (row.arrived_us.get(), row.reported_us.get(), row.is_lost())).collect();
+    // The second message says the same and changes nothing.
+    assert_eq!(
+        fates,
+        [
+            (Some(65_000), Some(50_000), false),
+            (None, Some(50_000), true),
+            (Some(67_500), Some(50_000), false)
+        ]
+    );
+    let reports: Vec<_> =
+        call.feedback.rows().map(|report| (report.packets, report.lost, report.missed)).collect();
+    assert_eq!(reports, [(3, 1, 0), (3, 1, 2)]);
+    assert_eq!(call.duration_us, 100_000);
+}
+
+#[test]
+fn packets_of_one_millisecond_leave_in_the_order_of_their_numbers() {
+    let mut builder = CallBuilder::new(RecordingSource::EventLogOfSender);
+    for number in [65_535, 1, 0] {
+        builder.on_sent(7000, &packet(number, number));
+    }
+    let call = builder.finish();
+    let numbers: Vec<_> = call.packets.rows().map(|row| row.number.get().unwrap() & 0xFFFF).collect();
+    assert_eq!(numbers, [65_535, 0, 1]);
+}
+
+#[test]
+fn round_trips_need_the_sender_report_that_they_echo() {
+    let mut builder = CallBuilder::new(RecordingSource::ReadableRtp);
+    builder.declare_stream(77, StreamKind::Video, 90_000);
+    let mut buffer = [0; 128];
+    let ntp = NtpTime(0x0123_4567_89AB_CDEF);
+    let length =
+        SenderReport::write(77, &SenderInfo { ntp, ..SenderInfo::default() }, &[], &mut buffer).unwrap();
+    builder.on_rtcp_sent(1_000_000, &buffer[..length]);
+    let block = ReportBlock {
+        ssrc: 77,
+        fraction_lost: 12,
+        last_sender_report: ntp.middle(),
+        // 62.5 ms.
+        delay_since_last_sender_report: 0x1000,
+        ..ReportBlock::default()
+    };
+    let unknown = ReportBlock { last_sender_report: 5, ..block };
+    for block in [block, unknown, ReportBlock { ssrc: 78, ..block }] {
+        let length = ReceiverReport::write(9, &[block], &mut buffer).unwrap();
+        builder.on_rtcp(1_100_000, &buffer[..length]);
+    }
+    let call = builder.finish();
+    assert_eq!(call.round_trips.rows().collect::<Vec<_>>(), [RoundTrip { time_us: 100_000, rtt_us: 37_500 }]);
+    let losses: Vec<_> =
+        call.receiver_reports.rows().map(|report| (report.stream, report.fraction_lost)).collect();
+    assert_eq!(losses, [(0, 12), (0, 12)]);
+}
+
+#[test]
+fn rfc_8888_reports_carry_marks() {
+    let mut builder = CallBuilder::new(RecordingSource::ReadableRtp);
+    builder.set_arrival_clock(ArrivalClock::Receiver);
+    builder.on_sent(0, &packet(500, 0));
+    let mut buffer = [0; 64];
+    let metric = weir_wire::rtcp::MetricBlock { ecn: 3, offset: 512 };
+    let mut writer = CcfbWriter::new(&mut buffer);
+    writer.stream(77, 500, [Some(metric)].into_iter()).unwrap();
+    // Two seconds, in 1/65536 s.
+    let length = writer.finish(9, 2 << 16).unwrap();
+    builder.on_rtcp(60_000, &buffer[..length]);
+    let row = builder.finish().packets.row(0);
+    assert_eq!((row.ecn, row.arrived_us.get(), row.reported_us.get()), (3, Some(1_500_000), Some(60_000)));
+}
+
+#[test]
+fn requests_of_the_receiver_are_kept() {
+    let mut builder = CallBuilder::new(RecordingSource::ReadableRtp);
+    builder.declare_stream(77, StreamKind::Video, 90_000);
+    let source = 77_u32.to_be_bytes();
+    // A generic NACK of a packet and the two after it, and a full intra request.
+    let nack = [&[0x81, 205, 0, 3, 0, 0, 0, 9], &source[..], &[0, 5, 0, 3]].concat();
+    let intra = [&[0x84, 206, 0, 4, 0, 0, 0, 9, 0, 0, 0, 0], &source[..], &[1, 0, 0, 0]].concat();
+    builder.on_rtcp(10, &nack);
+    builder.on_rtcp(20, &intra);
+    let call = builder.finish();
+    assert_eq!(call.nacks.rows().collect::<Vec<_>>(), [Nack { time_us: 0, stream: 0, packets: 3 }]);
+    assert_eq!(
+        call.key_frame_requests.rows().collect::<Vec<_>>(),
+        [KeyFrameRequest { time_us: 10, stream: 0 }]
+    );
+}
+
+#[test]
+fn a_call_survives_its_file_and_faults_are_named() {
+    let mut builder = CallBuilder::new(RecordingSource::Weir);
+    builder.on_sent(0, &packet(1, 1));
+    builder.on_sent(5, &packet(2, 2));
+    let call = builder.finish();
+    let text = serde_json::to_string(&call).unwrap();
+    assert!(text.contains(r#""arrived_us":[null,null]"#), "{text}");
+    let read: RecordedCall = serde_json::from_str(&text).unwrap();
+    assert_eq!(read, call);
+
+    let fault = |change: fn(&mut RecordedCall)| {
+        let mut call = call.clone();
+        change(&mut call);
+        call.check().unwrap_err().to_string()
+    };
+    assert_eq!(fault(|call| call.version = 2), "version is 2; this build reads version 1");
+    assert_eq!(
+        fault(|call| call.packets.ecn.truncate(1)),
+        "packets.number has 2 rows and packets.ecn has 1; all columns of a table have as many"
+    );
+    assert_eq!(
+        fault(|call| call.packets.stream[1] = 4),
+        "packets.stream[1] is 4, and there are 1 streams, from 0"
+    );
+    assert_eq!(
+        fault(|call| call.packets.sent_us[0] = OptionalInteger::new(9)),
+        "packets row 1 is earlier than the row before it"
+    );
+}
