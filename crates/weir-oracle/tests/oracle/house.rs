@@ -26,7 +26,7 @@ const FLOORS: [&[&str]; 11] = [
     &["weir-sim", "weir-import", "weir-live"],
     &["weir-measure"],
     &["weir-scenario", "weir-report", "weir-theory"],
-    &["weir-study"],
+    &["weir-study", "weir-replay"],
     &["weir-cli", "weir-fuzz"],
     &["weir-oracle"],
 ];

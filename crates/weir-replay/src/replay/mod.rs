@@ -1,0 +1,1 @@
+//! Replay of a call: the decisions that another controller would have made on the recorded feedback.
