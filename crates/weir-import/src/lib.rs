@@ -1,3 +1,4 @@
-//! Recordings of other tools as inputs of a run: [`traces`] of links.
+//! Recordings of other tools as inputs: [`traces`] of links, and [`calls`].
 
+pub mod calls;
 pub mod traces;

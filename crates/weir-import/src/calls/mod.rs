@@ -1,0 +1,10 @@
+//! Recorded calls from files of browsers and captures, as [`RecordedCall`](weir_world::RecordedCall).
+//!
+//! Readers stream: memory does not grow with the file beyond the call itself, and no length in a file is trusted for an
+//! allocation. No address, port, name, session description or other text of a file enters the call; source identifiers become 1, 2, 3.
+
+mod error;
+mod options;
+
+pub use error::CallImportError;
+pub use options::{CallOptions, EndSelection, ExtensionOverrides};
