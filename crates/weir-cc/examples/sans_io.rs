@@ -79,7 +79,8 @@ pub(crate) fn call(
             let probing = prober.next_departure().is_some_and(|due| due <= now);
             let media = if probing || pacer.next_departure() <= now { queued.pop_front() } else { None };
             let Some(size) = media.or(probing.then_some(PADDING)) else { break };
-            let sent = history.on_sent(now, HEADER, size, media.is_none(), prober.current());
+            let sent =
+                history.on_sent(now, HEADER, size, media.is_none(), prober.current().map(|probe| probe.id));
             pacer.on_sent(now, size);
             prober.on_sent(now, size);
             controller.on_sent(&sent, &state);

@@ -9,7 +9,6 @@ use alloc::collections::VecDeque;
 use weir_units::{DataSize, TimeDelta};
 
 use crate::controller::Probe;
-use crate::packet::ProbeId;
 use crate::time::SendTime;
 
 /// Most waiting clusters; libwebrtc's probe controller requests two at a time.
@@ -100,8 +99,8 @@ impl Prober {
     }
 
     /// The probe that the packet that leaves next belongs to.
-    pub fn current(&self) -> Option<ProbeId> {
-        self.clusters.front().filter(|_| self.active).map(|cluster| cluster.probe.id)
+    pub fn current(&self) -> Option<Probe> {
+        self.clusters.front().filter(|_| self.active).map(|cluster| cluster.probe)
     }
 
     /// A packet of [`Self::current`] of `size` bytes left at `now`.
@@ -125,6 +124,7 @@ impl Prober {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::packet::ProbeId;
     use weir_units::DataRate;
 
     const PACKET: DataSize = DataSize::from_bytes(1000);
@@ -147,7 +147,7 @@ mod tests {
         let mut left = Vec::new();
         while let Some(due) = prober.next_departure() {
             now = now.max(due);
-            left.push((now.nanos() / 1_000_000, prober.current().unwrap().get()));
+            left.push((now.nanos() / 1_000_000, prober.current().unwrap().id.get()));
             prober.on_sent(now, PACKET);
         }
         left
@@ -199,9 +199,9 @@ mod tests {
         prober.on_queued(PACKET);
         prober.on_sent(at(0), PACKET);
         prober.expire(at(20));
-        assert_eq!(prober.current().map(ProbeId::get), Some(1), "due at 10 ms, 10 ms late");
+        assert_eq!(prober.current().map(|probe| probe.id.get()), Some(1), "due at 10 ms, 10 ms late");
         prober.expire(at(21));
-        assert_eq!(prober.current().map(ProbeId::get), Some(2));
+        assert_eq!(prober.current().map(|probe| probe.id.get()), Some(2));
         assert_eq!(send_all(&mut prober, at(21)), [(21, 2)]);
     }
 

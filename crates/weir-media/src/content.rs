@@ -1,5 +1,6 @@
 //! Frames and packets of a flow, with their content.
 
+use weir_cc::Probe;
 use weir_units::DataSize;
 use weir_wire::media::{ExtensionIds, MediaHeader};
 use weir_wire::{BufferTooSmall, FrameMarking};
@@ -27,6 +28,8 @@ pub struct MediaPacket {
     pub frame: Option<u32>,
     /// Whether it is audio.
     pub audio: bool,
+    /// The probe that it belongs to.
+    pub probe: Option<Probe>,
 }
 
 impl MediaPacket {
@@ -142,6 +145,7 @@ mod tests {
             payload: PADDING_PAYLOAD,
             frame: None,
             audio: false,
+            probe: None,
         };
         let length = padding.write(&ids, &[], &mut out).unwrap();
         assert_eq!(length, padding.header.wire_len() + 255);

@@ -276,7 +276,7 @@ impl MediaSender {
         let (header_bytes, counted) = self.counted.of(&header, payload);
         let (paced, padding) = (!content.is_audio(), matches!(content, Content::Padding));
         let probe = if paced { self.prober.current() } else { None };
-        let sent = self.history.on_sent(now, header_bytes, counted, padding, probe);
+        let sent = self.history.on_sent(now, header_bytes, counted, padding, probe.map(|probe| probe.id));
         self.guard.on_sent(now, content.kind(), bytes);
         if paced {
             // Targets are rates of media: pacer and prober count payload, as the encoder does.
@@ -285,7 +285,7 @@ impl MediaSender {
         }
         self.controller.on_sent(&sent, &self.state());
         self.controller_due = self.controller.next_timeout().unwrap_or(SendTime::MAX);
-        MediaPacket { header, payload, frame: content.frame(), audio: content.is_audio() }
+        MediaPacket { header, payload, frame: content.frame(), audio: content.is_audio(), probe }
     }
 
     /// Writes the RTCP packet that is due into `out` and returns its length; call until `None`.

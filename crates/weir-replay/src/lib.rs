@@ -1,5 +1,9 @@
 //! Recorded calls ([`weir_world::RecordedCall`]): their replay under other controllers, their explanation, and the path that they went over.
 
+mod chart;
 pub mod explain;
 pub mod infer;
+mod page;
 pub mod replay;
+#[cfg(test)]
+mod testing;

@@ -334,7 +334,7 @@ impl Loop {
         self.prober.expire(self.now);
         self.pacer.apply(self.now, &self.sender.target());
         while let Some((packet, padding)) = self.next_packet() {
-            let probe = self.prober.current();
+            let probe = self.prober.current().map(|probe| probe.id);
             self.pacer.on_sent(self.now, packet.size);
             self.prober.on_sent(self.now, packet.size);
             self.history.set_ecn(self.ecn);

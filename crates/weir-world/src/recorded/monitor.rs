@@ -7,7 +7,7 @@ use weir_units::TimeDelta;
 use weir_wire::media::MediaHeader;
 
 use super::builder::{CallBuilder, RtpDeparture};
-use super::tables::{RateRow, RecordedFrame, RoundTrip};
+use super::tables::{ProbeCluster, RateRow, RecordedFrame, RoundTrip};
 use super::{ArrivalClock, RecordedCall, RecordingSource, StreamKind};
 use crate::flow::Side;
 use crate::host::UDP_OVERHEAD;
@@ -64,7 +64,7 @@ impl Monitor for CallMonitor {
 
     fn rtp_sent(&mut self, now: Time, flow: usize, packet: &MediaPacket) {
         let Some(call) = self.call(flow) else { return };
-        let MediaPacket { header, payload, audio, .. } = *packet;
+        let MediaPacket { header, payload, audio, probe, .. } = *packet;
         if !call.knows_stream(header.ssrc) {
             let (kind, clock) = if audio {
                 (StreamKind::Audio, weir_media::AUDIO_CLOCK_HZ)
@@ -72,6 +72,19 @@ impl Monitor for CallMonitor {
                 (StreamKind::Video, weir_media::VIDEO_CLOCK_HZ)
             };
             call.declare_stream(header.ssrc, kind, clock as u32);
+        }
+        if let Some(probe) = probe {
+            let id = u32::from(probe.id.get());
+            let clusters = &mut call.call_mut().probe_clusters;
+            if clusters.id.last() != Some(&id) {
+                clusters.push(ProbeCluster {
+                    time_us: micros(now),
+                    id,
+                    bps: probe.rate.bps(),
+                    min_packets: probe.packets,
+                    min_bytes: probe.size.bytes() as u32,
+                });
+            }
         }
         let (payload_bytes, padding_bytes) =
             if packet.is_padding() { (0, payload) } else { (u32::from(payload), 0) };
@@ -86,7 +99,7 @@ impl Monitor for CallMonitor {
                 header_bytes: header.wire_len() as u16,
                 payload_bytes,
                 padding_bytes,
-                probe: None,
+                probe: probe.map(|probe| u32::from(probe.id.get())),
             },
         );
     }

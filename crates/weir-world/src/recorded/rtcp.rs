@@ -137,6 +137,7 @@ impl CallBuilder {
             stream,
             fraction_lost: block.fraction_lost,
             cumulative_lost: block.cumulative_lost,
+            highest_sequence: block.highest_sequence,
             jitter: block.jitter,
         });
         let reports = &self.rtcp.sender_reports;

@@ -86,6 +86,8 @@ table! {
         fraction_lost: u8,
         /// Packets lost since the beginning.
         cumulative_lost: i32,
+        /// Highest sequence number received, extended by the count of wraps in the upper 16 bits.
+        highest_sequence: u32,
         /// Interarrival jitter, in ticks of the stream's clock.
         jitter: u32,
     }

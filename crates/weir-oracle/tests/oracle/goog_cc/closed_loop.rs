@@ -302,7 +302,7 @@ impl<'a> Loop<'a> {
             let media = self.media.pop_front();
             let size = media.map_or(PADDING, |media| media.size);
             self.media_time = media.map_or(self.media_time, |media| media.time);
-            let probe = self.prober.current();
+            let probe = self.prober.current().map(|probe| probe.id);
             let sent = self.history.on_sent(self.now, DataSize::ZERO, size, media.is_none(), probe);
             self.prober.on_sent(self.now, size);
             self.pacer.on_sent(self.now, size);

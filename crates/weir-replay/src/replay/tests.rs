@@ -1,0 +1,80 @@
+use weir_cc::DataRate;
+use weir_registry::Registry;
+use weir_world::RecordedCall;
+use weir_world::recorded::OptionalInteger;
+
+use super::*;
+use crate::testing::{over_link, recorded};
+
+/// A call of `controller` over a link of 1, 2 and 0.7 Mbit/s.
+fn steps(controller: &str) -> RecordedCall {
+    let keys = "steps = [{ at = '0s', rate = '1Mbps' }, { at = '12s', rate = '2Mbps' }, { at = '25s', rate = '700kbps' }]\n\
+                delay = '30ms'\nqueue = { time = '300ms' }";
+    recorded(&over_link(controller, keys, 40, ""), 1)
+}
+
+fn replayed(call: &RecordedCall, controller: &str) -> ControllerReplay {
+    let options = ReplayOptions::of(call, None, Some(DataRate::from_kbps(2500))).unwrap();
+    replay(call, &Registry::standard(), (controller, None), &options).unwrap()
+}
+
+#[test]
+fn a_controller_decides_on_its_own_recording_as_it_did() {
+    for controller in ["gcc", "nada-at-sender"] {
+        let call = steps(controller);
+        let found = replayed(&call, controller).agreement.unwrap();
+        assert!(found.within_10_percent > 0.97, "{controller}: {found:?}");
+        assert!((found.median_ratio - 1.0).abs() < 0.01, "{controller}: {found:?}");
+    }
+}
+
+#[test]
+fn a_receiver_half_gets_the_recorded_arrivals() {
+    let call = steps("gcc-2016");
+    let found = replayed(&call, "gcc-2016");
+    assert_eq!(found.controller, "gcc-2016");
+    assert!(found.remarks[0].contains("made from the arrivals"), "{:?}", found.remarks);
+    assert!(found.agreement.unwrap().within_10_percent > 0.9, "{:?}", found.agreement);
+}
+
+#[test]
+fn a_controller_at_the_receiver_is_replaced_by_its_twin() {
+    let found = replayed(&steps("gcc"), "nada");
+    assert_eq!(found.controller, "nada-at-sender");
+    assert!(found.remarks[0].starts_with("nada measures at the receiver"), "{:?}", found.remarks);
+}
+
+#[test]
+fn a_controller_with_a_window_gets_no_statistic_and_its_curve_an_end() {
+    let own = replayed(&steps("scream-v2"), "scream-v2");
+    let foreign = replayed(&steps("gcc"), "scream-v2");
+    assert!(own.agreement.is_none() && foreign.agreement.is_none());
+    assert!(foreign.diverged_us.is_some());
+    assert!(own.diverged_us.is_none_or(|own| own > foreign.diverged_us.unwrap()), "{own:?}");
+}
+
+#[test]
+fn a_recording_without_packets_is_refused_with_what_would_do() {
+    let empty = RecordedCall::default();
+    let options = ReplayOptions::of(&empty, None, None).unwrap();
+    let refusal = |call: &RecordedCall| {
+        replay(call, &Registry::standard(), ("gcc", None), &options).unwrap_err().to_string()
+    };
+    assert!(refusal(&empty).starts_with("the recording has counters and no packets"));
+    let mut arrivals = steps("gcc");
+    arrivals.packets.sent_us.fill(OptionalInteger::UNKNOWN);
+    assert!(refusal(&arrivals).starts_with("the recording has no departures"));
+    let mut departures = steps("gcc");
+    departures.packets.arrived_us.fill(OptionalInteger::UNKNOWN);
+    assert!(refusal(&departures).starts_with("the recording has no arrivals"));
+}
+
+#[test]
+fn reports_are_made_where_the_recording_has_none() {
+    let mut call = steps("gcc");
+    call.packets.reported_us.fill(OptionalInteger::UNKNOWN);
+    let found = replayed(&call, "gcc");
+    assert!(found.remarks[0].contains("each 50 ms"), "{:?}", found.remarks);
+    let found = found.agreement.unwrap();
+    assert!(found.within_10_percent > 0.8, "{found:?}");
+}

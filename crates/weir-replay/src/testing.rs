@@ -1,0 +1,31 @@
+//! Recorded calls of simulated runs, for tests.
+
+use weir_import::traces::TraceStore;
+use weir_scenario::compile::RunOptions;
+use weir_scenario::scenario::Scenario;
+use weir_sim::Simulation;
+use weir_world::{CallMonitor, RecordedCall, Traffic};
+
+/// The call of the first media flow of the scenario `text`, run with `seed`.
+pub(crate) fn recorded(text: &str, seed: u64) -> RecordedCall {
+    let scenario = Scenario::parse("test.toml", text, &[]).unwrap_or_else(|error| panic!("{error}"));
+    let run = scenario
+        .build(&RunOptions::new(seed), &TraceStore::at(None))
+        .unwrap_or_else(|error| panic!("{error}"));
+    let is_media = run.spec.flows.iter().map(|flow| matches!(flow.traffic, Traffic::Media(_)));
+    let monitor = CallMonitor::new(is_media.collect::<Vec<_>>());
+    let monitor = Simulation::new(run.spec, monitor).unwrap().run();
+    let (_, call) = monitor.finish().next().expect("a media flow");
+    call.check().unwrap();
+    call
+}
+
+/// A scenario of one media flow under `controller` over a link with these `keys`, for `seconds`, with `more` behind it.
+pub(crate) fn over_link(controller: &str, keys: &str, seconds: u32, more: &str) -> String {
+    format!(
+        "title = \"t\"\nduration = \"{seconds}s\"\n\
+         [links.forward]\nfrom = \"here\"\nto = \"there\"\n{keys}\n\
+         [links.back]\nfrom = \"there\"\nto = \"here\"\ndelay = \"25ms\"\nrate = \"100Mbps\"\n\
+         [flows.video]\nkind = \"media\"\nfrom = \"here\"\nto = \"there\"\ncontroller = \"{controller}\"\n{more}\n"
+    )
+}
