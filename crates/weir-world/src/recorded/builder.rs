@@ -232,7 +232,8 @@ impl CallBuilder {
             );
             self.remark(sentence);
         }
-        let origin = self.first_us.unwrap_or(0);
+        // Whole milliseconds: controllers round times to them, and must do so as in the call.
+        let origin = self.first_us.unwrap_or(0).div_euclid(1000) * 1000;
         let mut call = self.call;
         call.duration_us = (self.last_us - origin).max(0);
         // A clock of milliseconds gives packets of a burst one time: their numbers have the order of departure.

@@ -157,7 +157,7 @@ pub struct RecordedCall {
     /// Packets of media in order of departure, or of arrival where departures are unknown.
     #[serde(default)]
     pub packets: Packets,
-    /// Per-packet feedback reports that came to the sender.
+    /// Feedback reports that came to the sender.
     #[serde(default)]
     pub feedback: FeedbackReports,
     /// Receiver reports (RFC 3550 §6.4.2) that came to the sender.

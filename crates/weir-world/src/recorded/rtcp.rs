@@ -64,6 +64,13 @@ impl CallBuilder {
                 Message::Remb(remb) => {
                     self.call.ceilings.push(RateRow { time_us, bps: remb.bitrate });
                 }
+                Message::Nada(_)
+                | Message::NadaDelay(_)
+                | Message::Dccc(_)
+                | Message::Tfrc(_)
+                | Message::Own(_) => {
+                    self.call.feedback.push(FeedbackReport { time_us, ..FeedbackReport::default() });
+                }
                 Message::Pli(request) => self.on_key_frame_request(time_us, request.source),
                 Message::Other(packet) => self.on_other(time_us, &packet),
                 _ => {}

@@ -124,10 +124,10 @@ fn requests_of_the_receiver_are_kept() {
     builder.on_rtcp(10, &nack);
     builder.on_rtcp(20, &intra);
     let call = builder.finish();
-    assert_eq!(call.nacks.rows().collect::<Vec<_>>(), [Nack { time_us: 0, stream: 0, packets: 3 }]);
+    assert_eq!(call.nacks.rows().collect::<Vec<_>>(), [Nack { time_us: 10, stream: 0, packets: 3 }]);
     assert_eq!(
         call.key_frame_requests.rows().collect::<Vec<_>>(),
-        [KeyFrameRequest { time_us: 10, stream: 0 }]
+        [KeyFrameRequest { time_us: 20, stream: 0 }]
     );
 }
 
