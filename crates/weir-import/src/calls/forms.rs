@@ -102,9 +102,22 @@ fn read_plain(
     options: &CallOptions,
 ) -> Result<RecordedCall, CallImportError> {
     match form {
-        CallForm::EventLog => event_log::read(source, options),
-        CallForm::Recorded => read_recorded(source),
+        CallForm::EventLog => {
+            refuse(options.of_captures(), "an event log")?;
+            event_log::read(source, options)
+        }
+        CallForm::Recorded => {
+            refuse(options.of_captures().or(options.of_choice()), "a call that was imported before")?;
+            read_recorded(source)
+        }
     }
+}
+
+/// Refuses an option that does not apply to the form.
+fn refuse(option: Option<&'static str>, form: &str) -> Result<(), CallImportError> {
+    option.map_or(Ok(()), |option| {
+        Err(CallImportError::Lacking(format!("{option} does not apply to {form}; leave it out")))
+    })
 }
 
 /// Reads a call that [`write`] wrote.
@@ -134,4 +147,96 @@ pub fn write(call: &RecordedCall, mut destination: impl Write) -> io::Result<()>
     serde_json::to_writer(&mut destination, call)?;
     destination.write_all(b"\n")?;
     destination.flush()
+}
+
+#[cfg(test)]
+mod tests {
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
+    use weir_units::TimeDelta;
+
+    use super::*;
+    use crate::calls::EndSelection;
+
+    fn log() -> Vec<u8> {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/calls/c2-beside-cubic.rtclog");
+        std::fs::read(path).unwrap()
+    }
+
+    fn compressed(bytes: &[u8]) -> Vec<u8> {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+        encoder.write_all(bytes).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    fn read_as(bytes: &[u8]) -> Result<RecordedCall, String> {
+        let form = sniff(&bytes[..bytes.len().min(SNIFFED_BYTES)]).ok_or("unknown")?;
+        read(bytes, form, &CallOptions::default()).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn calls_are_written_and_read_the_same_compressed_or_not() {
+        let call = read_as(&log()).unwrap();
+        assert_eq!(read_as(&compressed(&log())).as_ref(), Ok(&call));
+        let mut json = Vec::new();
+        write(&call, &mut json).unwrap();
+        assert_eq!(read_as(&json).as_ref(), Ok(&call));
+        assert_eq!(read_as(&compressed(&json)).as_ref(), Ok(&call));
+    }
+
+    #[test]
+    fn other_files_have_no_form() {
+        let others = [
+            &b""[..],
+            b"{",
+            b"seconds,bits_per_second\n0,1\n",
+            b"{\"intervals\": []}",
+            b"\xD4\xC3\xB2\xA1\x02\x00\x04\x00",
+            b"\x0A\x0D\x0D\x0A\x1C\x00\x00\x00",
+            b"\x1F\x8B",
+            b"12\n24\n",
+            b"\n\n",
+            b"PK\x03\x04",
+        ];
+        for other in others {
+            assert_eq!(sniff(other), None, "{other:?}");
+        }
+        // A log of before 2019: an event with its time in field 1, and its kind in field 2.
+        assert_eq!(sniff(&[0x0A, 4, 8, 1, 16, 3]), Some(CallForm::EventLog));
+    }
+
+    #[test]
+    fn broken_files_are_refused_with_the_place() {
+        let call = read_as(&log()).unwrap();
+        let mut json = Vec::new();
+        write(&call, &mut json).unwrap();
+        let cut = read_as(&json[..json.len() / 2]).unwrap_err();
+        assert!(cut.starts_with("line 1, column ") && cut.ends_with(": the file is cut off"), "{cut}");
+        let text = String::from_utf8(json).unwrap();
+        let newer = read_as(text.replacen("\"version\":1", "\"version\":2", 1).as_bytes()).unwrap_err();
+        assert_eq!(newer, "version is 2; this build reads version 1");
+        let unknown = read_as(text.replacen("\"remarks\"", "\"remarked\"", 1).as_bytes()).unwrap_err();
+        assert!(unknown.contains(": unknown field `remarked`, expected one of "), "{unknown}");
+        // The end of a compressed log is missing: the call ends there.
+        let packed = compressed(&log());
+        let cut = read_as(&packed[..packed.len() / 2]).unwrap();
+        assert!(cut.remarks.iter().any(|remark| remark.contains("cut off")), "{:?}", cut.remarks);
+    }
+
+    #[test]
+    fn options_that_do_not_apply_are_refused() {
+        let of =
+            |bytes: &[u8], form, options: &CallOptions| read(bytes, form, options).unwrap_err().to_string();
+        let interval =
+            CallOptions { feedback_interval: Some(TimeDelta::from_millis(50)), ..CallOptions::default() };
+        assert_eq!(
+            of(&log(), CallForm::EventLog, &interval),
+            "--feedback-interval does not apply to an event log; leave it out"
+        );
+        let sent = CallOptions { direction: EndSelection::Sent, ..CallOptions::default() };
+        assert_eq!(
+            of(b"{}", CallForm::Recorded, &sent),
+            "--direction does not apply to a call that was imported before; leave it out"
+        );
+    }
 }

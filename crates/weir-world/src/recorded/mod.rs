@@ -227,6 +227,12 @@ impl core::fmt::Display for MalformedCall {
 
 impl core::error::Error for MalformedCall {}
 
+/// The JSON Schema of a [`RecordedCall`].
+#[cfg(feature = "schema")]
+pub fn call_schema() -> schemars::Schema {
+    schemars::schema_for!(RecordedCall)
+}
+
 impl RecordedCall {
     /// Checks what the types do not: version, lengths of columns, stream numbers, order of times.
     ///

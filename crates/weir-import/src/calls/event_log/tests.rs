@@ -5,6 +5,7 @@ use weir_world::recorded::{
     RouteChange, StreamKind,
 };
 
+use super::wire::{FieldValue, MessageFields};
 use super::*;
 use crate::calls::EndSelection;
 
