@@ -35,3 +35,19 @@ pub struct CallOptions {
     /// Interval of the feedback that is made for two captures without readable RTCP.
     pub feedback_interval: Option<TimeDelta>,
 }
+
+impl CallOptions {
+    /// An option that is set, and that applies to captures only.
+    pub(crate) fn of_captures(&self) -> Option<&'static str> {
+        if self.extensions != ExtensionOverrides::default() {
+            Some("--extension-id")
+        } else {
+            self.feedback_interval.map(|_| "--feedback-interval")
+        }
+    }
+
+    /// An option that is set, and that chooses one of several calls.
+    pub(crate) fn of_choice(&self) -> Option<&'static str> {
+        if self.direction == EndSelection::Larger { self.ssrc.map(|_| "--ssrc") } else { Some("--direction") }
+    }
+}

@@ -1,0 +1,242 @@
+//! Forms of files with recorded calls.
+
+use std::fs::File;
+use std::io::{self, BufReader, Cursor, Read, Write};
+use std::path::Path;
+
+use flate2::read::MultiGzDecoder;
+use weir_world::RecordedCall;
+
+use super::{CallImportError, CallOptions, event_log};
+
+/// Bytes of the begin of a file that suffice for [`sniff`].
+pub const SNIFFED_BYTES: usize = 4096;
+/// The begin of a file compressed by gzip (RFC 1952 §2.3.1).
+const GZIP: [u8; 2] = [0x1F, 0x8B];
+
+/// The form of a file with a recorded call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum CallForm {
+    /// An RTC event log of libwebrtc.
+    EventLog,
+    /// A [`RecordedCall`] as JSON.
+    Recorded,
+}
+
+/// The form of a file with this begin, compressed by gzip or not; `None` for an unknown form.
+pub fn sniff(begin: &[u8]) -> Option<CallForm> {
+    if !begin.starts_with(&GZIP) {
+        return sniff_plain(begin);
+    }
+    let mut plain = Vec::new();
+    // The begin of a file ends within its compressed stream. This error comes after the bytes before it.
+    let _: io::Result<usize> = MultiGzDecoder::new(begin).take(SNIFFED_BYTES as u64).read_to_end(&mut plain);
+    sniff_plain(&plain)
+}
+
+fn sniff_plain(begin: &[u8]) -> Option<CallForm> {
+    let text = begin.trim_ascii_start();
+    if text.starts_with(b"{") {
+        let has = |member: &[u8]| text.windows(member.len()).any(|part| part == member);
+        return (has(br#""version""#) && has(br#""source""#)).then_some(CallForm::Recorded);
+    }
+    event_log::is_begin(begin).then_some(CallForm::EventLog)
+}
+
+/// Reads a recorded call of the form `form`, compressed by gzip or not.
+///
+/// # Errors
+/// The source cannot be read, is broken, or lacks something that the import needs.
+pub fn read(
+    mut source: impl Read,
+    form: CallForm,
+    options: &CallOptions,
+) -> Result<RecordedCall, CallImportError> {
+    let begin = begin_of(&mut source)?;
+    read_after(begin, source, form, options)
+}
+
+/// Reads the recorded call in a file, whose form is told by its begin.
+///
+/// # Errors
+/// As for [`read`]; or the file is empty or of an unknown form.
+pub fn read_file(path: &Path, options: &CallOptions) -> Result<RecordedCall, CallImportError> {
+    let mut file = File::open(path)?;
+    let begin = begin_of(&mut file)?;
+    if begin.is_empty() {
+        return Err(CallImportError::UnknownForm("the file is empty".to_owned()));
+    }
+    let form = sniff(&begin).ok_or_else(|| CallImportError::UnknownForm(UNKNOWN_FORM.to_owned()))?;
+    read_after(begin, file, form, options)
+}
+
+const UNKNOWN_FORM: &str =
+    "this is no recorded call; it is an RTC event log of Chromium, or a call that `weir import` wrote";
+
+/// The first [`SNIFFED_BYTES`] of `source`, or all if there are fewer.
+fn begin_of(source: &mut impl Read) -> io::Result<Vec<u8>> {
+    let mut begin = Vec::with_capacity(SNIFFED_BYTES);
+    source.take(SNIFFED_BYTES as u64).read_to_end(&mut begin)?;
+    Ok(begin)
+}
+
+fn read_after(
+    begin: Vec<u8>,
+    rest: impl Read,
+    form: CallForm,
+    options: &CallOptions,
+) -> Result<RecordedCall, CallImportError> {
+    let compressed = begin.starts_with(&GZIP);
+    let whole = BufReader::new(Cursor::new(begin).chain(rest));
+    if compressed {
+        read_plain(BufReader::new(MultiGzDecoder::new(whole)), form, options)
+    } else {
+        read_plain(whole, form, options)
+    }
+}
+
+fn read_plain(
+    source: impl Read,
+    form: CallForm,
+    options: &CallOptions,
+) -> Result<RecordedCall, CallImportError> {
+    match form {
+        CallForm::EventLog => {
+            refuse(options.of_captures(), "an event log")?;
+            event_log::read(source, options)
+        }
+        CallForm::Recorded => {
+            refuse(options.of_captures().or(options.of_choice()), "a call that was imported before")?;
+            read_recorded(source)
+        }
+    }
+}
+
+/// Refuses an option that does not apply to the form.
+fn refuse(option: Option<&'static str>, form: &str) -> Result<(), CallImportError> {
+    option.map_or(Ok(()), |option| {
+        Err(CallImportError::Lacking(format!("{option} does not apply to {form}; leave it out")))
+    })
+}
+
+/// Reads a call that [`write`] wrote.
+fn read_recorded(source: impl Read) -> Result<RecordedCall, CallImportError> {
+    let call: RecordedCall = serde_json::from_reader(source).map_err(|error| {
+        let place = format!("line {}, column {}", error.line(), error.column());
+        match error.classify() {
+            serde_json::error::Category::Io => CallImportError::Io(error.into()),
+            serde_json::error::Category::Eof => CallImportError::at(place, "the file is cut off"),
+            _ => {
+                // Its message ends with the place.
+                let text = error.to_string();
+                let problem = text.split(" at line ").next().unwrap_or_default();
+                CallImportError::at(place, problem)
+            }
+        }
+    })?;
+    call.check().map_err(|fault| CallImportError::Lacking(fault.to_string()))?;
+    Ok(call)
+}
+
+/// Writes `call` as JSON, in one line.
+///
+/// # Errors
+/// `destination` cannot be written.
+pub fn write(call: &RecordedCall, mut destination: impl Write) -> io::Result<()> {
+    serde_json::to_writer(&mut destination, call)?;
+    destination.write_all(b"\n")?;
+    destination.flush()
+}
+
+#[cfg(test)]
+mod tests {
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
+    use weir_units::TimeDelta;
+
+    use super::*;
+    use crate::calls::EndSelection;
+
+    fn log() -> Vec<u8> {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/calls/c2-beside-cubic.rtclog");
+        std::fs::read(path).unwrap()
+    }
+
+    fn compressed(bytes: &[u8]) -> Vec<u8> {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+        encoder.write_all(bytes).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    fn read_as(bytes: &[u8]) -> Result<RecordedCall, String> {
+        let form = sniff(&bytes[..bytes.len().min(SNIFFED_BYTES)]).ok_or("unknown")?;
+        read(bytes, form, &CallOptions::default()).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn calls_are_written_and_read_the_same_compressed_or_not() {
+        let call = read_as(&log()).unwrap();
+        assert_eq!(read_as(&compressed(&log())).as_ref(), Ok(&call));
+        let mut json = Vec::new();
+        write(&call, &mut json).unwrap();
+        assert_eq!(read_as(&json).as_ref(), Ok(&call));
+        assert_eq!(read_as(&compressed(&json)).as_ref(), Ok(&call));
+    }
+
+    #[test]
+    fn other_files_have_no_form() {
+        let others = [
+            &b""[..],
+            b"{",
+            b"seconds,bits_per_second\n0,1\n",
+            b"{\"intervals\": []}",
+            b"\xD4\xC3\xB2\xA1\x02\x00\x04\x00",
+            b"\x0A\x0D\x0D\x0A\x1C\x00\x00\x00",
+            b"\x1F\x8B",
+            b"12\n24\n",
+            b"\n\n",
+            b"PK\x03\x04",
+        ];
+        for other in others {
+            assert_eq!(sniff(other), None, "{other:?}");
+        }
+        // A log of before 2019: an event with its time in field 1, and its kind in field 2.
+        assert_eq!(sniff(&[0x0A, 4, 8, 1, 16, 3]), Some(CallForm::EventLog));
+    }
+
+    #[test]
+    fn broken_files_are_refused_with_the_place() {
+        let call = read_as(&log()).unwrap();
+        let mut json = Vec::new();
+        write(&call, &mut json).unwrap();
+        let cut = read_as(&json[..json.len() / 2]).unwrap_err();
+        assert!(cut.starts_with("line 1, column ") && cut.ends_with(": the file is cut off"), "{cut}");
+        let text = String::from_utf8(json).unwrap();
+        let newer = read_as(text.replacen("\"version\":1", "\"version\":2", 1).as_bytes()).unwrap_err();
+        assert_eq!(newer, "version is 2; this build reads version 1");
+        let unknown = read_as(text.replacen("\"remarks\"", "\"remarked\"", 1).as_bytes()).unwrap_err();
+        assert!(unknown.contains(": unknown field `remarked`, expected one of "), "{unknown}");
+        // The end of a compressed log is missing: the call ends there.
+        let packed = compressed(&log());
+        let cut = read_as(&packed[..packed.len() / 2]).unwrap();
+        assert!(cut.remarks.iter().any(|remark| remark.contains("cut off")), "{:?}", cut.remarks);
+    }
+
+    #[test]
+    fn options_that_do_not_apply_are_refused() {
+        let of =
+            |bytes: &[u8], form, options: &CallOptions| read(bytes, form, options).unwrap_err().to_string();
+        let interval =
+            CallOptions { feedback_interval: Some(TimeDelta::from_millis(50)), ..CallOptions::default() };
+        assert_eq!(
+            of(&log(), CallForm::EventLog, &interval),
+            "--feedback-interval does not apply to an event log; leave it out"
+        );
+        let sent = CallOptions { direction: EndSelection::Sent, ..CallOptions::default() };
+        assert_eq!(
+            of(b"{}", CallForm::Recorded, &sent),
+            "--direction does not apply to a call that was imported before; leave it out"
+        );
+    }
+}
