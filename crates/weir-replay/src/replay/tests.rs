@@ -82,3 +82,21 @@ fn reports_are_made_where_the_recording_has_none() {
     let found = found.agreement.unwrap();
     assert!(found.within_10_percent > 0.6 && (found.median_ratio - 1.0).abs() < 0.1, "{found:?}");
 }
+
+/// A call of `data/calls`.
+fn shipped(name: &str) -> RecordedCall {
+    let path = format!("{}/../../data/calls/{name}.rtclog", env!("CARGO_MANIFEST_DIR"));
+    weir_import::calls::read_file(path.as_ref(), &weir_import::calls::CallOptions::default()).unwrap()
+}
+
+#[test]
+fn gcc_follows_the_estimate_of_chromium() {
+    for name in ["c1-steps", "c2-beside-cubic"] {
+        let call = shipped(name);
+        let options = ReplayOptions::of(&call, None, None).unwrap();
+        let found = replay(&call, &Registry::standard(), ("gcc", None), &options).unwrap();
+        let agreement = found.agreement.unwrap();
+        assert!(agreement.within_10_percent > 0.95, "{name}: {agreement:?}");
+        assert!((agreement.median_ratio - 1.0).abs() < 0.005, "{name}: {agreement:?}");
+    }
+}
