@@ -3,7 +3,7 @@
 use super::LAWS;
 use super::laws::Exception;
 
-const HEAD: &str = "| cannot have | law | because |\n| --- | --- | --- |\n";
+const HEAD: &str = "| cannot have | controller | because |\n| --- | --- | --- |\n";
 
 /// The rows below [`HEAD`], one for all controllers with the same reason.
 fn table() -> String {
