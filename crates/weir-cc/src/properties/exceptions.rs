@@ -23,9 +23,9 @@ fn table() -> String {
     let mut merged: Vec<(String, &str, String)> = Vec::new();
     for ((property, why), laws) in rows {
         let (family, laws) = (property.split(", ").next().unwrap_or_default(), laws.join(", "));
-        let alike = merged.iter_mut().find(|(name, other, of)| {
-            name.starts_with(family) && *other == *why && *of == laws
-        });
+        let alike = merged
+            .iter_mut()
+            .find(|(name, other, of)| name.starts_with(family) && *other == *why && *of == laws);
         match alike {
             Some((name, ..)) => {
                 let own = property.strip_prefix(family).unwrap_or_default().trim_start_matches(", ");

@@ -175,7 +175,8 @@ fn what_is_no_name_is_no_option_of_git_or_weir() {
 
 #[test]
 fn a_tag_that_is_not_the_version_is_refused() {
-    let version = |tag: &str| Outcome::of(Command::new("bash").arg(root().join("tools/ci/version.sh")).arg(tag));
+    let version =
+        |tag: &str| Outcome::of(Command::new("bash").arg(root().join("tools/ci/version.sh")).arg(tag));
     let own = env!("CARGO_PKG_VERSION");
     for tag in ["", &format!("v{own}")] {
         let printed = version(tag);

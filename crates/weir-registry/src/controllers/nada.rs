@@ -71,7 +71,8 @@ impl ControllerKind for NadaAtSender {
     fn info() -> ControllerInfo {
         ControllerInfo {
             name: "nada-at-sender".into(),
-            summary: "NADA with its observer at the sender: the same controller over per-packet feedback".into(),
+            summary: "NADA with its observer at the sender: the same controller over per-packet feedback"
+                .into(),
             source: "RFC 8698 §5.3".into(),
             placement: "sender".into(),
             feedback: "the fate of each packet, two reports in one interval of the controller".into(),

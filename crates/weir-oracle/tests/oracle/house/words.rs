@@ -109,9 +109,11 @@ fn documentation_sentences_have_a_subject() {
 /// Whether these lines begin within the documentation of a function or of a type, not of a field or a variant.
 fn documents_definition(lines: &[&str]) -> bool {
     let item = lines.iter().find(|line| !line.starts_with("///") && !line.starts_with("#["));
-    let words = item.map_or("", |line| line.trim_start_matches("pub(super) ").trim_start_matches("pub(crate) "));
+    let words =
+        item.map_or("", |line| line.trim_start_matches("pub(super) ").trim_start_matches("pub(crate) "));
     let words = words.trim_start_matches("pub ").trim_start_matches("const ");
-    lines[0].starts_with("///") && ["fn ", "struct ", "enum ", "trait "].iter().any(|kind| words.starts_with(kind))
+    lines[0].starts_with("///")
+        && ["fn ", "struct ", "enum ", "trait "].iter().any(|kind| words.starts_with(kind))
 }
 
 #[test]
