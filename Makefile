@@ -96,9 +96,9 @@ demo: ## a call from a moving car under each controller
 	cargo run --release --locked -- run
 mutants: ## changes of the code that no test notices; SHARD=1/20 is a sample
 
-# Which changes of the code its own tests do not notice (needs cargo-mutants): of laws and of coupling the unit tests of the same module, of
+# Which changes of the code its own tests do not notice (needs cargo-mutants): of controllers and of coupling the unit tests of the same module, of
 # crates all of their own. All mutants take days; SHARD=1/20 takes an even sample of one in twenty. tools/mutants.py AREA prints the results.
-# What is left out: of coupling a law under it, of sim what takes more than a second. Fewer tests catch no more.
+# What is left out: of coupling a controller under it, of sim what takes more than a second. Fewer tests catch no more.
 TESTS_coupled := -- --skip tfrc_coupled::
 TESTS_sim := -- -- --skip dual_queue:: --skip bottlenecks:: --skip goodput:: --skip fifty_reno_flows
 TARGET_media := endpoints
@@ -124,7 +124,7 @@ fuzz: ## looks for bytes that cause a panic; FOR=600s, TARGET=rtcp
 	tools/fuzz.sh $(FOR) $(TARGET)
 
 # Either half of every controller through ten million arbitrary calls, the same call begun in other years, a week of a call: no panic, rates
-# within their limits, flat memory. Needs Linux, which reports the memory. PART=arrivals LAW=gcc,nada takes a part; the parts are lives,
+# within their limits, flat memory. Needs Linux, which reports the memory. PART=arrivals CONTROLLERS=gcc,nada takes a part; the parts are lives,
 # arrivals, uptime and week.
 soak: ## ten million calls and a simulated week for each controller; up to 45 minutes
-	cargo run --release --locked --quiet -p weir-fuzz --bin soak -- $(PART) $(LAW)
+	cargo run --release --locked --quiet -p weir-fuzz --bin soak -- $(PART) $(CONTROLLERS)

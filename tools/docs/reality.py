@@ -60,7 +60,7 @@ def rows_of(result):
             for one in quantities:
                 least, _, most = one["simulated"]
                 mark = {"agrees": "", "spread": " ~", "differs": " ✗"}[one["agreement"]]
-                cells.append(f"{number(one['real'])} ({number(least)} … {number(most)}){mark}")
+                cells.append(f"{number(one['real'])} ({number(least)}…{number(most)}){mark}")
             if len(cells) == 3:  # TCP: its mean wait takes the place of two percentiles
                 cells.insert(2, "–")
             yield [name or "–", flow, *cells]
@@ -68,7 +68,8 @@ def rows_of(result):
 
 def main():
     weir, out = sys.argv[1:]
-    text, failed, inconclusive, late = [], 0, 0, []
+    text = ["| controller, seed | flow | rate, kbit/s | wait p50, ms | wait p95, ms | loss, % |", "|---|---|---|---|---|---|"]
+    failed, inconclusive, late = 0, 0, []
     for scenario, controllers, runs, allowed in ROWS:
         print(f"{scenario} …", file=sys.stderr)
         result = measured(weir, scenario, controllers, runs)
@@ -80,22 +81,21 @@ def main():
         twice = [run["run"] for run in result["runs"] if run["repeated"] and run["inconclusive"]]
         inconclusive += len(twice)
         late += [run["emulator_late_ms"] for run in result["runs"]]
-        text += [f"## {title}", "", "| controller, seed | flow | rate, kbit/s | wait p50 (of TCP the mean), ms | wait p95, ms | loss, % |",
-                 "|---|---|---|---|---|---|"]
-        text += ["| " + " | ".join(row) + " |" for row in rows] + [""]
-        text += [f"Inconclusive twice: {name}." for name in twice] + ([""] if twice else [])
+        text += [f"| **{title}** |"]
+        text += ["| " + " | ".join(row) + " |" for row in rows]
+        text += [f"| {name}: inconclusive twice |" for name in twice]
     p99 = sorted(one[1] for one in late)
     cause = (ROOT / "tests/reality/causes.md").read_text(encoding="utf-8").rstrip()
     commit = subprocess.run(["git", "-C", str(ROOT), "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=True)
     head = [
         "# Reality", "",
         "Real packets beside the simulator, by `make reality`. The scenarios of [tests/reality](../tests/reality) ran over real sockets and the kernel's TCP. Each run's",
-        "own seed was simulated twenty times, with hosts that were late as the real ones. A cell has the real value and the simulated range. Where there is no mark the real",
-        "value agrees; ~ is a spread, which concludes nothing, and ✗ differs. [testbed.md](testbed.md#beside-the-simulator) has the rules.", "",
+        "own seed was simulated twenty times, with hosts that were late as the real ones. A cell has the real value and the simulated range; of TCP the first wait is the mean.",
+        "Where there is no mark the real value agrees; ~ is a spread, which concludes nothing, and ✗ differs. [testbed.md](testbed.md#beside-the-simulator) has the rules.", "",
         f"Written {datetime.date.today()} at commit {commit.stdout.strip()}, Linux {platform.release()}, {len(late)} runs of 60 s. The emulator's lateness at the 99th percentile was",
         f"{p99[len(p99) // 2]:.2f} ms in the median run and {p99[-1]:.2f} ms in the worst.", "",
     ]
-    pathlib.Path(out).write_text("\n".join(head + text + [cause]).rstrip() + "\n", encoding="utf-8")
+    pathlib.Path(out).write_text("\n".join(head + text + ["", cause]).rstrip() + "\n", encoding="utf-8")
     if failed:
         print(f"{failed} runs differ that must agree", file=sys.stderr)
         return 1

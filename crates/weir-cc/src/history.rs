@@ -398,8 +398,9 @@ impl SendHistory {
         self.settled = self.settled.max(first);
     }
 
-    /// The packet that `echo` names, or `None` if the report is not accepted, of the route before, or overtaken. A
-    /// report on an older packet than before brings no new state.
+    /// The packet that `echo` names, or `None` for a report that is not accepted. Refused are a forged echo, of a
+    /// packet that has not left, and an echo of the route before. A report on an older packet than before brings no new
+    /// state.
     fn named_by(&mut self, echo: Echo) -> Option<u64> {
         let meant = self.meant(echo.sequence);
         if meant.is_some_and(|id| id < self.route_from) {

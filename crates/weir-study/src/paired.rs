@@ -23,7 +23,7 @@ pub struct RunRow {
     /// The controller's name.
     pub name: String,
     /// Name of its controller in the registry; empty where there is none, as for a flow.
-    #[serde(default)]
+    #[serde(default, rename = "controller", alias = "law")]
     pub law: String,
     /// For each column a value per run, or `None` where the metric is not defined.
     pub values: Vec<Vec<Value>>,

@@ -254,7 +254,7 @@ impl<A: CouplingAlgorithm> AlgorithmCoupler<A> {
         A::on_left(self, now, member, left, departure);
     }
 
-    /// Includes the time at which a member falls silent.
+    /// Includes the time at which a member falls silent: soft state, as RFC 8699 §4 allows for flows that send no message.
     fn expect_silence(&mut self, place: usize) {
         if let Some(soft_state) = self.algorithm.soft_state() {
             self.expiry = self.expiry.min(self.flows.expiry(place, &soft_state));
@@ -330,6 +330,7 @@ impl<A: CouplingAlgorithm> AlgorithmCoupler<A> {
             return Err(Refusal::JoinedAlready(member));
         }
         check_join::<A>(member, join)?;
+        // RFC 8699 §5.3.1 (1): a flow registers when it starts. The algorithm puts it into a group (§5.1).
         let state = A::admit(self, now, member, join);
         let place = self.flows.insert(now, member, state);
         self.expect_silence(place);

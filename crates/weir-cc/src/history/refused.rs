@@ -5,7 +5,7 @@
 pub struct ImpossibleReports {
     /// Receiver reports by which a round trip ended before it began.
     pub negative: u64,
-    /// A controller's own reports with a forged echo: of a packet that has not left.
+    /// A controller's own reports that echo a packet that has not left.
     pub unsent: u64,
     /// A controller's own reports on an older packet than one before.
     pub overtaken: u64,

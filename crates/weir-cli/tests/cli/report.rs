@@ -209,7 +209,7 @@ fn a_variant_of_a_yardstick_is_nobodys_best() {
     let page = place.read("a/report.html");
     let table: serde_json::Value = serde_json::from_str(&place.read("a/table.json")).unwrap();
     assert_eq!(
-        (&table["rows"][0]["name"], &table["rows"][0]["law"]),
+        (&table["rows"][0]["name"], &table["rows"][0]["controller"]),
         (&"ceiling".into(), &"omniscient".into())
     );
     // Written by a version whose rows had no `law` key.

@@ -115,7 +115,7 @@ fn picker(names: &Names<'_>) -> Markup {
     let count = names.iter().len();
     html! {
         details.picker {
-            summary { "Laws" small id="picked" { (count) " of " (count) " shown" } }
+            summary { "Controllers" small id="picked" { (count) " of " (count) " shown" } }
             div {
                 button type="button" data-pick="all" { "all" }
                 button type="button" data-pick="none" { "none" }

@@ -42,7 +42,7 @@ pub(super) fn figure(scatter: &Scatter, numbers: &Names<'_>) -> Markup {
             figcaption.hint {
                 "Up and to the left is better. "
                 @if drawable.iter().any(leads) {
-                    "Ringed: the leading set, whom nobody beats in useful rate; its name in bold: recommended. "
+                    "Ringed: the leading set, which no controller beats in useful rate; bold: recommended. "
                 }
                 "Lines: 95 % intervals. Dashed: the frontier, on which no controller has both more video in time and less delay. "
                 @if drawable.iter().any(|point| point.standing == ControllerRank::Yardstick) {

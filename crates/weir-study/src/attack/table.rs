@@ -49,6 +49,7 @@ pub enum Aim {
 #[derive(Clone, Debug, Serialize)]
 pub struct AttackOutcome {
     /// Name of the controller.
+    #[serde(rename = "controller")]
     pub law: String,
     /// Name of the attack.
     pub attack: &'static str,

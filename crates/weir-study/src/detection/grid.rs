@@ -165,6 +165,7 @@ fn judge_pair(config: &Config, told: [&[IntervalStatistics]; 2]) -> IntervalCoun
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Row {
     /// Name of the controller or TCP algorithm.
+    #[serde(rename = "controller")]
     pub law: String,
     /// Mean offered load.
     pub load: f64,

@@ -64,7 +64,7 @@ pub struct ControllerResult {
     /// Name of the controller or variant.
     pub name: String,
     /// Controller of the variant; absent in results of older versions.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
+    #[serde(default, rename = "controller", alias = "law", skip_serializing_if = "String::is_empty")]
     pub law: String,
     /// The checks, in the suite's order.
     pub checks: Vec<CheckResult>,

@@ -12,7 +12,7 @@ mod every_law;
 mod fluid;
 mod marks;
 mod omniscient;
-mod own_law;
+mod own_controller;
 mod padded;
 mod parking_lots;
 mod parquet_files;

@@ -158,8 +158,8 @@ impl Fse {
         }
     }
 
-    /// The active algorithms: every flow gets its share. After a cut by `cut_by` the others' updates count again once
-    /// they have taken theirs.
+    /// Computes the FSE share (`FSE_R`) of each flow in a group and sends it: the active algorithms. After a cut by
+    /// `cut_by` the others' updates count again once they have taken their shares.
     pub(super) fn distribute(&mut self, group: usize, cut_by: Option<usize>) {
         let config = self.algorithm.config;
         let Some(g) = self.algorithm.groups.get_mut(group) else { return };

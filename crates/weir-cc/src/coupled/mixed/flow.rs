@@ -231,7 +231,8 @@ impl Flow {
         match &self.kind {
             Kind::Media(media) => self.pending.rate |= DataRate::from_bps_f64(share) != media.rate,
             Kind::Data(data) => {
-                // Rules 6 and 7: a larger window opens with the flow's acknowledgements, a smaller one takes effect at once.
+                // Rule 6: a larger window opens with the flow's acknowledgements, a smaller one takes effect at once.
+                // Rule 7: in recovery the window is the flow's own.
                 let limit = self.limit(config);
                 let cut = Window { cwnd: limit, ssthresh: limit };
                 if !data.recovering && limit < data.window.cwnd {

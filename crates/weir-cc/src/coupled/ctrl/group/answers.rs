@@ -46,7 +46,7 @@ impl CtrlTcp {
             return;
         }
         let segment = flow.segment;
-        // P3: `P · sum_cwnd / sum_p` is evaluated at each message; draft-welzl-tcp-ccc-00 (6) gives it to the flow.
+        // P1: the share is `P · sum_cwnd / sum_p`. P3: it is evaluated at each message; draft-welzl-tcp-ccc-00 (6) gives it to the flow.
         let target = self.actuated(flow) / segment;
         let cwnd = target.min(most).max(1.0);
         let own = else_window.unwrap_or(flow.held).ssthresh;

@@ -27,7 +27,7 @@ impl CtrlTcp {
             self.send_window(place, window.cwnd, None);
             return;
         }
-        // P2: the pseudo-code adds the newcomer's window to the sum.
+        // P1, P2: the pseudo-code, `sum_cwnd + cwnd`, adds the newcomer's window to the sum.
         if self.algorithm.config.newcomer == Newcomer::AddsWindow {
             self.set_sum(self.algorithm.shares.sum() + brought);
             self.send_window(place, f64::INFINITY, None);

@@ -12,11 +12,11 @@ use weir_study::runs::{NoStore, Shardable as _};
 use weir_study::suite::{SuiteRequest, find};
 
 #[allow(unreachable_pub, reason = "it is written for a crate of its own")]
-#[path = "../../../weir-cli/templates/law/src/law.rs"]
-mod law;
+#[path = "../../../weir-cli/templates/controller/src/controller.rs"]
+mod controller;
 
 fn registry() -> Registry {
-    Registry::standard().with::<law::Mine>()
+    Registry::standard().with::<controller::Mine>()
 }
 
 #[test]
@@ -25,7 +25,7 @@ fn it_stands_beside_those_that_ship() {
     registry.check().unwrap();
     assert_eq!(registry.controller_names().last(), Some("mine"));
     assert!(Registry::standard().find("mine").is_err(), "elsewhere nobody knows it");
-    let twice = registry.with::<law::Mine>().check().unwrap_err();
+    let twice = registry.with::<controller::Mine>().check().unwrap_err();
     assert_eq!(twice, RegistryError::Twice { name: "mine".to_owned() });
 }
 

@@ -53,7 +53,7 @@ impl ControllerKind for Mine {
         ControllerInfo {
             name: "mine".into(),
             summary: "grows without delay and loss, falls with them".into(),
-            source: "a law of one's own".into(),
+            source: "a controller of one's own".into(),
             placement: "sender".into(),
             feedback: "per packet".into(),
             ..ControllerInfo::default()
