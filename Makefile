@@ -1,5 +1,5 @@
 # `make` alone is `make test`. Behind a target, two number signs and a line are its entry in `make help`. CI runs `make lint test`.
-.PHONY: test test-live reality help quick test-long lint package bench demo docs docs-check docs-reproduction docs-reproduction-check reproduce-check reproduce-tried reproduce-verdicts reproduction-pages fmt \
+.PHONY: test test-live reality bench-live help quick test-long lint package bench demo docs docs-check docs-reproduction docs-reproduction-check reproduce-check reproduce-tried reproduce-verdicts reproduction-pages fmt \
 	mutants fuzz soak
 
 test: ## all tests; some minutes on two cores
@@ -15,6 +15,9 @@ test-live: ## real packets in real time; one minute
 reality: ## real runs beside simulated ones: writes docs/reality.md; some eleven minutes
 	cargo build --release --locked
 	tools/docs/reality.py $(WEIR_RELEASE) docs/reality.md
+
+bench-live: ## how much real traffic this machine carries, as a table; one minute, alone
+	cargo run --release --locked --quiet -p weir-live --example bench
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-26s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

@@ -3,6 +3,7 @@
 mod attack;
 mod emulate;
 mod new;
+mod packets;
 mod reproduce;
 mod suite;
 mod testbed;
@@ -22,16 +23,16 @@ use weir_study::runs::Shard;
 use weir_theory::analysis;
 use weir_units::TimeDelta;
 
-pub(crate) use trace::{
-    TraceCommand, TraceConvertArgs, TraceCutArgs, TraceImportArgs, TraceShowArgs, TraceSource,
-};
-
 pub(crate) use attack::AttackArgs;
 pub(crate) use emulate::EmulateArgs;
 pub(crate) use new::{NewCommand, NewControllerArgs};
+pub(crate) use packets::PacketArgs;
 pub(crate) use reproduce::{ReproduceArgs, ReproduceExtent};
 pub(crate) use suite::{GateArgs, SuiteArgs, SuiteCommand, SuiteDiffArgs, SuiteSource};
 pub(crate) use testbed::{Priority, TestbedArgs};
+pub(crate) use trace::{
+    TraceCommand, TraceConvertArgs, TraceCutArgs, TraceImportArgs, TraceShowArgs, TraceSource,
+};
 
 /// Judge congestion controllers for real-time media.
 #[derive(Debug, Parser)]
@@ -161,9 +162,8 @@ pub(crate) struct RunArgs {
     pub(crate) out: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) data: DataArgs,
-    /// Also write packets-CONTROLLER.pcapng: the packets that come out of these links in the run of the first seed.
-    #[arg(long, value_name = "LINK", value_delimiter = ',', requires = "scenario")]
-    pub(crate) pcap: Vec<String>,
+    #[command(flatten)]
+    pub(crate) packets: PacketArgs,
     /// Open the report once it is written.
     #[arg(long)]
     pub(crate) open: bool,

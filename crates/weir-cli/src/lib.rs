@@ -8,6 +8,7 @@ mod args;
 mod attack;
 mod browser;
 mod cache;
+mod calls;
 mod check;
 mod compare;
 mod detection;

@@ -6,6 +6,8 @@ use std::mem;
 use std::path::{Path, PathBuf};
 use std::process;
 
+use super::owner::FileOwner;
+
 /// A file that is not in its place yet; it is removed unless it gets there. The process that writes it holds a
 /// lock: an unlocked part was left behind.
 #[derive(Debug)]
@@ -49,6 +51,12 @@ impl PartialFile {
         }
         fs::rename(path, &part.path)?;
         Ok(part)
+    }
+
+    /// The same, which belongs to `owner`.
+    pub(super) fn of_owner(self, owner: &FileOwner) -> io::Result<Self> {
+        owner.take(&self.file)?;
+        Ok(self)
     }
 
     pub(super) fn filled(mut self, mut content: impl Read) -> io::Result<Self> {

@@ -1,7 +1,7 @@
 //! Real packets in real time: `make test-live`, which `make test` runs last and alone. Runs of 20 s take place side by side.
 //!
 //! Assertions that do not depend on time hold in every run, the others in conclusive runs. A thing that the machine lacks is skipped with
-//! a sentence. `WEIR_REQUIRE=tun,tcp,fifo` makes a skip a failure, and fewer than two conclusive runs in three. On a virtual machine
+//! a sentence. `WEIR_REQUIRE=tun,tcp,fifo,ipv6` makes a skip a failure, and fewer than two conclusive runs in three. On a virtual machine
 //! whose host takes the processors away, no run can be conclusive: a thread without work beside the runs shows that.
 #![cfg(target_os = "linux")]
 
@@ -80,7 +80,7 @@ fn runs_of_twenty_seconds_agree_with_the_simulator() {
     let _fifo = has("fifo", &capabilities.realtime);
     let tun = has("tun", &capabilities.tun);
     let tcp = tun && has("tcp", &capabilities.tcp[0].1);
-    let ipv6 = capabilities.udp_ipv6.is_ok();
+    let ipv6 = has("ipv6", &capabilities.udp_ipv6);
     let wanted = RUNS.iter().filter(|(name, arguments)| {
         (tcp || !WITH_TCP.contains(name)) && (ipv6 || !arguments.contains("--ipv6"))
     });
@@ -97,6 +97,14 @@ fn runs_of_twenty_seconds_agree_with_the_simulator() {
         assert!(matches!(code, Some(0 | 1 | 3)), "{name}: {code:?}");
         for run in printed["runs"].as_array().expect("runs") {
             assert!(run["packets"].as_u64() > Some(500), "{name}: {run}");
+            // Every packet has a fate, and no socket or device lost one.
+            let count = |key: &str| run[key].as_u64().expect(key);
+            assert_eq!(
+                count("packets"),
+                count("delivered") + count("dropped") + count("inside"),
+                "{name}: {run}"
+            );
+            assert_eq!((count("lost_outside"), count("unknown")), (0, 0), "{name}: {run}");
             all += 1;
             let reasons = run["inconclusive"].as_array().expect("reasons");
             conclusive += usize::from(reasons.is_empty());

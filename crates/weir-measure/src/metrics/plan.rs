@@ -18,6 +18,8 @@ pub struct MeasurePlan {
     pub links: Vec<LinkPlan>,
     /// Whether to record time series too.
     pub series: bool,
+    /// Whether the media flows are recorded as [calls](weir_world::recorded) too.
+    pub record: bool,
     /// Further windows, in which everything is measured too.
     pub windows: Vec<ExtraWindow>,
     /// The flows that are measured as coupled ones.
@@ -39,6 +41,7 @@ impl MeasurePlan {
             flows,
             links,
             series: false,
+            record: false,
             windows: Vec::new(),
             couplings: Vec::new(),
             queues: false,

@@ -4,9 +4,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use weir_cc::coupled::{Aggregate, CouplerAction, CouplingMessage, Refusal};
-use weir_cc::{Controller, Decision, Target};
+use weir_cc::{Controller, Decision, Ecn, Target};
+use weir_media::MediaPacket;
 use weir_net::Time;
 use weir_units::{DataRate, TimeDelta};
+use weir_wire::media::MediaHeader;
+use weir_world::recorded::{CallMonitor, RecordedCall};
 use weir_world::{Breaker, FrameMeta, Loss, Monitor, PacketMeta, Side, TransferMeta};
 
 use super::delays::FlowDelays;
@@ -15,7 +18,7 @@ use super::series::{DecisionReason, NewBlockStorage, Recording, SeriesRecorder, 
 use super::view::View;
 use super::window::{DeliveredPacket, WindowRecorder};
 use super::witness::NetworkObserver;
-use crate::results::RunMetrics;
+use crate::results::{FlowKind, RunMetrics};
 
 /// Measures a run while it is simulated. Its memory does not grow with the number of packets, and it allocates
 /// nothing per packet once delays and frames under way have reached their usual range.
@@ -25,6 +28,7 @@ pub struct Recorder {
     /// The recorders of the plan's further windows, in its order.
     others: Vec<WindowRecorder>,
     series: Option<SeriesRecorder>,
+    calls: Option<CallMonitor>,
     witness: Option<Arc<NetworkObserver>>,
     /// Whether another recorder besides `main` gets each packet.
     accompanied: bool,
@@ -44,6 +48,8 @@ pub struct Measured {
     pub views: Vec<View>,
     /// The series, if the plan asked for them.
     pub series: Option<Recording>,
+    /// The recorded calls, each with the index of its flow, if the plan asked for them.
+    pub calls: Vec<(usize, RecordedCall)>,
     /// Bytes that each flow received, on the wire, in bins of 100 ms of which one begins with the measurement window.
     pub receipts: Vec<Vec<u32>>,
     /// Payload bytes of frames that each media flow received, in the same bins; empty unless the plan asks for them.
@@ -63,6 +69,9 @@ impl Recorder {
         Self {
             accompanied: plan.series || !plan.windows.is_empty(),
             series: plan.series.then(|| SeriesRecorder::new(&plan, main.grid(), new_storage)),
+            calls: plan
+                .record
+                .then(|| CallMonitor::new(plan.flows.iter().map(|flow| flow.kind == FlowKind::Media))),
             others: plan.windows.iter().map(other).collect(),
             main,
             witness: None,
@@ -92,9 +101,10 @@ impl Recorder {
         }
         let finish = |series: SeriesRecorder| series.finish(&self.plan, self.main.flows(), self.main.links());
         let series = self.series.map(finish);
+        let calls = self.calls.map_or_else(Vec::new, |calls| calls.finish().collect());
         let views = self.main.take_views();
         let (receipts, media_receipts) = self.main.into_receipts();
-        Measured { metrics, delays, delays_within, views, series, receipts, media_receipts }
+        Measured { metrics, delays, delays_within, views, series, calls, receipts, media_receipts }
     }
 
     /// The series, if there is one, and the bin that `now` falls into.
@@ -164,6 +174,28 @@ impl Recorder {
 impl Monitor for Recorder {
     fn wants_signals(&self) -> bool {
         self.series.as_ref().is_some_and(SeriesRecorder::wants_signals)
+    }
+
+    fn wants_rtp(&self) -> bool {
+        self.calls.is_some()
+    }
+
+    fn rtp_sent(&mut self, now: Time, flow: usize, packet: &MediaPacket) {
+        if let Some(calls) = &mut self.calls {
+            calls.rtp_sent(now, flow, packet);
+        }
+    }
+
+    fn rtp_arrived(&mut self, now: Time, flow: usize, header: &MediaHeader, ecn: Ecn) {
+        if let Some(calls) = &mut self.calls {
+            calls.rtp_arrived(now, flow, header, ecn);
+        }
+    }
+
+    fn rtcp_arrived(&mut self, now: Time, flow: usize, at: Side, bytes: &[u8]) {
+        if let Some(calls) = &mut self.calls {
+            calls.rtcp_arrived(now, flow, at, bytes);
+        }
     }
 
     fn wants_queues(&self) -> bool {
@@ -236,14 +268,23 @@ impl Monitor for Recorder {
 
     fn frame(&mut self, now: Time, flow: usize, frame: &FrameMeta) {
         self.each(|window| window.frame(now, flow, frame));
+        if let Some(calls) = &mut self.calls {
+            calls.frame(now, flow, frame);
+        }
     }
 
     fn rtt(&mut self, now: Time, flow: usize, rtt: TimeDelta) {
         self.each(|window| window.rtt(now, flow, rtt));
+        if let Some(calls) = &mut self.calls {
+            calls.rtt(now, flow, rtt);
+        }
     }
 
     fn target(&mut self, now: Time, flow: usize, target: &Target) {
         self.each(|window| window.target(now, flow, target));
+        if let Some(calls) = &mut self.calls {
+            calls.target(now, flow, target);
+        }
         if let Some((_, series)) = self.series_at(now) {
             series.target(now, flow, target);
         }

@@ -34,6 +34,9 @@ pub trait OverRuns {
 
     /// Summarises the first run and the others, in seed order.
     fn over_runs(first: &Self, others: &[&Self]) -> Self::Summary;
+
+    /// Removes every value, as of a run that shall not count.
+    fn clear_values(&mut self);
 }
 
 impl OverRuns for Value {
@@ -45,6 +48,10 @@ impl OverRuns for Value {
             core::iter::once(first).chain(others.iter().copied()).filter_map(finite).collect();
         let Estimate { mean, half_width, .. } = Estimate::of(&values)?;
         Some(Statistic { mean, ci95: half_width, missing: others.len() + 1 - values.len() })
+    }
+
+    fn clear_values(&mut self) {
+        *self = None;
     }
 }
 
@@ -59,6 +66,10 @@ impl<T: OverRuns> OverRuns for Vec<T> {
         };
         first.iter().enumerate().map(summarise).collect()
     }
+
+    fn clear_values(&mut self) {
+        self.iter_mut().for_each(T::clear_values);
+    }
 }
 
 impl<T: OverRuns> OverRuns for BTreeMap<String, T> {
@@ -71,6 +82,10 @@ impl<T: OverRuns> OverRuns for BTreeMap<String, T> {
             (name.clone(), T::over_runs(element, &same))
         };
         first.iter().map(summarise).collect()
+    }
+
+    fn clear_values(&mut self) {
+        self.values_mut().for_each(T::clear_values);
     }
 }
 
@@ -88,6 +103,10 @@ macro_rules! over_runs {
                         OverRuns::over_runs(&first.$field, &others)
                     },)*
                 }
+            }
+
+            fn clear_values(&mut self) {
+                $(self.$field.clear_values();)*
             }
         }
     };

@@ -7,6 +7,8 @@ use weir_cc::LimitingFactor;
 use weir_measure::results::stats::{Estimate, Kind, kinds_in_words};
 use weir_units::DataRate;
 
+use super::strips::ValueStrip;
+
 /// A comparison of controllers in one scenario. Columns over time have one entry per bin, NaN where there is no
 /// value; a column that is shorter than the time column ends early.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -25,6 +27,8 @@ pub struct PageInput {
     pub summary: SummaryTable,
     /// Differences between the variants of one controller; empty where there are none.
     pub differences: Vec<Differences>,
+    /// Quantities of real runs beside simulated ones; empty without real runs.
+    pub strips: Vec<ValueStrip>,
     /// The panels of the controllers over time, in the order of the summary's rows.
     pub controllers: Vec<ControllerPanel>,
     /// Further notes for the reader, a paragraph each.

@@ -91,6 +91,7 @@ pub fn versus(first: Loaded, second: Loaded) -> Versus {
         seed: first.saved.seeds.first().copied(),
         controllers: overlaid(first.controllers, second.controllers, &names[1]),
         notes,
+        strips: Vec::new(),
         runs: Some(names),
     };
     Versus { page, differences, seeds: pairs.len(), unpaired, changes, gaps }

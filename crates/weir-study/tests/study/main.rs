@@ -18,6 +18,7 @@ mod parking_lots;
 mod parquet_files;
 mod pause_and_audio;
 mod priorities;
+mod recording;
 mod scenario;
 mod sharing;
 mod suite_parts;

@@ -1,7 +1,7 @@
 //! Signals that ask the process to end, read instead of obeyed.
 
 use std::io;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::time::Duration;
 
 use nix::libc;
@@ -9,8 +9,6 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::{SigSet, Signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 use nix::unistd::{getpgrp, tcgetpgrp, tcsetpgrp};
-
-use super::program::Program;
 
 /// The event that ended a wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +26,9 @@ pub enum Happened {
     Nothing,
 }
 
+/// The signals that are read.
+const READ: [Signal; 3] = [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP];
+
 /// SIGINT, SIGTERM and SIGHUP as events.
 #[derive(Debug)]
 pub struct Interrupts(SignalFd);
@@ -38,8 +39,7 @@ impl Interrupts {
     /// # Errors
     /// If the kernel refuses.
     pub fn block() -> io::Result<Self> {
-        let read = [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP];
-        let mut blocked: SigSet = read.into_iter().collect();
+        let mut blocked: SigSet = READ.into_iter().collect();
         let descriptor = SignalFd::with_flags(&blocked, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK)?;
         // A process in the background may then take the terminal back.
         blocked.add(Signal::SIGTTOU);
@@ -47,13 +47,21 @@ impl Interrupts {
         Ok(Self(descriptor))
     }
 
-    /// Waits for a signal or the end of `program`, at most for `limit`.
+    /// Lets the calling thread, and the process with it, obey the signals again.
+    ///
+    /// # Errors
+    /// If the kernel refuses.
+    pub fn unblock(self) -> io::Result<()> {
+        Ok(READ.into_iter().collect::<SigSet>().thread_unblock()?)
+    }
+
+    /// Waits for a signal or until the descriptor `ended` of a program is readable, at most for `limit`.
     ///
     /// # Errors
     /// If the descriptors cannot be read.
-    pub fn wait(&self, program: Option<&Program>, limit: Duration) -> io::Result<Happened> {
+    pub fn wait(&self, ended: Option<BorrowedFd<'_>>, limit: Duration) -> io::Result<Happened> {
         let mut polled = vec![PollFd::new(self.0.as_fd(), PollFlags::POLLIN)];
-        polled.extend(program.map(|program| PollFd::new(program.ended(), PollFlags::POLLIN)));
+        polled.extend(ended.map(|ended| PollFd::new(ended, PollFlags::POLLIN)));
         let limit = PollTimeout::try_from(limit).unwrap_or(PollTimeout::MAX);
         match poll(&mut polled, limit) {
             Ok(_) | Err(nix::Error::EINTR) => {}
