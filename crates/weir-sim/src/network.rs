@@ -57,7 +57,7 @@ impl<M: Monitor> World for Network<M> {
 
     #[inline]
     fn rtcp_buffer(&mut self) -> &mut [u8] {
-        self.rtcp.room()
+        self.rtcp.buffer()
     }
 
     fn send_rtcp(&mut self, now: Time, flow: usize, from: Side, length: usize) {

@@ -166,9 +166,9 @@ pub(crate) enum Body {
 }
 
 impl Body {
-    fn way(&self) -> ConnectionKey {
+    fn key(&self) -> ConnectionKey {
         match self {
-            Self::Segment(way, _) | Self::Acknowledgement(way, _) | Self::Request(way, _) => *way,
+            Self::Segment(key, _) | Self::Acknowledgement(key, _) | Self::Request(key, _) => *key,
             Self::Constant | Self::Media { .. } | Self::Rtcp { .. } => ConnectionKey::default(),
         }
     }
@@ -196,7 +196,7 @@ impl SimPacket {
             Body::Request(..) => WireContent::Request,
         };
         let (flow, sent_at, wire_size) = (*flow as usize, meta.sent_at, meta.wire_size);
-        WirePacket { flow, from, sent_at, wire_size, ecn, way: body.way(), content }
+        WirePacket { flow, from, sent_at, wire_size, ecn, key: body.key(), content }
     }
 }
 
@@ -211,27 +211,27 @@ const LONG: u32 = 1 << 31;
 /// RTCP bytes in flight. They are written in one place and kept in slots, of which there are short and long ones.
 #[derive(Debug)]
 pub(crate) struct RtcpPool {
-    room: Box<[u8]>,
+    buffer: Box<[u8]>,
     short: Slots<SHORT>,
     long: Slots<RTCP_CAPACITY>,
 }
 
 impl Default for RtcpPool {
     fn default() -> Self {
-        let room = vec![0; RTCP_CAPACITY].into_boxed_slice();
-        Self { room, short: Slots::default(), long: Slots::default() }
+        let buffer = vec![0; RTCP_CAPACITY].into_boxed_slice();
+        Self { buffer, short: Slots::default(), long: Slots::default() }
     }
 }
 
 impl RtcpPool {
     /// Buffer for an RTCP packet, to be [kept](Self::keep).
-    pub(crate) fn room(&mut self) -> &mut [u8] {
-        &mut self.room
+    pub(crate) fn buffer(&mut self) -> &mut [u8] {
+        &mut self.buffer
     }
 
     /// Stores the first `length` bytes of the buffer, an RTCP packet, in a slot; returns the slot.
     pub(crate) fn keep(&mut self, length: usize) -> u32 {
-        let bytes = &self.room[..length];
+        let bytes = &self.buffer[..length];
         if length <= SHORT { self.short.keep(bytes) } else { self.long.keep(bytes) | LONG }
     }
 
@@ -318,7 +318,7 @@ mod tests {
     fn slots_are_used_again() {
         let mut pool = RtcpPool::default();
         let store = |pool: &mut RtcpPool, byte, length| {
-            pool.room()[0] = byte;
+            pool.buffer()[0] = byte;
             pool.keep(length)
         };
         let (first, second) = (store(&mut pool, 1, 1), store(&mut pool, 2, 1));

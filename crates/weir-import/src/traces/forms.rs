@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use weir_net::Trace;
 use weir_units::TimeDelta;
 
-use super::asked::ReadOptions;
 use super::error::{BinError, FormError, MOST_BINS};
+use super::options::ReadOptions;
 use super::rates::{RateFrom, close, trace_of};
 use super::table;
 

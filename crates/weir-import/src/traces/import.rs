@@ -9,9 +9,9 @@ use serde::de::IgnoredAny;
 use weir_net::Trace;
 use weir_units::TimeDelta;
 
-use super::asked::{ImportFinding, ImportForm, ReadOptions};
 use super::error::{BinError, FormError};
 use super::forms::TraceForm;
+use super::options::{ImportFinding, ImportForm, ReadOptions};
 use super::packets::MODIFIED;
 use super::rates::RateFrom;
 use super::{iperf, table, transfer};
@@ -58,13 +58,13 @@ impl Imported {
     }
 }
 
-/// Reads the file `path` by the options `asked`.
+/// Reads the file `path` by the options `options`.
 ///
 /// # Errors
 /// The file cannot be read or has none of the forms; an option is missing or does not apply.
-pub fn import(path: &Path, asked: &ReadOptions) -> Result<Imported, FormError> {
+pub fn import(path: &Path, options: &ReadOptions) -> Result<Imported, FormError> {
     let FileContent { form, text } = content(path)?;
-    if let Some(option) = asked.unused(form) {
+    if let Some(option) = options.unused(form) {
         let problem = format!("{option} does not apply to {}", name(form));
         return Err(FormError::undecided(problem, "leave it out"));
     }
@@ -74,18 +74,18 @@ pub fn import(path: &Path, asked: &ReadOptions) -> Result<Imported, FormError> {
         ImportForm::Mahimahi => TraceForm::Mahimahi.read(&text)?,
         ImportForm::Json => TraceForm::Json.read(&text)?,
         ImportForm::Csv => {
-            let (rates, trace) = table::read(&text, asked, &mut findings)?;
+            let (rates, trace) = table::read(&text, options, &mut findings)?;
             (Some(rates), trace)
         }
         ImportForm::Iperf3 => {
-            let report = iperf::read(&text, asked, &mut findings)?;
+            let report = iperf::read(&text, options, &mut findings)?;
             // To the tenth of a millisecond, as it goes into a scenario.
             let half = |seconds: f64| TimeDelta::from_micros((seconds * 1e4 / 2.0).round() as i64 * 100);
             one_way = report.round_trip.map(half);
             (Some(report.rates), report.trace)
         }
         ImportForm::Pcap => {
-            let (rates, trace) = transfer::read(path, asked, &mut findings)?;
+            let (rates, trace) = transfer::read(path, options, &mut findings)?;
             (Some(rates), trace)
         }
     };
@@ -216,10 +216,10 @@ mod tests {
 
     use super::*;
 
-    fn of(name: &str, content: &[u8], asked: &ReadOptions) -> Result<Imported, FormError> {
+    fn of(name: &str, content: &[u8], options: &ReadOptions) -> Result<Imported, FormError> {
         let place = tempfile::tempdir().unwrap();
         std::fs::write(place.path().join(name), content).unwrap();
-        import(&place.path().join(name), asked)
+        import(&place.path().join(name), options)
     }
 
     #[test]
@@ -257,7 +257,7 @@ mod tests {
     #[test]
     fn options_that_do_not_apply_are_refused() {
         let named = || Some("sum".to_owned());
-        for (name, asked, said) in [
+        for (name, options, said) in [
             (
                 "a.up",
                 ReadOptions { flow: Some(1), ..ReadOptions::default() },
@@ -274,11 +274,14 @@ mod tests {
                 "--flow does not apply to CSV",
             ),
         ] {
-            assert_eq!(of(name, b"12\n24\n", &asked).unwrap_err().to_string(), said);
+            assert_eq!(of(name, b"12\n24\n", &options).unwrap_err().to_string(), said);
         }
         let iperf = br#"{"intervals": []}"#;
-        let asked = ReadOptions { time: named(), rate: named(), ..ReadOptions::default() };
-        assert_eq!(of("a", iperf, &asked).unwrap_err().to_string(), "--time does not apply to iperf3's JSON");
+        let options = ReadOptions { time: named(), rate: named(), ..ReadOptions::default() };
+        assert_eq!(
+            of("a", iperf, &options).unwrap_err().to_string(),
+            "--time does not apply to iperf3's JSON"
+        );
     }
 
     #[test]

@@ -3,8 +3,8 @@
 use serde::Deserialize;
 use serde_json::{Deserializer, Value};
 
-use super::asked::{ImportFinding, ReadOptions};
 use super::error::FormError;
+use super::options::{ImportFinding, ReadOptions};
 use super::rates::{RateFrom, close, trace_of};
 use weir_net::Trace;
 
@@ -121,14 +121,14 @@ impl IperfFile {
 /// The place of the problem, or a choice between several readings.
 pub(crate) fn read(
     text: &str,
-    asked: &ReadOptions,
+    options: &ReadOptions,
     findings: &mut Vec<ImportFinding>,
 ) -> Result<IperfReport, FormError> {
     let report = IperfFile::of(text)?;
     if let Some(error) = &report.error {
         return Err(FormError::whole(format!("iperf3 says that it failed: {error}")));
     }
-    let reverse = direction(&report, asked, findings)?;
+    let reverse = direction(&report, options, findings)?;
     let wrong = |number: usize, problem: String| FormError::Entry { list: LIST, number, problem };
     let mut sums = Vec::new();
     for (index, interval) in report.intervals.iter().enumerate() {
@@ -185,11 +185,11 @@ pub(crate) fn read(
 /// Whether the rates are those of the return direction of `--bidir`.
 fn direction(
     report: &IperfFile,
-    asked: &ReadOptions,
+    options: &ReadOptions,
     findings: &mut Vec<ImportFinding>,
 ) -> Result<bool, FormError> {
     let both = report.intervals.iter().any(|interval| interval.sum_bidir_reverse.is_some());
-    let reverse = match asked.rate.as_deref() {
+    let reverse = match options.rate.as_deref() {
         Some("sum") => false,
         Some("sum_bidir_reverse") if both => true,
         Some(other) => {
@@ -386,8 +386,8 @@ mod tests {
             .replace("\"sum\"", "\"sum_bidir_reverse\": {\"start\": 0, \"end\": 1}, \"sum\"");
         let both = report("TCP", &twice, "");
         assert_eq!(error(&both), "the report has rates of both directions");
-        let asked = ReadOptions { rate: Some("sum".to_owned()), ..ReadOptions::default() };
-        assert!(read(&both, &asked, &mut Vec::new()).is_ok());
+        let options = ReadOptions { rate: Some("sum".to_owned()), ..ReadOptions::default() };
+        assert!(read(&both, &options, &mut Vec::new()).is_ok());
         let endless = sum(0.0, 1e5, "").replace("\"end\": 1,", "\"end\": 1e18,");
         assert!(
             error(&report("TCP", &endless, "")).contains("1000000000000000000 s: times must begin with 0")

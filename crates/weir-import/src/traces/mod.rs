@@ -1,6 +1,5 @@
 //! Sources of link traces: files below data directories, a user's own files, and generated drives.
 
-mod asked;
 mod directories;
 pub mod edit;
 mod error;
@@ -9,6 +8,7 @@ mod frames;
 mod headers;
 mod import;
 mod iperf;
+mod options;
 mod packet;
 mod packets;
 mod rates;
@@ -29,11 +29,11 @@ use directories::Directories;
 use synthetic::{DriveModel, FIRST, MODELS};
 use weir_form::{advice, nearest};
 
-pub use asked::{ImportFinding, ImportForm, ReadOptions};
 pub use directories::DATA_VARIABLE;
 pub use error::{BinError, FormError};
 pub use forms::TraceForm;
 pub use import::{Imported, import};
+pub use options::{ImportFinding, ImportForm, ReadOptions};
 pub use rates::RateFrom;
 pub use statistics::TraceStatistics;
 pub use units::{NoUnit, RateUnit, TimeUnit};

@@ -49,7 +49,7 @@ impl DownloadSource {
             if downloads.begins_idle { exponential(&mut rng, downloads.idle) } else { TimeDelta::ZERO };
         let sender = TcpSender::new(config, laws.make(), Some(DataSize::ZERO));
         Self {
-            connection: SendingEnd { flow: life.flow, config, sender, way: ConnectionKey::default() },
+            connection: SendingEnd { flow: life.flow, config, sender, key: ConnectionKey::default() },
             life,
             clock,
             downloads,
@@ -81,7 +81,7 @@ impl DownloadSource {
 
     fn begin(&mut self, now: Time, local: SendTime) {
         let size = uniform(&mut self.rng, self.downloads.smallest, self.downloads.largest);
-        self.connection.way.connection += 1;
+        self.connection.key.connection += 1;
         self.connection.sender.reset(Some(size));
         self.connection.sender.start(local);
         self.download = Some(Download { started: now, size });
@@ -95,8 +95,8 @@ impl DownloadSource {
     ) -> Time {
         let local = SendTime::from_nanos(self.clock.read(now));
         // Acknowledgements of an earlier connection are ignored.
-        if let Body::Acknowledgement(way, ack) = &packet.body
-            && *way == self.connection.way
+        if let Body::Acknowledgement(key, ack) = &packet.body
+            && *key == self.connection.key
             && let Some(download) = self.download
         {
             self.connection.on_ack(now, local, ack, network);

@@ -62,7 +62,7 @@ impl Endpoint {
             Traffic::Tcp { algorithm, config, size, .. } => {
                 let measured = spec.coupled.as_ref().is_some_and(|coupled| coupled.statistics.is_some());
                 let sink = TcpSink::new(life, far, config);
-                let sink = if measured { sink.reporting_delays() } else { sink };
+                let sink = if measured { sink.with_delay_reports() } else { sink };
                 let source = TcpSource::new(life, near, algorithm, config, size, spec.coupled);
                 [Self::TcpSource(Box::new(source)), Self::TcpSink(Box::new(sink))]
             }
@@ -94,12 +94,12 @@ impl Endpoint {
         else {
             return;
         };
-        if let Some(law) = media.sender {
+        if let Some(controller) = media.sender {
             let seeds = SenderSeeds { encoder: random(purpose::ENCODER), rtcp: random(purpose::SENDER_RTCP) };
-            source.add(life, law, &media.config, seeds, spec.pauses, spec.coupled);
+            source.add(life, controller, &media.config, seeds, spec.pauses, spec.coupled);
         }
-        if let Some(law) = media.receiver {
-            sink.add(life, law, &media.config, random(purpose::RECEIVER_RTCP));
+        if let Some(controller) = media.receiver {
+            sink.add(life, controller, &media.config, random(purpose::RECEIVER_RTCP));
         }
     }
 
@@ -144,7 +144,7 @@ impl Endpoint {
         packet: &SimPacket,
         network: &mut Network<M>,
     ) -> Time {
-        if self.has(packet) {
+        if self.has_received(packet) {
             let again = PacketMeta { payload: 0, ..packet.meta };
             network.monitor.delivered(now, packet.flow as usize, &again);
         } else {
@@ -187,11 +187,11 @@ impl Endpoint {
 impl Endpoint {
     /// Whether the packet is a copy of one that the host has, so that its payload does not count.
     #[inline]
-    fn has(&self, packet: &SimPacket) -> bool {
-        let Body::Segment(way, segment) = &packet.body else { return false };
+    fn has_received(&self, packet: &SimPacket) -> bool {
+        let Body::Segment(key, segment) = &packet.body else { return false };
         match self {
-            Self::TcpSink(sink) => sink.has(*way, segment),
-            Self::WebClients(clients) => clients.has(*way, segment),
+            Self::TcpSink(sink) => sink.has_received(*key, segment),
+            Self::WebClients(clients) => clients.has_received(*key, segment),
             _ => false,
         }
     }

@@ -74,13 +74,13 @@ impl WebServer {
     ) -> Time {
         let local = SendTime::from_nanos(self.clock.read(now));
         match &packet.body {
-            Body::Request(way, size) => {
-                self.answer(local, *way, *size);
-                self.drain(now, local, way.client as usize, network);
+            Body::Request(key, size) => {
+                self.answer(local, *key, *size);
+                self.drain(now, local, key.client as usize, network);
             }
-            Body::Acknowledgement(way, ack) => {
-                let index = way.client as usize;
-                let connection = self.connections.get_mut(index).filter(|c| c.busy && c.end.way == *way);
+            Body::Acknowledgement(key, ack) => {
+                let index = key.client as usize;
+                let connection = self.connections.get_mut(index).filter(|c| c.busy && c.end.key == *key);
                 let Some(connection) = connection else { return self.timers.first().0 };
                 connection.end.on_ack(now, local, ack, network);
                 connection.busy = !connection.end.sender.is_complete();
@@ -92,18 +92,18 @@ impl WebServer {
     }
 
     /// Opens the connection for a request, unless it is open already.
-    fn answer(&mut self, local: SendTime, way: ConnectionKey, size: DataSize) {
-        let index = way.client as usize;
+    fn answer(&mut self, local: SendTime, key: ConnectionKey, size: DataSize) {
+        let index = key.client as usize;
         while self.connections.len() <= index {
             let sender = TcpSender::new(self.config, self.laws.make(), Some(DataSize::ZERO));
-            let way = ConnectionKey { client: self.connections.len() as u32, connection: 0 };
-            let end = SendingEnd { flow: self.life.flow, config: self.config, sender, way };
+            let key = ConnectionKey { client: self.connections.len() as u32, connection: 0 };
+            let end = SendingEnd { flow: self.life.flow, config: self.config, sender, key };
             self.connections.push(Connection { end, busy: false });
         }
         self.timers.grow(self.connections.len());
         let Connection { end, busy } = &mut self.connections[index];
-        if way.connection > end.way.connection {
-            end.way = way;
+        if key.connection > end.key.connection {
+            end.key = key;
             end.sender.reset(Some(size));
             end.sender.start(local);
             *busy = true;
@@ -319,7 +319,7 @@ impl WebClients {
         }
         let local = ArrivalTime::from_nanos(self.clock.read(now));
         while let Some(ack) = self.clients[index].receiver.poll_ack(local) {
-            let body = Body::Acknowledgement(self.way(index), ack);
+            let body = Body::Acknowledgement(self.key(index), ack);
             self.leave(now, index, body);
         }
     }
@@ -329,19 +329,21 @@ impl WebClients {
         client.state = Doing::Waiting(now + client.extra + PATIENCE * (1i64 << client.attempts));
         client.attempts += 1;
         let size = client.size;
-        let body = Body::Request(self.way(index), size);
+        let body = Body::Request(self.key(index), size);
         self.leave(now, index, body);
     }
 
     /// The connection of client `index` for its present request.
-    fn way(&self, index: usize) -> ConnectionKey {
+    fn key(&self, index: usize) -> ConnectionKey {
         ConnectionKey { client: index as u32, connection: self.clients[index].request }
     }
 
     /// Whether a segment has arrived before. All segments of a complete response count as arrived.
-    pub(crate) fn has(&self, way: ConnectionKey, segment: &Segment) -> bool {
-        let client = self.clients.get(way.client as usize);
-        client.is_none_or(|client| client.request != way.connection || client.receiver.has(segment.number))
+    pub(crate) fn has_received(&self, key: ConnectionKey, segment: &Segment) -> bool {
+        let client = self.clients.get(key.client as usize);
+        client.is_none_or(|client| {
+            client.request != key.connection || client.receiver.has_received(segment.number)
+        })
     }
 
     fn leave(&mut self, now: Time, index: usize, body: Body) {

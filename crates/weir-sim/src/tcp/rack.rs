@@ -30,7 +30,7 @@ impl Copy {
     const NONE: Self = Self { left: SendTime::ZERO, order: 0, after: 0 };
 
     /// Whether this is a retransmission of segment `number`.
-    fn is_again(self, number: u32) -> bool {
+    fn is_retransmission(self, number: u32) -> bool {
         self.after != number
     }
 }
@@ -43,7 +43,7 @@ pub(super) struct Rack {
     /// Number of segments that have left.
     sent: u32,
     /// Retransmissions by their order and number, including some that are obsolete.
-    again: VecDeque<(u32, u32)>,
+    retransmitted: VecDeque<(u32, u32)>,
     /// The copy that left last among those that have arrived (`RACK.xmit_ts`, `RACK.end_seq`).
     newest: Option<Copy>,
     /// `RACK.rtt`: the round-trip time of the last that arrived.
@@ -111,7 +111,7 @@ struct ArrivedRun {
     /// Whether there are any.
     any: bool,
     /// Whether some of them were retransmitted.
-    again: bool,
+    retransmitted: bool,
 }
 
 /// The blocks in the order of their numbers, without a D-SACK block.
@@ -132,24 +132,32 @@ pub(super) struct FoundLosses {
     /// Number of segments newly found lost.
     pub(super) lost: u32,
     /// Number of retransmissions among them.
-    pub(super) again: u32,
+    pub(super) retransmitted: u32,
     /// Time of the next search, if some segments may only be late.
     pub(super) recheck: Option<SendTime>,
 }
 
 impl Rack {
     pub(super) fn new() -> Self {
-        Self::with_room(vec![Copy::NONE; INITIAL], VecDeque::new())
+        Self::with_capacity_of(vec![Copy::NONE; INITIAL], VecDeque::new())
     }
 
     /// A new instance in the memory of this one.
     pub(super) fn emptied(mut self) -> Self {
-        self.again.clear();
-        Self::with_room(self.copies, self.again)
+        self.retransmitted.clear();
+        Self::with_capacity_of(self.copies, self.retransmitted)
     }
 
-    fn with_room(copies: Vec<Copy>, again: VecDeque<(u32, u32)>) -> Self {
-        Self { copies, sent: 0, again, newest: None, rtt: TimeDelta::ZERO, arrived_end: 0, reordered: false }
+    fn with_capacity_of(copies: Vec<Copy>, retransmitted: VecDeque<(u32, u32)>) -> Self {
+        Self {
+            copies,
+            sent: 0,
+            retransmitted,
+            newest: None,
+            rtt: TimeDelta::ZERO,
+            arrived_end: 0,
+            reordered: false,
+        }
     }
 
     fn slot(&self, number: u32) -> usize {
@@ -169,17 +177,17 @@ impl Rack {
         let slot = self.slot(number);
         self.copies[slot] = Copy { left: now, order: self.sent, after: next };
         if number != next {
-            self.again.push_back((self.sent, number));
+            self.retransmitted.push_back((self.sent, number));
         }
         self.sent = self.sent.wrapping_add(1);
     }
 
     #[cold]
     fn grow(&mut self, first: u32, end: u32) {
-        let room = ((end - first) as usize + 1).next_power_of_two();
-        let mut copies = vec![Copy::NONE; room];
+        let capacity = ((end - first) as usize + 1).next_power_of_two();
+        let mut copies = vec![Copy::NONE; capacity];
         for number in first..end {
-            copies[number as usize & (room - 1)] = self.copy(number);
+            copies[number as usize & (capacity - 1)] = self.copy(number);
         }
         self.copies = copies;
     }
@@ -213,7 +221,7 @@ impl Rack {
         if ack.cumulative <= next {
             let echo = Some(ack.stamps.sent(now));
             let context = AckContext { now, min_rtt, echo, arrived_end: Some(before) };
-            if self.take_run(board, first, ack.cumulative, context, &mut update).again {
+            if self.take_run(board, first, ack.cumulative, context, &mut update).retransmitted {
                 update.acked = RttSpan::default();
             }
         }
@@ -234,18 +242,18 @@ impl Rack {
             from = number + 1;
             let copy = self.copy(number);
             let Copy { left, order, .. } = copy;
-            let (rtt, again) = (context.now - left, copy.is_again(number));
+            let (rtt, retransmitted) = (context.now - left, copy.is_retransmission(number));
             run.any = true;
-            run.again |= again;
+            run.retransmitted |= retransmitted;
             // RFC 8985 §6.2 step 2: a sample that may be of the original transmission is ignored.
-            if again && context.may_be_of_another(left, rtt) {
+            if retransmitted && context.may_be_of_another(left, rtt) {
                 continue;
             }
             self.rtt = rtt;
             if self.newest.is_none_or(|newest| newest.order < order) {
                 self.newest = Some(copy);
             }
-            if !again {
+            if !retransmitted {
                 update.acked.extend(rtt);
                 update.original = Some(update.original.map_or(number, |lowest| lowest.min(number)));
                 // RFC 8985 §6.2 step 3: an original transmission below one that has arrived shows reordering.
@@ -282,11 +290,11 @@ impl Rack {
         // RFC 8985 §6.2 step 5: lost segments left longer ago than `RACK.rtt` and the reordering window.
         let due = self.rtt + tolerance;
         let before = board.lost();
-        let (again, copies_wait) = self.lose_copies(now, board, newest, due);
+        let (retransmitted, copies_wait) = self.lose_copies(now, board, newest, due);
         let originals_wait = self.lose_originals(now, board, newest, due);
-        let lost = board.lost() - before + again;
+        let lost = board.lost() - before + retransmitted;
         let recheck = copies_wait.max(originals_wait).map(|left| left + due);
-        FoundLosses { lost, again, recheck }
+        FoundLosses { lost, retransmitted, recheck }
     }
 
     /// Finds lost retransmissions. Returns their number, and the departure of the last of those that may only be late.
@@ -298,7 +306,7 @@ impl Rack {
         due: TimeDelta,
     ) -> (u32, Option<SendTime>) {
         let mut lost = 0;
-        while let Some(&(order, number)) = self.again.front() {
+        while let Some(&(order, number)) = self.retransmitted.front() {
             let copy = self.copy(number);
             if board.is_resent(number) && copy.order == order {
                 if order >= newest.order {
@@ -310,7 +318,7 @@ impl Rack {
                 board.lose_again(number);
                 lost += 1;
             }
-            self.again.pop_front();
+            self.retransmitted.pop_front();
         }
         (lost, None)
     }
@@ -332,14 +340,14 @@ impl Rack {
                 break;
             };
             let copy = self.copy(number);
-            let again = copy.is_again(number);
-            let on_its_way = again && board.is_resent(number);
+            let retransmitted = copy.is_retransmission(number);
+            let on_its_way = retransmitted && board.is_resent(number);
             let overtaken = !on_its_way && copy.order < newest.order;
             divide = number;
             if overtaken && now - copy.left >= due {
                 board.lose_below(number + 1);
                 passed_over = false;
-            } else if again {
+            } else if retransmitted {
                 waits = waits.max(overtaken.then_some(copy.left));
                 passed_over = true;
             } else {
@@ -361,7 +369,7 @@ impl Rack {
         let mut end = newest.after.min(board.next());
         while let Some(number) = board.last_not_sacked(from, end) {
             let copy = self.copy(number);
-            if !copy.is_again(number) {
+            if !copy.is_retransmission(number) {
                 return Some(copy.left);
             }
             end = number;
@@ -371,8 +379,8 @@ impl Rack {
 
     /// The same for retransmissions.
     fn latest_again(&self, board: &Scoreboard, newest: Copy) -> Option<SendTime> {
-        let earlier = self.again.partition_point(|&(order, _)| order < newest.order);
-        let mut copies = self.again.range(..earlier).rev();
+        let earlier = self.retransmitted.partition_point(|&(order, _)| order < newest.order);
+        let mut copies = self.retransmitted.range(..earlier).rev();
         copies.find_map(|&(order, number)| {
             let copy = self.copy(number);
             (copy.order == order && board.is_resent(number)).then_some(copy.left)
@@ -383,8 +391,8 @@ impl Rack {
     /// longer ago than the round-trip time of the last that arrived.
     pub(super) fn on_timeout(&mut self, now: SendTime, board: &mut Scoreboard) {
         let head = board.first();
-        let mut again = core::mem::take(&mut self.again);
-        again.retain(|&(order, number)| {
+        let mut retransmitted = core::mem::take(&mut self.retransmitted);
+        retransmitted.retain(|&(order, number)| {
             let copy = self.copy(number);
             let on_its_way = board.is_resent(number) && copy.order == order;
             let kept = on_its_way && number != head && now - copy.left < self.rtt;
@@ -393,11 +401,11 @@ impl Rack {
             }
             kept
         });
-        self.again = again;
+        self.retransmitted = retransmitted;
         board.lose_below(head + 1);
         while let Some(number) = board.next_not_sacked(board.divide(), board.next()) {
             let copy = self.copy(number);
-            if !copy.is_again(number) && now - copy.left < self.rtt {
+            if !copy.is_retransmission(number) && now - copy.left < self.rtt {
                 break;
             }
             board.lose_below(number + 1);

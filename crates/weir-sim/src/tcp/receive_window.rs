@@ -10,7 +10,7 @@ use weir_units::TimeDelta;
 use weir_world::tcp::TcpConfig;
 
 /// Initial capacity of the buffer beyond the first window, in segments (measured: 55 after 45).
-const FIRST_ROOM: u32 = 10;
+const INITIAL_LIMIT: u32 = 10;
 
 /// Segments assumed read in the round trip before the first (`TCP_INIT_CWND`).
 const FIRST_READ: u32 = 10;
@@ -23,7 +23,7 @@ const STEP: u32 = 2;
 pub(super) struct ReceiveWindow {
     size: u32,
     /// Capacity of the buffer.
-    room: u32,
+    limit: u32,
     most: u32,
     /// Start of the present round trip on the host's clock, and the first segment not read then.
     since: Option<TimeDelta>,
@@ -36,8 +36,8 @@ impl ReceiveWindow {
     pub(super) fn new(config: &TcpConfig) -> Self {
         let most = config.receive_window;
         let size = config.initial_receive_window.map_or(most, |initial| initial.clamp(1, most));
-        let room = size.saturating_add(FIRST_ROOM).min(most);
-        Self { size, room, most, since: None, from: 0, read: FIRST_READ }
+        let limit = size.saturating_add(INITIAL_LIMIT).min(most);
+        Self { size, limit, most, since: None, from: 0, read: FIRST_READ }
     }
 
     /// The connection is established; `now` is the host's time.
@@ -75,8 +75,8 @@ impl ReceiveWindow {
             self.make_room(next - self.from);
             (self.since, self.from) = (Some(now), next);
         }
-        let opens = self.size < self.room;
-        self.size = self.size.saturating_add(segments.saturating_mul(STEP)).min(self.room);
+        let opens = self.size < self.limit;
+        self.size = self.size.saturating_add(segments.saturating_mul(STEP)).min(self.limit);
         opens
     }
 
@@ -87,8 +87,8 @@ impl ReceiveWindow {
         }
         let (now, before) = (u64::from(read), u64::from(self.read.max(1)));
         // Twice the data read, and twice its relative growth over the fullest round trip before.
-        let room = 2 * now + 4 * now * (now - before) / before;
-        self.room = self.room.max(u32::try_from(room).unwrap_or(u32::MAX)).min(self.most);
+        let limit = 2 * now + 4 * now * (now - before) / before;
+        self.limit = self.limit.max(u32::try_from(limit).unwrap_or(u32::MAX)).min(self.most);
         self.read = read;
     }
 }

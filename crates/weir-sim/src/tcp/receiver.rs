@@ -85,7 +85,7 @@ impl TcpReceiver {
     /// From now on the acknowledgement of a segment out of order carries that segment's timestamps. `TS.Recent`, which
     /// RFC 7323 §4.3 has it repeat, shows no delay while a loss is repaired. This holds only for acknowledgements of no
     /// new data, so that they are a round-trip sample only where the acknowledgement before is lost.
-    pub fn tell_delays(&mut self) {
+    pub fn report_delays(&mut self) {
         self.tells_delays = true;
     }
 
@@ -138,7 +138,7 @@ impl TcpReceiver {
         if segment.number == self.next {
             self.take_in_order(now, segment.push);
         } else {
-            if self.has(segment.number) {
+            if self.has_received(segment.number) {
                 self.quick = self.quick.max(self.config.quick_acks_again);
                 self.duplicate = (self.config.sack && self.config.dsack).then_some(segment.number);
             }
@@ -161,7 +161,7 @@ impl TcpReceiver {
     }
 
     /// Whether a segment has arrived.
-    pub fn has(&self, number: u32) -> bool {
+    pub fn has_received(&self, number: u32) -> bool {
         number < self.next || (self.held_count > 0 && number < self.held_end && self.held.contains(number))
     }
 

@@ -35,7 +35,7 @@ use undo::{SuspectedTimeout, Undo};
 #[derive(Debug)]
 pub struct TcpSender {
     config: TcpConfig,
-    law: Box<dyn WindowAlgorithm>,
+    algorithm: Box<dyn WindowAlgorithm>,
     window: Window,
     state: State,
     board: Scoreboard,
@@ -105,30 +105,30 @@ enum State {
 
 impl TcpSender {
     /// A sender of `size` bytes, or without end. The sender is idle until [`Self::start`].
-    pub fn new(config: TcpConfig, law: Box<dyn WindowAlgorithm>, size: Option<DataSize>) -> Self {
-        Self::assemble(config, law, (Scoreboard::new(), None), size)
+    pub fn new(config: TcpConfig, algorithm: Box<dyn WindowAlgorithm>, size: Option<DataSize>) -> Self {
+        Self::assemble(config, algorithm, (Scoreboard::new(), None), size)
     }
 
     /// Replaces this connection with another one, of `size` bytes or without end, as if it were made anew.
     pub fn reset(&mut self, size: Option<DataSize>) {
         // An algorithm without state needs no allocation.
-        let mut law = core::mem::replace(&mut self.law, Box::new(NoLaw));
-        law.reset();
+        let mut algorithm = core::mem::replace(&mut self.algorithm, Box::new(NoAlgorithm));
+        algorithm.reset();
         let board = core::mem::take(&mut self.board).emptied();
         let rack = self.rack.take().map(Rack::emptied);
-        *self = Self::assemble(self.config, law, (board, rack), size);
+        *self = Self::assemble(self.config, algorithm, (board, rack), size);
     }
 
     fn assemble(
         config: TcpConfig,
-        law: Box<dyn WindowAlgorithm>,
+        algorithm: Box<dyn WindowAlgorithm>,
         (board, rack): (Scoreboard, Option<Rack>),
         size: Option<DataSize>,
     ) -> Self {
         let config = config.in_range();
         let by_time = config.sack && config.rack;
         Self {
-            law,
+            algorithm,
             window: Window { cwnd: f64::from(config.initial_window), ssthresh: f64::INFINITY },
             state: State::Closed,
             board,
@@ -281,7 +281,7 @@ impl TcpSender {
             min_rtt: self.rtt.min(),
             recovering: matches!(self.state, State::Recovery | State::Reducing),
         };
-        self.law.on_delivery(&mut self.window, &delivery);
+        self.algorithm.on_delivery(&mut self.window, &delivery);
     }
 
     /// Processes an acknowledgement of `acked` segments with `marks` newly reported marks. With marks it does not open
@@ -328,7 +328,7 @@ impl TcpSender {
             min_rtt: self.rtt.min(),
             window_limited: self.window_limited || self.may_outgrow(),
         };
-        self.law.on_ack(&mut self.window, &ack);
+        self.algorithm.on_ack(&mut self.window, &ack);
     }
 
     /// Whether the window may grow although it is not the limit: as in Linux in slow start, up to twice the maximum of
@@ -452,9 +452,9 @@ impl TcpSender {
 
 /// Placeholder for the algorithm while the sender is reset.
 #[derive(Debug)]
-struct NoLaw;
+struct NoAlgorithm;
 
-impl WindowAlgorithm for NoLaw {
+impl WindowAlgorithm for NoAlgorithm {
     fn reset(&mut self) {}
 
     fn on_ack(&mut self, _: &mut Window, _: &Ack) {}

@@ -3,7 +3,7 @@
 use weir_cc::LimitingFactor;
 
 use super::Comparison;
-use super::scatter::yardsticks_in_words;
+use super::scatter::reference_senders_in_words;
 use super::tables::{
     ColumnMetric, call_metrics, factor_metric, freeze_metrics, loss_metric, media_sum, share_beside_tcp,
 };
@@ -33,8 +33,8 @@ const HOLDS: [LimitingFactor; 5] = [
 
 /// The candidates of the demo: `controllers`, followed by the reference senders.
 pub fn contestants(controllers: &[String]) -> Vec<String> {
-    let yardsticks = registry::references().map(|info| info.name.to_string());
-    let further = yardsticks.filter(|name| !controllers.contains(name));
+    let references = registry::references().map(|info| info.name.to_string());
+    let further = references.filter(|name| !controllers.contains(name));
     controllers.iter().cloned().chain(further).collect()
 }
 
@@ -101,7 +101,7 @@ fn floor(alone: &Comparison) -> &[RunMetrics] {
 
 /// Notes on the table of the demo: the freezes of [`FLOOR`], and the meaning of the reference senders.
 pub fn notes(alone: &Comparison, table: &RunTable) -> Vec<String> {
-    floor_in_words(alone).into_iter().chain(yardsticks_in_words(table)).collect()
+    floor_in_words(alone).into_iter().chain(reference_senders_in_words(table)).collect()
 }
 
 /// The rate and the freezes of [`FLOOR`], in a sentence, or `None` if it did not run.

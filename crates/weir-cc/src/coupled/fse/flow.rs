@@ -3,7 +3,7 @@
 use weir_units::{DataRate, TimeDelta};
 
 use super::cuts::Cuts;
-use crate::coupled::bound::Bound;
+use crate::coupled::bound::DemandBound;
 use crate::coupled::conversion::WindowConversion;
 use crate::coupled::message::FlowParameters;
 use crate::time::SendTime;
@@ -25,7 +25,7 @@ pub struct Flow {
     /// The rate in use, as far as it is known here: the last reported, or ordered since.
     pub(super) in_force: f64,
     /// Bound without congestion, such as by its source or its receiver.
-    pub(super) bound: Bound,
+    pub(super) bound: DemandBound,
     /// `DR` read literally: the last rate of its controller.
     pub(super) literal: f64,
     /// The number of the newest action when it joined.
@@ -69,7 +69,7 @@ impl Flow {
             usual_least: usual_least.bps_f64(),
             start: 0.0,
             in_force: 0.0,
-            bound: Bound::NONE,
+            bound: DemandBound::NONE,
             literal: f64::INFINITY,
             joined_at: 0,
             waits_for: 0,

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use super::cuts::Cuts;
 use super::flow::{Flow, GroupSlot};
 use super::{Fse, InitialGrouping};
-use crate::coupled::bound::Bound;
+use crate::coupled::bound::DemandBound;
 use crate::coupled::conversion::WindowConversion;
 use crate::coupled::coupler::{Grouped, Refusal};
 use crate::coupled::frame::Departure;
@@ -80,7 +80,7 @@ impl Fse {
     pub(super) fn come_back(&mut self, now: SendTime, place: usize, present: f64) {
         let Some(flow) = self.flows.get_mut(place) else { return };
         flow.feedback_at = now;
-        (flow.bound, flow.waits_for, flow.in_force) = (Bound::NONE, 0, present);
+        (flow.bound, flow.waits_for, flow.in_force) = (DemandBound::NONE, 0, present);
         let start = flow.start.min(present);
         self.resume(place);
         self.register(place, Brings { start, present });
@@ -135,7 +135,7 @@ impl Fse {
             return;
         }
         if flow.parameters.desired != parameters.desired {
-            flow.bound = Bound::NONE;
+            flow.bound = DemandBound::NONE;
         }
         flow.parameters = *parameters;
         let group = flow.seat.map(|seat| seat.group);

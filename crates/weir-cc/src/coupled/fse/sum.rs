@@ -23,7 +23,7 @@ use weir_units::TimeDelta;
 
 use super::config::Config;
 use super::group::{CutTimer, Group};
-use crate::coupled::bound::is_bound;
+use crate::coupled::bound::is_demand;
 use crate::coupled::conversion::possible_rtt;
 use crate::coupled::water_fill::Leftover;
 use crate::decision::ChangeReason;
@@ -60,7 +60,7 @@ impl FlowUpdate {
     pub(super) fn effect(&self, conservative: bool) -> Effect {
         match self.why {
             _ if self.rate >= self.base => Effect::Moves,
-            why if is_bound(why) => Effect::Bounds,
+            why if is_demand(why) => Effect::Bounds,
             ChangeReason::Delay | ChangeReason::Loss | ChangeReason::Mark | ChangeReason::Timeout
                 if conservative =>
             {

@@ -5,7 +5,7 @@ use super::config::{Algorithm, Updates};
 use super::flow::{Flow, GroupSlot};
 use super::passive::{self, Asking};
 use super::sum::{self, FlowUpdate};
-use crate::coupled::bound::Bound;
+use crate::coupled::bound::DemandBound;
 use crate::coupled::frame::Members;
 use crate::coupled::message::Update;
 use crate::coupled::water_fill::fill;
@@ -140,7 +140,7 @@ impl Fse {
             flow.literal = flow_update.rate;
         }
         if alone || passive {
-            flow.bound = Bound::NONE;
+            flow.bound = DemandBound::NONE;
         } else {
             flow.bound.follow(flow_update.rate, flow_update.base, flow_update.why, 0.0);
         }
@@ -153,7 +153,7 @@ impl Fse {
     fn lift_bound(&mut self, place: usize) {
         let Some((_, seat)) = self.seated(place) else { return };
         let share = self.algorithm.groups.get(seat.group).map_or(0.0, |group| group.share(seat.claim));
-        if self.flows[place].bound.lift(share) {
+        if self.flows[place].bound.remove_above(share) {
             self.algorithm.groups.reseat(&mut self.flows, place);
         }
     }

@@ -3,7 +3,7 @@
 use weir_units::{DataRate, TimeDelta};
 
 use super::config::{Config, Conversion};
-use crate::coupled::bound::Bound;
+use crate::coupled::bound::DemandBound;
 use crate::coupled::conversion::possible_rtt;
 use crate::coupled::message::{CouplerAction, CwndUpdate, FlowParameters, Join, Update, Windowed};
 use crate::decision::ChangeReason;
@@ -27,7 +27,7 @@ pub struct Flow {
     /// Start rate with which it enters a group of others, in bit/s.
     pub(super) start: f64,
     /// Bound beside the desired rate, from the flow's sending or from its own controller, in bit/s.
-    demand: Bound,
+    demand: DemandBound,
     pending: PendingActions,
 }
 
@@ -92,7 +92,7 @@ impl Flow {
             kind,
             progress: now,
             start,
-            demand: Bound::NONE,
+            demand: DemandBound::NONE,
             pending: PendingActions::default(),
         }
     }
@@ -171,7 +171,7 @@ impl Flow {
         let (rate, base) = (decision.rate.bps_f64(), decision.base.bps_f64());
         self.demand.follow(rate, base, decision.why, self.parameters.least.bps_f64());
         if alone {
-            self.demand = Bound::NONE;
+            self.demand = DemandBound::NONE;
         }
     }
 
@@ -192,10 +192,10 @@ impl Flow {
         data.idle = false;
         if cwnd_update.window_limited {
             data.unused_since = None;
-            self.demand = Bound::NONE;
+            self.demand = DemandBound::NONE;
         } else if now - *data.unused_since.get_or_insert(now) >= rtt {
             let used = (cwnd_update.flight + cwnd_update.acked) * config.demand_room;
-            self.demand = Bound::of(used.max(config.initial_window) * data.segment / rtt.secs_f64());
+            self.demand = DemandBound::at(used.max(config.initial_window) * data.segment / rtt.secs_f64());
         }
     }
 
@@ -220,7 +220,7 @@ impl Flow {
     pub(super) fn give(&mut self, now: SendTime, share: f64, config: &Config) {
         self.entitled = share;
         if self.media().is_some() {
-            self.demand.lift(share);
+            self.demand.remove_above(share);
         }
         // Rule 5: a media flow's share jumps by no more than `jump`.
         let share = match &mut self.kind {

@@ -7,7 +7,7 @@ use weir_units::{DataRate, TimeDelta};
 use super::Mixed;
 use super::config::{Config, DrivingFlow};
 use super::flow::Flow;
-use crate::coupled::bound::is_bound;
+use crate::coupled::bound::is_demand;
 use crate::coupled::message::{CouplerAction, CwndUpdate, Update, WindowEvent};
 use crate::coupled::water_fill::{Leftover, ShareClaim, fill, weigh};
 use crate::decision::{ChangeReason, Decision};
@@ -149,7 +149,7 @@ impl Mixed {
         let (rate, base) = (decision.rate.bps_f64(), decision.base.bps_f64());
         let grows = rate > base;
         let flow = &self.flows[place];
-        let counts = if grows { flow.wants_more() } else { !is_bound(decision.why) };
+        let counts = if grows { flow.wants_more() } else { !is_demand(decision.why) };
         if !counts || rate == base {
             return;
         }

@@ -3,7 +3,7 @@
 
 use weir_units::TimeDelta;
 
-use crate::parts::loss_reports::LossReports;
+use crate::parts::loss_reports::ReceiverReportTracker;
 use crate::report::ReceptionReport;
 use crate::time::SendTime;
 
@@ -18,7 +18,7 @@ const MILLISECOND: TimeDelta = TimeDelta::from_millis(1);
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reports {
     longest: LongestRounds,
-    losses: LossReports,
+    losses: ReceiverReportTracker,
     /// Whether a receiver report carried a round-trip time.
     tells_rtt: bool,
     /// When two receiver reports together last covered packets.
@@ -34,7 +34,7 @@ impl Reports {
     pub(super) fn new(patience: TimeDelta) -> Self {
         Self {
             longest: LongestRounds::NONE,
-            losses: LossReports::NONE,
+            losses: ReceiverReportTracker::NONE,
             tells_rtt: false,
             told_loss: None,
             heard: None,

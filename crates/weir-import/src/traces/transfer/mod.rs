@@ -8,8 +8,8 @@ use std::path::Path;
 
 use weir_net::Trace;
 
-use super::asked::{ImportFinding, ReadOptions};
 use super::error::{FormError, MOST_BINS};
+use super::options::{ImportFinding, ReadOptions};
 use super::rates::{RateFrom, trace_of};
 
 /// Length of a step in ns.
@@ -21,10 +21,10 @@ const STEP: i64 = 100_000_000;
 /// The capture cannot be read, several flows could be meant, or there is less than one step.
 pub(crate) fn read(
     path: &Path,
-    asked: &ReadOptions,
+    options: &ReadOptions,
     findings: &mut Vec<ImportFinding>,
 ) -> Result<(Vec<RateFrom>, Trace), FormError> {
-    let arrivals = arrivals::read(path, &choice::choose(path, asked, findings)?)?;
+    let arrivals = arrivals::read(path, &choice::choose(path, options, findings)?)?;
     let steps = arrivals.last().map_or(0, |last| last.nanos / STEP).unsigned_abs();
     if steps == 0 {
         return Err(FormError::whole("its packets are less than 0.1 s apart; record a longer transfer"));

@@ -48,7 +48,7 @@ pub(super) struct TailLossProbe {
     end: u32,
     /// Number after the segment that it retransmits, if it does. The acknowledgement then indicates a loss, unless both
     /// copies arrive.
-    again: Option<u32>,
+    retransmitted: Option<u32>,
 }
 
 impl TcpSender {
@@ -134,8 +134,8 @@ impl TcpSender {
             self.board.resend_early(last);
             self.send_again(now, last)
         });
-        let again = segment.retransmission.then_some(last + 1);
-        self.tail.probe = Some(TailLossProbe { end: self.board.next(), again });
+        let retransmitted = segment.retransmission.then_some(last + 1);
+        self.tail.probe = Some(TailLossProbe { end: self.board.next(), retransmitted });
         self.alarm = SenderDeadline::Retransmission;
         self.restart_timer(now);
         Some(segment)
@@ -150,9 +150,9 @@ impl TcpSender {
         duplicate: Option<SackBlock>,
         delivered: bool,
     ) {
-        let Some(TailLossProbe { end, again }) = self.tail.probe else { return };
-        let both = again.is_some() && duplicate.map(|block| block.end) == again;
-        let may_be_lost = again.is_some() && !both;
+        let Some(TailLossProbe { end, retransmitted }) = self.tail.probe else { return };
+        let both = retransmitted.is_some() && duplicate.map(|block| block.end) == retransmitted;
+        let may_be_lost = retransmitted.is_some() && !both;
         if cumulative < end || (may_be_lost && cumulative == end && delivered) {
             return;
         }
@@ -160,7 +160,12 @@ impl TcpSender {
         if may_be_lost && cumulative > end && self.state == State::Open {
             // The probe has repaired the loss of the segment it retransmits, for good.
             self.undo = Undo::default();
-            self.law.on_congestion(&mut self.window, now, Congestion::Loss, f64::from(self.board.flight()));
+            self.algorithm.on_congestion(
+                &mut self.window,
+                now,
+                Congestion::Loss,
+                f64::from(self.board.flight()),
+            );
             self.ecn.on_reduced(self.board.next());
             self.tail.repaired = self.coupled.is_on();
         }

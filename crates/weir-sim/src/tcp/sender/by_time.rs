@@ -96,25 +96,28 @@ impl TcpSender {
         match self.state {
             State::Loss => self.judge_timeout(now, content, recovered),
             State::Recovery if recovered => {
-                if (self.undo.is_late(content.echo) || self.undo.was_needless()) && self.take_back(now) {
+                if (self.undo.is_original(content.echo) || self.undo.was_spurious())
+                    && self.undo_reduction(now)
+                {
                     self.state = State::Open;
                 } else {
                     self.leave_recovery();
                 }
             }
             State::Recovery => {
-                let late = content.acked > 0 && self.undo.is_late(content.echo) && self.board.resent() == 0;
+                let late =
+                    content.acked > 0 && self.undo.is_original(content.echo) && self.board.resent() == 0;
                 if late {
                     self.board.keep_all();
                 }
-                if (late || self.undo.was_needless()) && self.take_back(now) {
+                if (late || self.undo.was_spurious()) && self.undo_reduction(now) {
                     self.state = State::Open;
                 }
             }
             State::Reducing => self.leave_reduction(),
             _ => {
-                if self.undo.was_needless() {
-                    self.take_back(now);
+                if self.undo.was_spurious() {
+                    self.undo_reduction(now);
                 }
             }
         }
@@ -128,9 +131,9 @@ impl TcpSender {
     fn judge_timeout(&mut self, now: SendTime, content: &AckContent, recovered: bool) {
         let recover = self.recover.unwrap_or(0);
         self.doubt.new_only = false;
-        let late = content.acked > 0 && (self.undo.is_late(content.echo) || self.undo.was_needless());
+        let late = content.acked > 0 && (self.undo.is_original(content.echo) || self.undo.was_spurious());
         let original = self.doubt.frto && content.update.original.is_some_and(|number| number < recover);
-        if (late || original) && self.take_back(now) {
+        if (late || original) && self.undo_reduction(now) {
             self.board.keep_all();
             self.doubt.frto = false;
             self.state = State::Open;
@@ -162,7 +165,7 @@ impl TcpSender {
         let found = rack.find_lost(now, &mut self.board, tolerance);
         let begins = match self.state {
             State::Open | State::Reducing => self.board.lost() > 0,
-            State::Loss => found.again > 0,
+            State::Loss => found.retransmitted > 0,
             _ => false,
         };
         if begins {
@@ -179,10 +182,11 @@ impl TcpSender {
         if self.state != State::Reducing {
             self.remember_window();
             // RFC 3168 §6.1.2: once for all marks and losses of a window.
-            let answered = self.law.marks_count_as_losses() && self.ecn.has_answered_for(self.board.first());
+            let answered =
+                self.algorithm.marks_count_as_losses() && self.ecn.has_answered_for(self.board.first());
             let before = self.window.cwnd;
             if !answered {
-                self.law.on_congestion(&mut self.window, now, Congestion::Loss, flight);
+                self.algorithm.on_congestion(&mut self.window, now, Congestion::Loss, flight);
             }
             self.prr.begin(self.window.cwnd, before as u32);
             self.recover = Some(self.board.next());

@@ -39,10 +39,10 @@ pub(super) struct OffloadBurst {
 }
 
 impl OffloadBurst {
-    /// Takes a segment that leaves; returns whether it has PSH set as the last of a burst. A retransmission (`again`)
+    /// Takes a segment that leaves; returns whether it has PSH set as the last of a burst. A retransmission (`retransmitted`)
     /// ends the burst without PSH.
-    pub(super) fn take(&mut self, again: bool) -> bool {
-        if again {
+    pub(super) fn take(&mut self, retransmitted: bool) -> bool {
+        if retransmitted {
             self.end();
         }
         let last = self.left == 1;
@@ -73,14 +73,14 @@ impl TcpSender {
         let cwnd = self.window.cwnd as u32;
         let receivable = self.receive_window.size().saturating_sub(self.board.flight());
         let unsent = (self.transfer.end() - self.board.next()).min(receivable);
-        let room = cwnd.saturating_sub(self.board.pipe()).max(1);
+        let free = cwnd.saturating_sub(self.board.pipe()).max(1);
         let full = self.full_burst();
         let wanted = unsent.min(full);
-        if room < wanted && self.waits_for_more(now, room, cwnd) {
+        if free < wanted && self.waits_for_burst(now, free, cwnd) {
             self.burst.waits = true;
             return false;
         }
-        let left = room.min((cwnd / 2).max(1)).min(wanted);
+        let left = free.min((cwnd / 2).max(1)).min(wanted);
         self.burst = OffloadBurst { left, pushes: left > 1, waits: false };
         true
     }
@@ -97,11 +97,11 @@ impl TcpSender {
         (segments as u32).max(LEAST)
     }
 
-    /// Whether `room` in a window of `cwnd` segments is too little for a burst yet (`tcp_tso_should_defer`).
-    fn waits_for_more(&self, now: SendTime, room: u32, cwnd: u32) -> bool {
+    /// Whether `free` in a window of `cwnd` segments is too little for a burst yet (`tcp_tso_should_defer`).
+    fn waits_for_burst(&self, now: SendTime, free: u32, cwnd: u32) -> bool {
         let calm = matches!(self.state, State::Open | State::Reducing);
         let recent = self.sent_at.is_some_and(|sent_at| now - sent_at <= PATIENCE);
-        if !calm || !recent || room * WORTH_SENDING >= cwnd.min(self.receive_window.size()) {
+        if !calm || !recent || free * WORTH_SENDING >= cwnd.min(self.receive_window.size()) {
             return false;
         }
         let (Some(rack), Some(srtt)) = (&self.rack, self.rtt.smoothed()) else { return false };

@@ -89,7 +89,7 @@ impl TcpSender {
         let quiet = now - self.acked_at.map_or(sent_at, |acked_at| acked_at.max(sent_at));
         if self.state == State::Open && self.board.flight() == 0 && idle > self.rtt.rto() && self.has_new() {
             self.window.cwnd = self.window.cwnd.min(f64::from(self.config.initial_window));
-            self.law.on_idle(&mut self.window, quiet);
+            self.algorithm.on_idle(&mut self.window, quiet);
             self.sent_at = Some(now);
         }
     }
@@ -137,7 +137,7 @@ impl TcpSender {
     pub(super) fn send_again(&mut self, now: SendTime, number: u32) -> Segment {
         self.counts.retransmissions += 1;
         self.coupled.on_retransmission();
-        self.undo.on_sent_again(now);
+        self.undo.on_retransmission(now);
         self.segment(now, number, true)
     }
 

@@ -17,7 +17,7 @@ impl TcpSender {
         let flight = f64::from(self.board.flight() - self.limited);
         self.undo = Undo::default();
         let before = self.window.cwnd;
-        self.law.on_congestion(&mut self.window, now, Congestion::Ecn, flight);
+        self.algorithm.on_congestion(&mut self.window, now, Congestion::Ecn, flight);
         self.ecn.on_reduced(self.board.next());
         if self.config.sack && self.config.prr {
             let base = if self.rack.is_some() { before as u32 } else { self.board.flight() };
@@ -59,9 +59,10 @@ impl TcpSender {
             self.window.cwnd = self.prr.target();
         }
         // RFC 3168 §6.1.2: one reduction for all marks and losses of a window.
-        let answered = self.law.marks_count_as_losses() && self.ecn.has_answered_for(self.board.first());
+        let answered =
+            self.algorithm.marks_count_as_losses() && self.ecn.has_answered_for(self.board.first());
         if !answered {
-            self.law.on_congestion(&mut self.window, now, Congestion::Loss, flight);
+            self.algorithm.on_congestion(&mut self.window, now, Congestion::Loss, flight);
         }
         self.ecn.on_reduced(self.board.next());
         if !self.config.sack {
@@ -106,9 +107,10 @@ impl TcpSender {
     /// throughout the repair.
     pub(super) fn timeout_reduction(&mut self) -> Reduction {
         let first = Some(self.board.first());
-        let again = self.timed_out == first || (self.state == State::Loss && self.config.ns3_recovery);
+        let retransmitted =
+            self.timed_out == first || (self.state == State::Loss && self.config.ns3_recovery);
         self.timed_out = first;
-        if again {
+        if retransmitted {
             return Reduction::Again;
         }
         let reduced = match self.state {
@@ -141,10 +143,10 @@ impl TcpSender {
             Reduction::Before(flight) => {
                 // The algorithm takes note of the timeout, but its reduction is dropped.
                 let mut unheeded = self.window;
-                self.law.on_congestion(&mut unheeded, now, Congestion::Timeout, f64::from(flight));
+                self.algorithm.on_congestion(&mut unheeded, now, Congestion::Timeout, f64::from(flight));
             }
             Reduction::Of(flight) => {
-                self.law.on_congestion(&mut self.window, now, Congestion::Timeout, f64::from(flight));
+                self.algorithm.on_congestion(&mut self.window, now, Congestion::Timeout, f64::from(flight));
             }
         }
         self.window.cwnd = rest;

@@ -8,7 +8,7 @@ mod optimum;
 mod passivity;
 mod penalty;
 mod random;
-pub mod rest;
+pub mod solver;
 mod stability;
 
 pub(super) use equilibrium::DcccEquilibrium;

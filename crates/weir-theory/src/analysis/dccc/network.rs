@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use weir_cc::dccc::Config;
 use weir_units::{DataRate, TimeDelta};
 
-use super::rest;
+use super::solver;
 use crate::analysis::range::{FASTER, check, moving, refused, span};
 use weir_form::Problem;
 
@@ -155,13 +155,13 @@ pub(super) fn check_network(links: &[Link], users: &[DcccUser]) -> Result<(), Pr
 }
 
 /// The links and users in bit/s and s.
-pub(super) fn numbers(links: &[Link], users: &[DcccUser]) -> (Vec<rest::Link>, Vec<rest::User>) {
-    let link = |link: &Link| rest::Link {
+pub(super) fn numbers(links: &[Link], users: &[DcccUser]) -> (Vec<solver::Link>, Vec<solver::RoutedFlow>) {
+    let link = |link: &Link| solver::Link {
         capacity: link.capacity.bps_f64(),
         constant_traffic: link.constant_traffic.bps_f64(),
         buffer: link.buffer.map_or(f64::INFINITY, TimeDelta::secs_f64),
     };
-    let user = |user: &DcccUser| rest::User {
+    let user = |user: &DcccUser| solver::RoutedFlow {
         route: user.route.iter().map(|&link| link as usize).collect(),
         forward: user.forward(links).secs_f64(),
         back: user.back(links).secs_f64(),

@@ -14,7 +14,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::random::{Network, RandomNetworks};
-use super::rest::{Link, Rest, User};
+use super::solver::{Equilibrium, Link, RoutedFlow};
 use crate::analysis::entry::Analysis;
 use weir_form::Problem;
 
@@ -62,7 +62,7 @@ impl Analysis for Optimum {
             let (network, found) = parameters.resting(&mut dice)?;
             delay.push(compared(&network, &found, by_delay));
             let short = without_room(network);
-            let found = short.rest()?;
+            let found = short.equilibrium()?;
             loss.push(compared(&short, &found, by_loss));
         }
         let unsolved = delay.iter().chain(&loss).filter(|difference| difference.is_none()).count();
@@ -95,11 +95,15 @@ impl OptimumDifferences {
 /// The same network without queues, where no delay has a price.
 fn without_room(network: Network) -> Network {
     let links = network.links.into_iter().map(|link| Link { buffer: 1e-9, ..link });
-    let users = network.users.into_iter().map(|user| User { threshold: 1e3, ..user });
+    let users = network.users.into_iter().map(|user| RoutedFlow { threshold: 1e3, ..user });
     Network { links: links.collect(), users: users.collect() }
 }
 
-fn compared(network: &Network, found: &Rest, solve: fn(&Network) -> Option<Optimal>) -> Option<Difference> {
+fn compared(
+    network: &Network,
+    found: &Equilibrium,
+    solve: fn(&Network) -> Option<Optimal>,
+) -> Option<Difference> {
     let optimal = solve(network)?;
     let rates = optimal.rates.iter().zip(&found.rates).map(|(own, rest)| (own / rest - 1.0).abs());
     let by_loss = found.losses.iter().any(|&loss| loss > 0.0);
@@ -151,7 +155,7 @@ fn by_delay(network: &Network) -> Option<Optimal> {
         rows.add(&terms, link.capacity / UNIT);
     }
     logarithms(&mut rows, users, |user| user.least_rate() / UNIT);
-    let weight = |user: &User| user.least_rate() / UNIT * (user.back + user.threshold);
+    let weight = |user: &RoutedFlow| user.least_rate() / UNIT * (user.back + user.threshold);
     let linear = users.iter().map(|user| user.forward - user.threshold);
     // The solver minimises, so that the objective has the opposite sign.
     let costs: Vec<f64> = linear.chain(users.iter().map(|user| -weight(user))).collect();
@@ -186,7 +190,7 @@ fn by_loss(network: &Network) -> Option<Optimal> {
 }
 
 /// `t ≤ ln(x − least)` of each user: `(t, 1, x − least)` stands in the exponential cone.
-fn logarithms(rows: &mut ConstraintRows, users: &[User], least: impl Fn(&User) -> f64) {
+fn logarithms(rows: &mut ConstraintRows, users: &[RoutedFlow], least: impl Fn(&RoutedFlow) -> f64) {
     for (index, user) in users.iter().enumerate() {
         rows.add(&[(users.len() + index, -1.0)], 0.0);
         rows.add(&[], 1.0);
@@ -234,7 +238,7 @@ mod tests {
     use super::*;
 
     fn one_link(capacity: f64, buffer: f64) -> Network {
-        let user = User {
+        let user = RoutedFlow {
             route: vec![0],
             forward: 0.025,
             back: 0.025,

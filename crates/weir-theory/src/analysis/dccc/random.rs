@@ -5,7 +5,7 @@ use rand_pcg::Pcg64Mcg;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::rest::{Link, Rest, User, rest};
+use super::solver::{Equilibrium, Link, RoutedFlow, solve};
 use crate::analysis::range::{affordable, refused};
 use weir_form::Problem;
 
@@ -48,9 +48,9 @@ impl RandomNetworks {
     }
 
     /// The next network, and its equilibrium.
-    pub(super) fn resting(&self, dice: &mut impl Rng) -> Result<(Network, Rest), Problem> {
+    pub(super) fn resting(&self, dice: &mut impl Rng) -> Result<(Network, Equilibrium), Problem> {
         let network = Network::draw(dice, self.links, self.users);
-        let found = network.rest()?;
+        let found = network.equilibrium()?;
         Ok((network, found))
     }
 }
@@ -59,7 +59,7 @@ impl RandomNetworks {
 #[derive(Clone, Debug)]
 pub(super) struct Network {
     pub(super) links: Vec<Link>,
-    pub(super) users: Vec<User>,
+    pub(super) users: Vec<RoutedFlow>,
 }
 
 impl Network {
@@ -68,9 +68,10 @@ impl Network {
     pub(super) fn draw(dice: &mut impl Rng, links: u32, users: u32) -> Self {
         let count = dice.random_range(1..=links) as usize;
         let propagation: Vec<f64> = (0..count).map(|_| dice.random_range(5..=40_u32)).map(ms).collect();
-        let users: Vec<User> = (0..dice.random_range(1..=users)).map(|_| user(dice, &propagation)).collect();
+        let users: Vec<RoutedFlow> =
+            (0..dice.random_range(1..=users)).map(|_| user(dice, &propagation)).collect();
         let kept = |link: usize| -> f64 {
-            users.iter().filter(|user| user.route.contains(&link)).map(User::least_rate).sum()
+            users.iter().filter(|user| user.route.contains(&link)).map(RoutedFlow::least_rate).sum()
         };
         let links = (0..count).map(|index| Link {
             capacity: kept(index).max(100e3) * dice.random_range(1.2..4.0),
@@ -80,8 +81,8 @@ impl Network {
         Self { links: links.collect(), users }
     }
 
-    pub(super) fn rest(&self) -> Result<Rest, Problem> {
-        let found = rest(&self.links, &self.users);
+    pub(super) fn equilibrium(&self) -> Result<Equilibrium, Problem> {
+        let found = solve(&self.links, &self.users);
         found.ok_or_else(|| refused("seed", "another seed: a network does not rest"))
     }
 }
@@ -90,12 +91,12 @@ fn ms(ms: u32) -> f64 {
     f64::from(ms) * 1e-3
 }
 
-fn user(dice: &mut impl Rng, propagation: &[f64]) -> User {
+fn user(dice: &mut impl Rng, propagation: &[f64]) -> RoutedFlow {
     let first = dice.random_range(0..propagation.len());
     let route: Vec<usize> =
         (0..propagation.len()).filter(|&link| link == first || dice.random_range(0..2) == 1).collect();
     let forward: f64 = route.iter().map(|&link| propagation[link]).sum();
-    User {
+    RoutedFlow {
         route,
         forward,
         back: forward,
@@ -116,7 +117,7 @@ mod tests {
             for _ in 0..networks {
                 let Network { links, users } = Network::draw(&mut dice, most_links, most_users);
                 assert!(links.len() <= most_links as usize && users.len() <= most_users as usize);
-                let found = rest(&links, &users).expect("it rests");
+                let found = solve(&links, &users).expect("it rests");
                 assert!(found.residual < 1e-6, "{found:?}");
                 assert!(found.losses.iter().all(|&loss| loss == 0.0));
             }

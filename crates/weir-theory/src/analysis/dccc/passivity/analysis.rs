@@ -9,7 +9,7 @@ use weir_units::TimeDelta;
 use super::inequalities::NAMES;
 use super::{State, System};
 use crate::analysis::dccc::random::{Network, RandomNetworks};
-use crate::analysis::dccc::rest::User;
+use crate::analysis::dccc::solver::RoutedFlow;
 use crate::analysis::entry::Analysis;
 use crate::analysis::range::{LONGER, check, span};
 use weir_form::Problem;
@@ -138,10 +138,10 @@ impl Analysis for Passivity {
 impl Parameters {
     fn draw(&self, dice: &mut impl Rng) -> Result<System, Problem> {
         let (Network { links, users }, found) = self.random.resting(dice)?;
-        let steepest = |user: &User| user.price_scale / (user.threshold + user.back);
+        let steepest = |user: &RoutedFlow| user.price_scale / (user.threshold + user.back);
         let alpha = self.alpha_factor * users.iter().map(steepest).fold(0.0, f64::max);
         let eta = Config::default().gain;
-        let own = |user: &User| eta / (user.delay(&found.queues) + user.back);
+        let own = |user: &RoutedFlow| eta / (user.delay(&found.queues) + user.back);
         let gains = users.iter().map(|user| if self.equal_gains { eta / RTT } else { own(user) }).collect();
         Ok(System::new(links, users, gains, alpha, found))
     }

@@ -6,7 +6,7 @@ mod motion;
 
 pub(in crate::analysis) use analysis::Passivity;
 
-use super::rest::{Link, Rest, User};
+use super::solver::{Equilibrium, Link, RoutedFlow};
 
 /// Rates in bit/s and queues in s.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,7 +19,7 @@ struct State {
 #[derive(Clone, Debug)]
 struct System {
     links: Vec<Link>,
-    users: Vec<User>,
+    users: Vec<RoutedFlow>,
     /// `k_r` of each flow, in 1/s.
     gains: Vec<f64>,
     /// `α`, in 1/s.
@@ -28,7 +28,7 @@ struct System {
 }
 
 impl System {
-    fn new(links: Vec<Link>, users: Vec<User>, gains: Vec<f64>, alpha: f64, rest: Rest) -> Self {
+    fn new(links: Vec<Link>, users: Vec<RoutedFlow>, gains: Vec<f64>, alpha: f64, rest: Equilibrium) -> Self {
         Self { links, users, gains, alpha, rest: State { rates: rest.rates, queues: rest.queues } }
     }
 
@@ -55,7 +55,7 @@ impl System {
 
     /// `U'(x) − v(e) − de/dt` of each flow; times gain and rate it is `dx/dt`. Eq. (15).
     fn drive(&self, state: &State, growth: &[f64]) -> Vec<f64> {
-        let of = |(user, rate): (&User, &f64)| {
+        let of = |(user, rate): (&RoutedFlow, &f64)| {
             let gradient: f64 = user.route.iter().map(|&link| growth[link]).sum();
             user.utility_weight / rate - user.delay_price(user.delay(&state.queues)) - gradient
         };
