@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use weir_measure::results::ranking::{Criterion, LEAST_SEEDS};
 use weir_report::page::{self, Row, SummaryTable};
 use weir_scenario::registry::Registry;
-use weir_study::comparison::changes::{ControllerChange, Gap};
+use weir_study::comparison::changes::{ComparisonGap, ControllerChange};
 use weir_study::comparison::versus::{self, Loaded, Versus};
 
 use crate::args::ReportArgs;
@@ -82,7 +82,7 @@ pub(crate) fn report(args: &ReportArgs, registry: &Registry) -> Result<bool, Fai
     if args.fail_if_worse.is_none() {
         return Ok(true);
     }
-    let gaps = both.gaps.iter().map(Gap::in_words);
+    let gaps = both.gaps.iter().map(ComparisonGap::in_words);
     for line in worse.iter().cloned().chain(gaps) {
         // If this cannot be written, the exit code still reports it.
         let _ = writeln!(terminal::stderr(), "{line}");
@@ -119,7 +119,7 @@ fn change(change: &ControllerChange) -> Value {
             "unit": criterion.unit(),
             "first": before,
             "second": after,
-            "verdict": change.course(criterion),
+            "verdict": change.direction(criterion),
         })
     };
     json!({ "name": change.name, "criteria": Criterion::DOMINATING.map(of) })

@@ -1,4 +1,4 @@
-//! Traces from a user's own files: the form of a file, and the trace that it holds.
+//! Import of traces from a user's files: recognition of the format, and reading of the trace.
 
 use std::fs::File;
 use std::io::Read;
@@ -12,12 +12,12 @@ use weir_units::TimeDelta;
 use super::error::{BinError, FormError};
 use super::forms::TraceForm;
 use super::options::{ImportFinding, ImportForm, ReadOptions};
-use super::packets::MODIFIED;
+use super::packets::MODIFIED_MAGIC;
 use super::rates::RateFrom;
 use super::{iperf, table, transfer};
 
-/// Most bytes of a text; captures are read packet by packet.
-const MOST_TEXT: u64 = 256 << 20;
+/// Greatest number of bytes of a text; captures are read packet by packet.
+const MAX_TEXT: u64 = 256 << 20;
 const BYTE_ORDER_MARK: char = '\u{feff}';
 /// The first bytes of captures: pcapng, and pcap in either order, with µs, with ns and of the modified format.
 const CAPTURES: [[u8; 4]; 7] = [
@@ -26,11 +26,11 @@ const CAPTURES: [[u8; 4]; 7] = [
     [0xd4, 0xc3, 0xb2, 0xa1],
     [0xa1, 0xb2, 0x3c, 0x4d],
     [0x4d, 0x3c, 0xb2, 0xa1],
-    MODIFIED,
+    MODIFIED_MAGIC,
     [0x34, 0xcd, 0xb2, 0xa1],
 ];
 
-/// A trace from a file of another form, with findings about it.
+/// An imported trace, with findings about its file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Imported {
     /// The form of the file.
@@ -110,7 +110,7 @@ pub(super) fn read_own(path: &Path) -> Result<Trace, FormError> {
     form.read(&text).map(|(_, trace)| trace)
 }
 
-/// The name of a form in messages.
+/// The name of a format in messages.
 fn name(form: ImportForm) -> &'static str {
     match form {
         ImportForm::Mahimahi => "Mahimahi's form",
@@ -121,7 +121,7 @@ fn name(form: ImportForm) -> &'static str {
     }
 }
 
-/// The form of a file and its text, which a capture does not have.
+/// The format of a file and its text, which is empty for a capture.
 struct FileContent {
     form: ImportForm,
     text: String,
@@ -183,7 +183,7 @@ fn json_form(text: &str) -> Result<ImportForm, FormError> {
     }
 }
 
-/// The first bytes.
+/// The first bytes of a file.
 fn begin(path: &Path) -> Result<[u8; 4], FormError> {
     let mut begin = Vec::new();
     let file = File::open(path).and_then(|file| file.take(4).read_to_end(&mut begin));
@@ -194,12 +194,12 @@ fn begin(path: &Path) -> Result<[u8; 4], FormError> {
 
 fn text(path: &Path) -> Result<String, FormError> {
     let mut bytes = Vec::new();
-    let read = File::open(path).and_then(|file| file.take(MOST_TEXT + 1).read_to_end(&mut bytes));
+    let read = File::open(path).and_then(|file| file.take(MAX_TEXT + 1).read_to_end(&mut bytes));
     read.map_err(|error| FormError::whole(error.to_string()))?;
-    if bytes.len() as u64 > MOST_TEXT {
+    if bytes.len() as u64 > MAX_TEXT {
         return Err(FormError::whole(format!(
             "a text of more than {} MiB is not read; cut it",
-            MOST_TEXT >> 20
+            MAX_TEXT >> 20
         )));
     }
     String::from_utf8(bytes).map_err(|error| {

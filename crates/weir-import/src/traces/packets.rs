@@ -10,20 +10,20 @@ use super::error::FormError;
 use super::headers::{HeaderContents, HeaderReader, ip_header};
 use super::packet::Packet;
 
-/// Bytes that are read at a time, and the greatest length of a block.
+/// Number of bytes that are read at a time.
 const BUFFER: usize = 1 << 16;
-const LONGEST_BLOCK: usize = 1 << 24;
+const MAX_BLOCK: usize = 1 << 24;
 /// The first bytes of pcap in the modified format of Linux' old libpcap, big-endian: records have the interface, too.
-pub(super) const MODIFIED: [u8; 4] = [0xa1, 0xb2, 0xcd, 0x34];
+pub(super) const MODIFIED_MAGIC: [u8; 4] = [0xa1, 0xb2, 0xcd, 0x34];
 const NANOS: i128 = 1_000_000_000;
 
 /// The description of an interface.
 #[derive(Clone, Debug)]
 struct Interface {
     link: Linktype,
-    /// Ticks per second.
+    /// Number of ticks per second.
     resolution: u64,
-    /// Seconds.
+    /// Offset of the times, in seconds.
     offset: i64,
 }
 
@@ -33,7 +33,7 @@ pub(super) struct CaptureFacts {
     /// Number of interfaces.
     pub(super) interfaces: usize,
     /// Fragments of IP packets whose first fragment, which has the ports, was not captured before them.
-    pub(super) orphans: u64,
+    pub(super) orphan_fragments: u64,
 }
 
 /// Passes each packet of TCP or UDP to `visit`, in the order of the file.
@@ -69,13 +69,16 @@ pub(super) fn each(
                 (read, packet?)
             }
             Err(PcapError::Eof) => {
-                return Ok(CaptureFacts { interfaces: interfaces.len(), orphans: headers.orphans });
+                return Ok(CaptureFacts {
+                    interfaces: interfaces.len(),
+                    orphan_fragments: headers.orphan_fragments,
+                });
             }
             Err(PcapError::Incomplete(_)) => {
                 reader.refill().map_err(|_| wrong("the file cannot be read here"))?;
                 continue;
             }
-            Err(PcapError::BufferTooSmall) if capacity < LONGEST_BLOCK => {
+            Err(PcapError::BufferTooSmall) if capacity < MAX_BLOCK => {
                 capacity *= 2;
                 reader.grow(capacity);
                 reader.refill().map_err(|_| wrong("the file cannot be read here"))?;
@@ -96,11 +99,11 @@ pub(super) fn each(
     }
 }
 
-/// Whether the file begins as one of [`MODIFIED`] with its greatest byte first.
+/// Whether the file begins as one of [`MODIFIED_MAGIC`] with its greatest byte first.
 fn is_modified(path: &Path) -> bool {
     let mut begin = [0; 4];
     let read = File::open(path).and_then(|mut file| file.read_exact(&mut begin));
-    read.is_ok() && begin == MODIFIED
+    read.is_ok() && begin == MODIFIED_MAGIC
 }
 
 fn is_packet(block: &PcapBlockOwned<'_>) -> bool {

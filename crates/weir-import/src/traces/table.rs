@@ -1,15 +1,15 @@
-//! Tables of times and rates: a line of names, and columns with commas between them.
+//! Import of tables of times and rates (CSV): a line of names, then columns separated by commas.
 
 use csv::{ReaderBuilder, StringRecord, Trim};
 
-use super::error::{FormError, MOST_BINS};
+use super::error::{FormError, MAX_BINS};
 use super::options::{ImportFinding, ReadOptions};
 use super::rates::{RateFrom, close, trace_of};
 use weir_net::Trace;
 
-/// The columns that are read unless others are named.
-const TIME: &str = "seconds";
-const RATE: &str = "bits_per_second";
+/// Names of the columns that are read by default.
+const TIME_COLUMN: &str = "seconds";
+const RATE_COLUMN: &str = "bits_per_second";
 
 /// A row of the table, in the table's units.
 struct Row {
@@ -33,15 +33,15 @@ pub(crate) fn read(
         return Err(wrong(1, 1, "the file is empty"));
     }
     let columns = [
-        column(&names, options.time.as_deref().unwrap_or(TIME), "--time")?,
-        column(&names, options.rate.as_deref().unwrap_or(RATE), "--rate")?,
+        column(&names, options.time.as_deref().unwrap_or(TIME_COLUMN), "--time")?,
+        column(&names, options.rate.as_deref().unwrap_or(RATE_COLUMN), "--rate")?,
     ];
     let mut rows = Vec::new();
     for record in reader.into_records() {
         let record = record.map_err(|error| not_csv(&error))?;
         let row = row(&record, columns, text)?;
-        if rows.len() as u64 == MOST_BINS {
-            let problem = format!("{MOST_BINS} lines are the most; take longer intervals");
+        if rows.len() as u64 == MAX_BINS {
+            let problem = format!("{MAX_BINS} lines are the most; take longer intervals");
             return Err(wrong(row.line, 1, problem));
         }
         rows.push(row);
@@ -71,7 +71,8 @@ fn wrong(line: usize, column: usize, problem: impl Into<String>) -> FormError {
     FormError::Rates { line, column, problem: problem.into() }
 }
 
-/// The line where a record begins; the reader counts from behind the one before, empty lines included.
+/// Number of the line in which a record begins. The reader's position is after the previous record, so that it
+/// includes empty lines.
 fn line_of(position: &csv::Position, text: &str) -> usize {
     let rest = text.as_bytes().get(position.byte() as usize..).unwrap_or_default();
     let between = rest.iter().take_while(|byte| b"\r\n".contains(byte));

@@ -1,4 +1,5 @@
-//! Hosts of the TCP that the WebRTC project's simulator had in 2015.
+//! Hosts of a TCP flow by the simplified TCP of the WebRTC project's simulator of 2015 ([`crate::tcp`],
+//! `chromium.rs`).
 
 use weir_cc::SendTime;
 use weir_net::Time;

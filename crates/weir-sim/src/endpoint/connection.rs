@@ -80,8 +80,8 @@ impl SendingEnd {
         }
     }
 
-    /// Sends a message to the coupler and applies all actions of its answer; returns the message that follows from
-    /// those. A window is reduced once at most.
+    /// Sends a message to the coupler and applies all actions of its answer. Returns the message that follows from
+    /// those actions. A window is reduced at most once.
     fn exchange<M: Monitor>(
         &mut self,
         now: Time,
@@ -129,8 +129,8 @@ impl ReceivingEnd {
         Self { flow, config, receiver: TcpReceiver::new(config), key: ConnectionKey::default() }
     }
 
-    /// Takes a segment. The first segment of a later connection ends the one before; segments of earlier connections
-    /// are ignored.
+    /// Takes a segment. The first segment of a later connection replaces the previous connection. Segments of earlier
+    /// connections are ignored.
     pub(crate) fn on_segment(&mut self, local: ArrivalTime, key: ConnectionKey, segment: &Segment) {
         if key.connection > self.key.connection {
             self.key = key;

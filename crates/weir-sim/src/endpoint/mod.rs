@@ -1,4 +1,5 @@
-//! Hosts: they take packets from the network and give packets to it. Each has one next wake-up.
+//! Hosts, the ends of flows. They send packets into the network and receive packets from it. Each host has one next
+//! wake-up.
 
 mod chromium;
 mod connection;
@@ -21,11 +22,11 @@ use web::{WebClients, WebServer};
 use weir_world::host::{Clock, ConstantSource, Life, MediaSink, MediaSource};
 use weir_world::{FlowSpec, Monitor, PacketMeta, Traffic, purpose, stream};
 
-/// A host.
+/// One end of a flow, or of all flows of a call.
 #[derive(Debug)]
 pub(crate) enum Endpoint {
     Constant(ConstantSource),
-    /// Discards packets, or has none to take.
+    /// A host that discards packets, or receives none.
     Drain,
     MediaSource(Box<MediaSource>),
     MediaSink(Box<MediaSink>),
@@ -39,7 +40,7 @@ pub(crate) enum Endpoint {
 }
 
 impl Endpoint {
-    /// The two hosts of a flow, sender and receiver.
+    /// The two hosts of a flow: its sender and its receiver.
     pub(crate) fn pair(seed: u64, index: usize, spec: FlowSpec) -> [Self; 2] {
         let life = Life::of(index, &spec);
         let (near, far) = (Clock::new(spec.sender_clock), Clock::new(spec.receiver_clock));
@@ -185,7 +186,7 @@ impl Endpoint {
 }
 
 impl Endpoint {
-    /// Whether the packet is a copy of one that the host has, so that its payload does not count.
+    /// Whether the packet repeats data that the host has received, so that its payload does not count.
     #[inline]
     fn has_received(&self, packet: &SimPacket) -> bool {
         let Body::Segment(key, segment) = &packet.body else { return false };
@@ -196,7 +197,7 @@ impl Endpoint {
         }
     }
 
-    /// Applies a coupler's action for one of the host's flows; afterwards the host is woken.
+    /// Applies a coupler's action to one of the host's flows. The host is woken afterwards.
     pub(crate) fn apply<M: Monitor>(
         &mut self,
         now: Time,

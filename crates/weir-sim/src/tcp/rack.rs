@@ -1,8 +1,8 @@
-//! Loss detection by the times at which segments left (RFC 8985 §6, as in Linux). A segment, or its retransmission, is
-//! lost if another has arrived that left later.
+//! Loss detection by the times at which segments left (RACK, RFC 8985 §6, as in Linux). A segment or its
+//! retransmission is lost if a segment that left later has arrived.
 //!
-//! Original transmissions leave in the order of their numbers, so the lost ones lie below the scoreboard's divide.
-//! Retransmissions are in a queue in the order in which they left. Neither is ever searched as a whole.
+//! Original transmissions leave in the order of their numbers, so that the lost ones lie below the scoreboard's
+//! divide. Retransmissions are in a queue in the order in which they left. No search covers all outstanding segments.
 
 use std::collections::VecDeque;
 
@@ -12,10 +12,10 @@ use weir_world::tcp::{Acknowledgement, SackBlock};
 
 use crate::tcp::scoreboard::{DUP_THRESHOLD, Scoreboard};
 
-/// Initial number of copies; a power of two.
-const INITIAL: usize = 64;
+/// Initial capacity for copies; a power of two.
+const INITIAL_CAPACITY: usize = 64;
 
-/// The latest copy of a segment.
+/// The latest transmission of a segment.
 #[derive(Clone, Copy, Debug)]
 struct Copy {
     left: SendTime,
@@ -66,14 +66,14 @@ struct AckContext {
 }
 
 impl AckContext {
-    /// Whether the acknowledgement may be of an earlier copy than the one that left at `left`: it is too quick, or its
-    /// timestamp is older.
+    /// Whether the acknowledgement may be for an earlier copy than the one that left at `left`, because it came too
+    /// early or its timestamp is older.
     fn may_be_of_another(&self, left: SendTime, rtt: TimeDelta) -> bool {
         rtt < self.min_rtt || self.echo.is_some_and(|echo| echo < left)
     }
 }
 
-/// Round-trip times of the first and of the last segment of several.
+/// Round-trip times of the first and of the last of several segments.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct RttSpan(Option<(TimeDelta, TimeDelta)>);
 
@@ -97,7 +97,7 @@ pub(super) struct RackUpdate {
     /// Round-trip times of original transmissions that it acknowledges, unless it also acknowledges retransmitted
     /// segments.
     pub(super) acked: RttSpan,
-    /// The same for segments in SACK blocks.
+    /// Round-trip times of original transmissions that SACK blocks report.
     pub(super) sacked_in: RttSpan,
     /// The lowest segment that was sent once and has arrived.
     pub(super) original: Option<u32>,
@@ -105,10 +105,10 @@ pub(super) struct RackUpdate {
     pub(super) sacked: bool,
 }
 
-/// Newly arrived segments in a run.
+/// Segments of one contiguous range that have just arrived.
 #[derive(Clone, Copy, Debug, Default)]
 struct ArrivedRun {
-    /// Whether there are any.
+    /// Whether there are any segments.
     any: bool,
     /// Whether some of them were retransmitted.
     retransmitted: bool,
@@ -139,10 +139,10 @@ pub(super) struct FoundLosses {
 
 impl Rack {
     pub(super) fn new() -> Self {
-        Self::with_capacity_of(vec![Copy::NONE; INITIAL], VecDeque::new())
+        Self::with_capacity_of(vec![Copy::NONE; INITIAL_CAPACITY], VecDeque::new())
     }
 
-    /// A new instance in the memory of this one.
+    /// An empty instance that reuses the memory of this one.
     pub(super) fn emptied(mut self) -> Self {
         self.retransmitted.clear();
         Self::with_capacity_of(self.copies, self.retransmitted)
@@ -168,8 +168,8 @@ impl Rack {
         self.copies[self.slot(number)]
     }
 
-    /// Takes segment `number` that leaves. `first` is the first outstanding one; `next` the first that has not left
-    /// before.
+    /// Takes segment `number`, which leaves. `first` is the first outstanding segment, `next` the first that was
+    /// never sent.
     pub(super) fn on_sent(&mut self, now: SendTime, number: u32, first: u32, next: u32) {
         if (number - first) as usize >= self.copies.len() {
             self.grow(first, number);
@@ -264,8 +264,9 @@ impl Rack {
         run
     }
 
-    /// Reordering window (`RACK_reo_wnd`): time by which a segment may be late relative to others. Without any
-    /// reordering so far it is zero in recovery, and once as many segments have arrived as prove a loss without times.
+    /// Reordering window (`RACK_reo_wnd`): the time by which a segment may be late relative to others. It is zero
+    /// while no reordering has been observed, in recovery or once enough segments have arrived to prove a loss
+    /// without times.
     pub(super) fn tolerance(
         &self,
         board: &Scoreboard,
@@ -313,7 +314,7 @@ impl Rack {
                     break;
                 }
                 if now - copy.left < due {
-                    return (lost, self.latest_again(board, newest));
+                    return (lost, self.latest_retransmission(board, newest));
                 }
                 board.lose_again(number);
                 lost += 1;
@@ -377,8 +378,8 @@ impl Rack {
         None
     }
 
-    /// The same for retransmissions.
-    fn latest_again(&self, board: &Scoreboard, newest: Copy) -> Option<SendTime> {
+    /// As [`Self::latest_original`], for retransmissions.
+    fn latest_retransmission(&self, board: &Scoreboard, newest: Copy) -> Option<SendTime> {
         let earlier = self.retransmitted.partition_point(|&(order, _)| order < newest.order);
         let mut copies = self.retransmitted.range(..earlier).rev();
         copies.find_map(|&(order, number)| {
@@ -387,8 +388,8 @@ impl Rack {
         })
     }
 
-    /// Handles a retransmission timeout (RFC 8985 §6.3). The first outstanding segment is lost, and all that left
-    /// longer ago than the round-trip time of the last that arrived.
+    /// Handles a retransmission timeout (RFC 8985 §6.3). Lost are the first outstanding segment, and all that left
+    /// longer ago than the round-trip time of the last arrived one.
     pub(super) fn on_timeout(&mut self, now: SendTime, board: &mut Scoreboard) {
         let head = board.first();
         let mut retransmitted = core::mem::take(&mut self.retransmitted);

@@ -162,11 +162,11 @@ impl CheckResult {
     /// Result over the runs in which the check applies, or one that does not count without such runs; `values` are
     /// those of all runs.
     pub(super) fn applicable(check: &super::Check, values: Vec<Value>, applicable: &[bool]) -> Self {
-        let of_asked =
+        let of_applicable =
             values.iter().zip(applicable).filter(|(_, applicable)| **applicable).map(|(&value, _)| value);
-        let of_asked = Self::new(check, of_asked.collect());
+        let of_applicable = Self::new(check, of_applicable.collect());
         let void = (!applicable.contains(&true)).then_some(Verdict::NotAsked);
-        Self { values, void, ..of_asked }.judged()
+        Self { values, void, ..of_applicable }.judged()
     }
 
     /// Copy that does not count, if it is one of the `void` checks, each with the reason.

@@ -148,18 +148,18 @@ impl Fse {
 
     /// Whether the decision of a silent flow brings it back; a flow that missed feedback needs new feedback first.
     fn is_back(&self, place: usize, update: &Update) -> bool {
-        let deaf = self.flows.get(place).is_some_and(|flow| flow.deaf);
-        update.decision.why != ChangeReason::Timeout && (update.has_feedback || !deaf)
+        let misses_feedback = self.flows.get(place).is_some_and(|flow| flow.misses_feedback);
+        update.decision.why != ChangeReason::Timeout && (update.has_feedback || !misses_feedback)
     }
 
     /// The newest share of a flow that is still present.
     fn share_action(&mut self, place: usize) -> Option<CouplerAction> {
         let epoch = self.flows.epoch(place);
         let flow = self.flows.get_mut(place)?;
-        let group = self.algorithm.groups.get(flow.seat?.group)?;
+        let group = self.algorithm.groups.get(flow.slot?.group)?;
         match &mut flow.conversion {
             Some(conversion) => {
-                conversion.order(flow.in_force, group.sum, group.threshold).map(CouplerAction::Window)
+                conversion.allocate(flow.in_force, group.sum, group.threshold).map(CouplerAction::Window)
             }
             None => Some(CouplerAction::Rate { rate: DataRate::from_bps(flow.in_force as u64), epoch }),
         }
@@ -217,7 +217,7 @@ impl CouplingAlgorithm for Exchange {
     ) -> bool {
         let returning = frame.returning_rate(place, message);
         if let Some(present) = returning {
-            frame.come_back(now, place, present);
+            frame.rejoin(now, place, present);
         }
         returning.is_some()
     }

@@ -28,12 +28,12 @@ impl Fse {
         let decision = update.decision;
         let newest = self.flows.epoch(place);
         let Some(flow) = self.flows.get_mut(place) else { return };
-        (flow.conversion, flow.tells_rates) = (None, true);
+        (flow.conversion, flow.reports_rates) = (None, true);
         flow.rtt = decision.rtt.or(flow.rtt);
         let stale = flow.is_stale(update.epoch);
         let up_to_date = flow.is_up_to_date(update.epoch, newest);
         if !stale {
-            flow.waits_for = 0;
+            flow.awaited_epoch = 0;
         }
         let (rate, base) = (decision.rate.bps_f64(), decision.base.bps_f64());
         flow.in_force = if up_to_date { rate } else { f64::NAN };
@@ -62,7 +62,7 @@ impl Fse {
         if missed && !lost && self.others_have_feedback(now, place) {
             self.fall_silent(now, place);
             if let Some(flow) = self.flows.get_mut(place) {
-                flow.deaf = true;
+                flow.misses_feedback = true;
             }
             return;
         }
@@ -70,7 +70,7 @@ impl Fse {
         let rtt = self.round_trip(place, computed);
         let Some(flow) = self.flows.get_mut(place) else { return };
         if computed.has_feedback {
-            (flow.feedback_at, flow.deaf) = (now, false);
+            (flow.feedback_at, flow.misses_feedback) = (now, false);
         }
         let (by, rate) = (self.flows[place].rank, self.floored(place, computed.rate));
         let flow_update = FlowUpdate { by, rate, base: computed.base, why, rtt, stale };
@@ -95,7 +95,7 @@ impl Fse {
             sum::follow(&config, g, claim, now, flow_update)
         };
         if cut && let Some(flow) = self.flows.get_mut(place) {
-            flow.cuts.note(now, others, before / g.sum);
+            flow.cuts.record(now, others, before / g.sum);
         }
         if config.algorithm.is_passive() {
             self.answer(place, None);
@@ -145,7 +145,7 @@ impl Fse {
             flow.bound.follow(flow_update.rate, flow_update.base, flow_update.why, 0.0);
         }
         if flow.most() != before {
-            self.algorithm.groups.reseat(&mut self.flows, place);
+            self.algorithm.groups.reorder(&mut self.flows, place);
         }
     }
 
@@ -154,7 +154,7 @@ impl Fse {
         let Some((_, seat)) = self.seated(place) else { return };
         let share = self.algorithm.groups.get(seat.group).map_or(0.0, |group| group.share(seat.claim));
         if self.flows[place].bound.remove_above(share) {
-            self.algorithm.groups.reseat(&mut self.flows, place);
+            self.algorithm.groups.reorder(&mut self.flows, place);
         }
     }
 
@@ -183,7 +183,7 @@ impl Fse {
             // RFC 8699 §5.3.1 (3) (d): `FSE_R(i)` goes to every flow.
             let ordered = order(&mut self.flows, place, claim.share);
             if ordered && let Some(by) = cut_by {
-                self.flows[place].waits_for = if by == place { 0 } else { self.flows.epoch(place) };
+                self.flows[place].awaited_epoch = if by == place { 0 } else { self.flows.epoch(place) };
             }
         }
     }

@@ -20,9 +20,9 @@ impl Fse {
             return;
         };
         flow.rtt = cwnd_update.srtt.or(flow.rtt);
-        let another = conversion.learn(cwnd_update.base_rtt);
+        let another = conversion.on_base_rtt(cwnd_update.base_rtt);
         let present = conversion.rate(cwnd_update.before.cwnd);
-        let effect = conversion.hear(cwnd_update);
+        let effect = conversion.on_window(cwnd_update);
         if another && let Some(present) = present {
             self.measure_anew(place, present);
         }
@@ -51,8 +51,8 @@ impl Fse {
                 self.take(now, place, &computed, false);
             }
             RateUpdate::TimedOut { base, rate } => self.on_timer(now, place, base, rate),
-            RateUpdate::Nothing if cwnd_update.event == WindowEvent::TimedOut => self.reduce(place),
-            RateUpdate::Nothing => {}
+            RateUpdate::NoEffect if cwnd_update.event == WindowEvent::TimedOut => self.reduce(place),
+            RateUpdate::NoEffect => {}
         }
     }
 

@@ -123,10 +123,10 @@ fn named_flow(
     options: &ReadOptions,
 ) -> Result<(FlowKey, FlowExtent), FormError> {
     if flows.is_empty() {
-        let problem = match facts.orphans {
+        let problem = match facts.orphan_fragments {
             0 => "it has no packet of TCP or UDP over IP".to_owned(),
-            orphans => format!(
-                "it has {orphans} fragments of IP packets and none of the first ones, which have the ports; record those, too"
+            orphan_fragments => format!(
+                "it has {orphan_fragments} fragments of IP packets and none of the first ones, which have the ports; record those, too"
             ),
         };
         return Err(FormError::whole(problem));

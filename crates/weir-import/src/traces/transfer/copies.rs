@@ -1,11 +1,12 @@
-//! Packets captured more than once: at each interface of "any", at a bond and at its members, or by both sides of a mirror port.
+//! Detection of packets that were captured more than once: at each interface of "any", at a bond and at its members,
+//! or by both sides of a mirror port.
 
 use std::collections::HashMap;
 
 use super::super::packet::{FlowKey, Packet};
 
-/// Largest distance between copies, in ns.
-const APART: i64 = 1_000_000;
+/// Greatest time between copies of a packet, in ns.
+const MAX_DISTANCE: i64 = 1_000_000;
 /// Number of remembered packets above which old ones are dropped.
 const MAX_REMEMBERED: usize = 1 << 16;
 
@@ -31,7 +32,7 @@ impl RecentPackets {
 
     /// As [`Self::is_copy`], for a flow whose packets are known to differ.
     pub(super) fn is_repeated(&mut self, packet: &Packet) -> bool {
-        let near = |nanos: i64| (packet.nanos - nanos).abs() <= APART;
+        let near = |nanos: i64| (packet.nanos - nanos).abs() <= MAX_DISTANCE;
         if self.seen.len() >= MAX_REMEMBERED {
             self.seen.retain(|_, nanos| near(*nanos));
             // Above this number within 1 ms, further packets are not remembered, so that each is looked at once.

@@ -1,4 +1,4 @@
-//! Series back from their comma-separated values.
+//! Reader of time series from comma-separated values.
 
 use std::collections::BTreeMap;
 

@@ -55,15 +55,15 @@ impl TcpSender {
         if let Some(block) = duplicate {
             self.undo.on_duplicate(block);
         }
-        self.judge_probe(now, ack.cumulative, duplicate, delivered > 0);
+        self.evaluate_probe(now, ack.cumulative, duplicate, delivered > 0);
         let content = AckContent { acked, delivered, echo, update };
-        self.judge(now, &content);
+        self.update_state(now, &content);
         let found = self.find_lost(now);
         if marks > 0 {
             self.on_marks(now);
         }
         self.set_window(now, &content, marks, found.lost);
-        self.set_alarm(now, acked > 0 || self.reports_earlier_segment(now, &content), found.recheck);
+        self.set_timer(now, acked > 0 || self.reports_earlier_segment(now, &content), found.recheck);
         self.note_completion(now);
         rtt
     }
@@ -82,19 +82,19 @@ impl TcpSender {
         possible.then_some(block)
     }
 
-    /// Whether a segment has arrived that left before the first outstanding one did, so that the latter may well be in
-    /// flight.
+    /// Whether a segment has arrived that left before the first outstanding segment, so that the latter may still be
+    /// in flight.
     fn reports_earlier_segment(&self, now: SendTime, content: &AckContent) -> bool {
         let Some(rack) = self.rack.as_ref().filter(|_| self.board.flight() > 0) else { return false };
         content.update.sacked_in.first().is_some_and(|rtt| now - rtt < rack.left_at(self.board.first()))
     }
 
-    /// Changes the state by the content of the acknowledgement, apart from losses.
-    fn judge(&mut self, now: SendTime, content: &AckContent) {
+    /// Updates the state by the content of the acknowledgement, without the detection of losses.
+    fn update_state(&mut self, now: SendTime, content: &AckContent) {
         let first = self.board.first();
         let recovered = self.recover.is_none_or(|recover| first >= recover);
         match self.state {
-            State::Loss => self.judge_timeout(now, content, recovered),
+            State::Loss => self.evaluate_timeout(now, content, recovered),
             State::Recovery if recovered => {
                 if (self.undo.is_original(content.echo) || self.undo.was_spurious())
                     && self.undo_reduction(now)
@@ -128,27 +128,28 @@ impl TcpSender {
 
     /// Evaluates a timeout: it was spurious if a segment that was never retransmitted arrives (RFC 5682 §3.1, the form
     /// with SACK).
-    fn judge_timeout(&mut self, now: SendTime, content: &AckContent, recovered: bool) {
+    fn evaluate_timeout(&mut self, now: SendTime, content: &AckContent, recovered: bool) {
         let recover = self.recover.unwrap_or(0);
-        self.doubt.new_only = false;
+        self.suspected_timeout.new_only = false;
         let late = content.acked > 0 && (self.undo.is_original(content.echo) || self.undo.was_spurious());
-        let original = self.doubt.frto && content.update.original.is_some_and(|number| number < recover);
+        let original =
+            self.suspected_timeout.frto && content.update.original.is_some_and(|number| number < recover);
         if (late || original) && self.undo_reduction(now) {
             self.board.keep_all();
-            self.doubt.frto = false;
+            self.suspected_timeout.frto = false;
             self.state = State::Open;
             return;
         }
-        if self.doubt.frto {
+        if self.suspected_timeout.frto {
             if self.board.next() > recover {
-                self.doubt.frto = content.acked > 0 && !content.update.sacked; // step 3.a: otherwise the loss is real
+                self.suspected_timeout.frto = content.acked > 0 && !content.update.sacked; // step 3.a: otherwise the loss is real
             } else if content.acked > 0 && !recovered {
                 self.recover = Some(self.board.next()); // step 2.b
                 if self.has_new() {
-                    self.doubt.new_only = true;
+                    self.suspected_timeout.new_only = true;
                     return;
                 }
-                self.doubt.frto = false;
+                self.suspected_timeout.frto = false;
             }
         }
         if recovered {
@@ -169,12 +170,12 @@ impl TcpSender {
             _ => false,
         };
         if begins {
-            self.repair(now);
+            self.begin_repair(now);
         }
         found
     }
 
-    fn repair(&mut self, now: SendTime) {
+    fn begin_repair(&mut self, now: SendTime) {
         self.counts.fast_recoveries += 1;
         let flight = f64::from(self.board.flight().saturating_sub(self.limited));
         self.limited = 0;
@@ -183,7 +184,7 @@ impl TcpSender {
             self.remember_window();
             // RFC 3168 §6.1.2: once for all marks and losses of a window.
             let answered =
-                self.algorithm.marks_count_as_losses() && self.ecn.has_answered_for(self.board.first());
+                self.algorithm.marks_count_as_losses() && self.ecn.was_reduced_since(self.board.first());
             let before = self.window.cwnd;
             if !answered {
                 self.algorithm.on_congestion(&mut self.window, now, Congestion::Loss, flight);
@@ -192,8 +193,8 @@ impl TcpSender {
             self.recover = Some(self.board.next());
         }
         self.ecn.on_reduced(self.board.next());
-        self.doubt.new_only = false;
-        self.doubt.frto = false;
+        self.suspected_timeout.new_only = false;
+        self.suspected_timeout.frto = false;
         self.state = State::Recovery;
     }
 
@@ -227,6 +228,6 @@ impl TcpSender {
         if found.lost > 0 && before != State::Recovery && self.config.prr {
             self.window.cwnd = self.prr.window_by_progress(1, self.board.pipe(), false);
         }
-        self.wait_for_rest(now);
+        self.set_remaining_timeout(now);
     }
 }

@@ -67,7 +67,7 @@ impl Undo {
 impl TcpSender {
     /// Stores the window before it is reduced for a loss.
     pub(super) fn remember_window(&mut self) {
-        if !self.config.undo || self.coupled.is_on() {
+        if !self.config.undo || self.coupled.is_coupled() {
             return;
         }
         let Window { cwnd, ssthresh } = self.window;

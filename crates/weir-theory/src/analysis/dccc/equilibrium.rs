@@ -1,4 +1,5 @@
-//! The equilibrium of flows on any routes, and the closed form for one link.
+//! Analysis `dccc-equilibrium`: the equilibrium of DCCC's flows on any routes, and the closed form for one link
+//! (dccc-2017 eqs (15) to (19)).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

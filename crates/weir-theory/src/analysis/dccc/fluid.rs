@@ -1,4 +1,5 @@
-//! Integration of the fluid model with delays: its stability and its final state.
+//! Analysis `dccc-fluid`: integration of DCCC's fluid model with delays, its stability and its final state (dccc-2017
+//! §IV-B).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -128,17 +129,17 @@ impl Analysis for Fluid {
         let equilibrium = solver::solve(&links, &users).ok_or_else(no_equilibrium)?;
         parameters.check_times(&users, &equilibrium)?;
         let course = parameters.integrate(&equilibrium)?;
-        Ok(parameters.judge(&course, equilibrium))
+        Ok(parameters.evaluate(&course, equilibrium))
     }
 }
 
-/// Capacity of a link that limits no flow.
-const WIDE: f64 = 1e30;
-/// Upper limit of the integration's steps, each counted for all links and flows. At the limit it takes some seconds, and its
-/// history half a gigabyte.
-const MOST_STEPS: f64 = 2e7;
-/// Upper limit of the points of all flows.
-const MOST_SHOWN: f64 = 2e6;
+/// Capacity in bit/s of a link that limits no flow.
+const UNLIMITED_CAPACITY: f64 = 1e30;
+/// Greatest number of integration steps, counted for each link and flow. They take some seconds, and their history
+/// half a gigabyte.
+const MAX_STEPS: f64 = 2e7;
+/// Greatest number of points of all flows' series.
+const MAX_POINTS: f64 = 2e6;
 
 impl Parameters {
     fn check_times(&self, users: &[solver::RoutedFlow], equilibrium: &Equilibrium) -> Result<(), Problem> {
@@ -160,19 +161,19 @@ impl Parameters {
             ),
         ])?;
         let shown = f64::from(self.points) * users.len() as f64;
-        affordable("points", shown, MOST_SHOWN, "points of all flows", "`points` or of `users`")?;
+        affordable("points", shown, MAX_POINTS, "points of all flows", "`points` or of `users`")?;
         let hops: usize = users.iter().map(|user| user.route.len() + 3).sum();
         let steps = duration / step * (self.links.len() + hops) as f64;
         affordable(
             "step",
             steps,
-            MOST_STEPS,
+            MAX_STEPS,
             "steps of all links and flows",
             "`duration` over `step`, of `links` or of `users`",
         )
     }
 
-    /// The path of each user to its first link is a link of its own, without a queue.
+    /// Integrates the model. The path of each flow to its first link is a link of its own without a queue.
     fn integrate(&self, equilibrium: &Equilibrium) -> Result<Integration, Problem> {
         let link = |link: &Link| FluidLink {
             capacity: link.capacity.bps_f64(),
@@ -181,7 +182,7 @@ impl Parameters {
             propagation: link.propagation.secs_f64(),
         };
         let access = |user: &DcccUser| FluidLink {
-            capacity: WIDE,
+            capacity: UNLIMITED_CAPACITY,
             cross_traffic: 0.0,
             queue_limit: f64::INFINITY,
             propagation: user.access.secs_f64(),
@@ -210,7 +211,7 @@ impl Parameters {
         }
     }
 
-    fn judge(&self, course: &Integration, equilibrium: Equilibrium) -> Results {
+    fn evaluate(&self, course: &Integration, equilibrium: Equilibrium) -> Results {
         let values = course.rates[0].len();
         let tenth = (values / 10).max(1);
         let (last, before) = (values - tenth..values, values.saturating_sub(2 * tenth)..values - tenth);

@@ -2,7 +2,7 @@
 //! zero.
 //!
 //! Source: D'Aronco, Toni, Mena, Zhu, Frossard, "Improved Utility-based Congestion Control for Delay-Constrained
-//! Communication", 2017 ("dccc-2017"). Its flows are called flows here.
+//! Communication", 2017 ("dccc-2017"). The paper calls a flow a user.
 //!
 //! One number describes a link, its congestion level: the length of its queue, and beyond a full queue the loss. With
 //! the levels of all other links fixed, the arriving rate falls as the level rises. Bisection therefore finds the level

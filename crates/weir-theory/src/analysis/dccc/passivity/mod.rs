@@ -1,4 +1,5 @@
-//! Is the proof of stability right? Storage functions and inequalities of appendix A on random networks without delay.
+//! Test of the stability proof of dccc-2017 (§IV-A, appendix A): storage functions and inequalities on random
+//! networks without delay.
 
 mod analysis;
 mod inequalities;
@@ -8,7 +9,7 @@ pub(in crate::analysis) use analysis::Passivity;
 
 use super::solver::{Equilibrium, Link, RoutedFlow};
 
-/// Rates in bit/s and queues in s.
+/// State of a network: rates in bit/s and queues in s.
 #[derive(Clone, Debug, PartialEq)]
 struct State {
     rates: Vec<f64>,
@@ -54,7 +55,7 @@ impl System {
     }
 
     /// `U'(x) − v(e) − de/dt` of each flow; times gain and rate it is `dx/dt`. Eq. (15).
-    fn drive(&self, state: &State, growth: &[f64]) -> Vec<f64> {
+    fn rate_imbalance(&self, state: &State, growth: &[f64]) -> Vec<f64> {
         let of = |(user, rate): (&RoutedFlow, &f64)| {
             let gradient: f64 = user.route.iter().map(|&link| growth[link]).sum();
             user.utility_weight / rate - user.delay_price(user.delay(&state.queues)) - gradient
