@@ -1,9 +1,9 @@
-//! Path of an update: from a controller's rate to actions.
+//! Processing of an update in the Flow State Exchange, from a controller's rate to actions.
 
 use super::Fse;
 use super::config::{Algorithm, Updates};
 use super::flow::{Flow, GroupSlot};
-use super::passive::{self, Asking};
+use super::passive::{self, UpdatingFlow};
 use super::sum::{self, FlowUpdate};
 use crate::coupled::bound::DemandBound;
 use crate::coupled::frame::Members;
@@ -18,12 +18,12 @@ pub(super) struct ComputedRate {
     pub(super) rate: f64,
     pub(super) base: f64,
     pub(super) why: ChangeReason,
-    /// Whether feedback came from the path.
+    /// Whether new feedback from the path was used.
     pub(super) has_feedback: bool,
 }
 
 impl Fse {
-    /// Takes an update of a flow that is steered by rates.
+    /// Takes an update of a flow that is controlled by rates.
     pub(super) fn on_update(&mut self, now: SendTime, place: usize, update: &Update) {
         let decision = update.decision;
         let newest = self.flows.epoch(place);
@@ -54,7 +54,7 @@ impl Fse {
         !self.algorithm.config.algorithm.is_passive() && flow.whole(share) != flow.in_force
     }
 
-    /// A flow computed a rate: all get their shares, or only this flow.
+    /// Takes a computed rate. All flows get their shares, or only this flow.
     pub(super) fn take(&mut self, now: SendTime, place: usize, computed: &ComputedRate, stale: bool) {
         let missed = computed.why == ChangeReason::Timeout;
         let lost = missed && self.accepts(now, place);
@@ -107,7 +107,7 @@ impl Fse {
         }
     }
 
-    /// Limits a rate to the flow's least rate, and above zero: a sum of zero would stay zero.
+    /// The rate, limited to the flow's least rate and above zero: a sum of zero would stay zero.
     fn floored(&self, place: usize, rate: f64) -> f64 {
         let least = self.flows.get(place).map_or(0.0, Flow::least);
         let alone = self.peers(place).next().is_none();
@@ -118,7 +118,7 @@ impl Fse {
         }
     }
 
-    /// The round-trip time of a timer that this update starts.
+    /// Round-trip time for a timer that this update starts.
     fn round_trip(&self, place: usize, computed: &ComputedRate) -> weir_units::TimeDelta {
         let own = self.flows.get(place).and_then(|flow| flow.rtt);
         if computed.rate >= computed.base {
@@ -128,7 +128,8 @@ impl Fse {
             .unwrap_or(self.algorithm.config.unknown_rtt)
     }
 
-    /// Updates the bound of a flow without congestion: it begins with a fall and rises with the flow's own rate.
+    /// Updates the demand bound of a flow, which is set by a lower rate without congestion and rises with the flow's
+    /// own rate.
     fn follow_bounds(&mut self, place: usize, flow_update: &FlowUpdate) {
         let alone = self.peers(place).next().is_none();
         let passive = self.algorithm.config.algorithm == Algorithm::Rfc8699Passive;
@@ -149,7 +150,7 @@ impl Fse {
         }
     }
 
-    /// Lifts a bound that does not bind.
+    /// Removes a bound that is above the flow's share.
     fn lift_bound(&mut self, place: usize) {
         let Some((_, seat)) = self.seated(place) else { return };
         let share = self.algorithm.groups.get(seat.group).map_or(0.0, |group| group.share(seat.claim));
@@ -158,8 +159,8 @@ impl Fse {
         }
     }
 
-    /// The active algorithms: every flow gets its share. After a cut by `cut_by` the others' updates count again once
-    /// they have taken theirs.
+    /// Sends every flow its share, in the active algorithms. After a cut by `cut_by` the updates of the other flows
+    /// count again once they have taken their shares.
     pub(super) fn distribute(&mut self, group: usize, cut_by: Option<usize>) {
         let config = self.algorithm.config;
         let Some(g) = self.algorithm.groups.get_mut(group) else { return };
@@ -188,10 +189,10 @@ impl Fse {
         }
     }
 
-    /// The passive algorithms: the updating flow is answered.
+    /// Answers the updating flow, in the passive algorithms.
     fn answer(&mut self, place: usize, appendix_c: Option<&FlowUpdate>) {
         let Some((flow, GroupSlot { group, claim })) = self.seated(place) else { return };
-        let mut asking = Asking { claim, desired: flow.most(), least: flow.least() };
+        let mut asking = UpdatingFlow { claim, desired: flow.most(), least: flow.least() };
         let Some(g) = self.algorithm.groups.get_mut(group) else { return };
         if g.claims.len() == 1 {
             asking.least = 0.0;
@@ -212,7 +213,7 @@ impl Fse {
     }
 }
 
-/// Orders a flow to its share, unless that is its rate in use. Returns whether it is ordered.
+/// Queues a flow's share as its next action, unless that is its rate in use. Returns whether it is queued.
 fn order(flows: &mut Members<Flow>, place: usize, share: f64) -> bool {
     let follows = flows.get_mut(place).is_some_and(|flow| flow.follow(share));
     if follows {
