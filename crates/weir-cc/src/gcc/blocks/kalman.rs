@@ -43,7 +43,7 @@ impl ScalarKalman {
     /// estimate `m` in ms.
     pub(crate) fn update(&mut self, d: f64, inter_departure: TimeDelta) -> f64 {
         self.noise.on_sample(inter_departure);
-        self.noise.learn(d - self.m); // eq. (16)
+        self.noise.on_innovation(d - self.m); // eq. (16)
         let predicted = self.p + self.config.state_noise;
         self.gain = predicted / (predicted + self.noise.variance()); // eq. (12)
         self.m = (1.0 - self.gain) * self.m + self.gain * d; // eq. (11)
