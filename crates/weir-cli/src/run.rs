@@ -112,7 +112,7 @@ impl Invocation<'_> {
         let shown = |name: &str| -> Result<Scenario, Failure> {
             let mut scenario =
                 effective::scenario(&self.args.changes, self.registry, name, &all, &self.store)?;
-            scenario.controllers = demo::contestants(&scenario.controllers);
+            scenario.controllers = demo::candidates(&scenario.controllers);
             Ok(scenario)
         };
         let (alone, beside) = (shown(demo::ALONE)?, shown(demo::BESIDE_CUBIC)?);

@@ -102,8 +102,8 @@ fn run(args: &SuiteArgs, suite: &Suite, registry: &Registry) -> Result<bool, Fai
     sweeps_fit(args, &request, &store)?;
     no_stand_ins(args, &request, &store)?;
     let base = args.baseline.as_deref().map(|path| SuiteResult::read(path, &request, &store)).transpose()?;
-    let yardsticks = if args.no_cache { None } else { cache::yardsticks() };
-    let plan = request.plan()?.keeping(yardsticks.as_ref());
+    let reference_runs = if args.no_cache { None } else { cache::reference_runs() };
+    let plan = request.plan()?.keeping(reference_runs.as_ref());
     let mut output = OutputDestinations::prepare(args, registry, suite, &cases)?;
     let kept = ResultStore { parts: &args.parts, jobs: args.jobs, quiet: args.quiet, what: &suite.name };
     let Some(run) = kept.run(&plan, &store, output.keeping())? else { return Ok(true) };

@@ -143,8 +143,8 @@ fn link(imported: &Imported, target: &TraceDestination) -> String {
 fn print(args: &TraceImportArgs, imported: &Imported, target: &TraceDestination) -> Result<(), Failure> {
     let mut out = terminal::stdout();
     writeln!(out, "{}", terminal::bold(&args.file.display().to_string()))?;
-    for ImportFinding { what, is } in &imported.findings {
-        writeln!(out, "{what:<15} {is}")?;
+    for ImportFinding { subject, statement } in &imported.findings {
+        writeln!(out, "{subject:<15} {statement}")?;
     }
     let (least, most) = extremes(imported);
     writeln!(out, "{:<15} {}", "duration", imported.trace.duration())?;
@@ -162,7 +162,8 @@ fn print(args: &TraceImportArgs, imported: &Imported, target: &TraceDestination)
 }
 
 fn print_json(args: &TraceImportArgs, imported: &Imported, target: &TraceDestination) -> Result<(), Failure> {
-    let finding = |ImportFinding { what, is }: &ImportFinding| json!({ "what": what, "is": is });
+    let finding =
+        |ImportFinding { subject, statement }: &ImportFinding| json!({ "what": subject, "is": statement });
     let (least, most) = extremes(imported);
     let object = json!({
         "file": args.file.display().to_string(),

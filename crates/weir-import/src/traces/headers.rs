@@ -1,4 +1,4 @@
-//! The flow, the length and the identity of a captured packet, by its headers.
+//! Flow, length and identity of a captured packet, from its headers.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -15,12 +15,12 @@ use super::packet::{CopyIdentity, FlowKey, PacketPart};
 
 /// The type of links with Ethernet headers.
 const ETHERNET: i32 = 1;
-/// Bytes of a payload that distinguish packets: sequence numbers are among them.
-const HASHED: usize = 128;
+/// Number of payload bytes that distinguish packets; they include sequence numbers.
+const HASHED_BYTES: usize = 128;
 /// Number of fragmented packets whose first fragment is remembered, in each of two generations.
-const MOST_DATAGRAMS: usize = 50_000;
+const MAX_DATAGRAMS: usize = 50_000;
 
-/// The contents of a packet's headers.
+/// Content of a packet's headers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct HeaderContents<'a> {
     pub(super) flow: FlowKey,
@@ -42,18 +42,18 @@ pub(crate) struct UdpContents<'a> {
     pub(crate) hops: u8,
 }
 
-/// Reads the headers of packets, in the order of the file.
+/// Reader of the headers of packets, in the order of the file.
 #[derive(Debug, Default)]
 pub(super) struct HeaderReader {
-    firsts: Firsts,
-    /// Fragments behind the first of a packet whose first was not there before them.
-    pub(super) orphans: u64,
+    firsts: FragmentPorts,
+    /// Number of further fragments whose first fragment was not captured before.
+    pub(super) orphan_fragments: u64,
 }
 
-/// The ports of packets by their first fragments: of the latest ones, and of those before them.
+/// Ports of fragmented packets from their first fragments, in two generations.
 #[derive(Debug, Default)]
-struct Firsts {
-    late: HashMap<DatagramKey, PortPair>,
+struct FragmentPorts {
+    recent: HashMap<DatagramKey, PortPair>,
     before: HashMap<DatagramKey, PortPair>,
 }
 
@@ -91,8 +91,8 @@ pub(super) fn ip_header(link: Linktype) -> Option<usize> {
 }
 
 impl HeaderReader {
-    /// The headers of a packet of `whole` bytes, of which `data` was captured, whose IP header is `header` bytes behind its
-    /// begin. The result is `None` for packets other than TCP or UDP over IP.
+    /// The headers of a packet of `whole` bytes with the captured bytes `data`, whose IP header begins at `header`.
+    /// Returns `None` for packets other than TCP or UDP over IP.
     pub(crate) fn read<'a>(
         &mut self,
         interface: usize,
@@ -124,7 +124,7 @@ impl HeaderReader {
                     return None;
                 }
                 let Some(ports) = self.firsts.of(&ip.datagram(interface)) else {
-                    self.orphans += 1;
+                    self.orphan_fragments += 1;
                     return None;
                 };
                 (ports, PacketPart::Later)
@@ -136,16 +136,16 @@ impl HeaderReader {
     }
 }
 
-impl Firsts {
+impl FragmentPorts {
     fn add(&mut self, datagram: DatagramKey, ports: PortPair) {
-        if self.late.len() >= MOST_DATAGRAMS {
-            self.before = mem::take(&mut self.late);
+        if self.recent.len() >= MAX_DATAGRAMS {
+            self.before = mem::take(&mut self.recent);
         }
-        self.late.insert(datagram, ports);
+        self.recent.insert(datagram, ports);
     }
 
     fn of(&self, datagram: &DatagramKey) -> Option<PortPair> {
-        self.late.get(datagram).or_else(|| self.before.get(datagram)).copied()
+        self.recent.get(datagram).or_else(|| self.before.get(datagram)).copied()
     }
 }
 
@@ -207,7 +207,7 @@ impl<'a> Ip<'a> {
     fn identity(&self) -> CopyIdentity {
         let mut hasher = DefaultHasher::new();
         (self.identification, self.offset, self.bytes).hash(&mut hasher);
-        let payload = &self.payload[..self.payload.len().min(HASHED)];
+        let payload = &self.payload[..self.payload.len().min(HASHED_BYTES)];
         // Network cards fill in checksums after the first place of a capture.
         let checksum = match (self.protocol, self.offset) {
             (IpNumber::TCP, None | Some(0)) => 16..18,

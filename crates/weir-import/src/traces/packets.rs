@@ -11,11 +11,11 @@ use super::error::FormError;
 use super::headers::{HeaderContents, HeaderReader, UdpContents, ip_header};
 use super::packet::Packet;
 
-/// Bytes that are read at a time, and the greatest length of a block.
+/// Number of bytes that are read at a time.
 const BUFFER: usize = 1 << 16;
-const LONGEST_BLOCK: usize = 1 << 24;
+const MAX_BLOCK: usize = 1 << 24;
 /// The first bytes of pcap in the modified format of Linux' old libpcap, big-endian: records have the interface, too.
-pub(super) const MODIFIED: [u8; 4] = [0xa1, 0xb2, 0xcd, 0x34];
+pub(super) const MODIFIED_MAGIC: [u8; 4] = [0xa1, 0xb2, 0xcd, 0x34];
 /// The first bytes of pcapng.
 const PCAPNG: [u8; 4] = [0x0a, 0x0d, 0x0d, 0x0a];
 const NANOS: i128 = 1_000_000_000;
@@ -24,9 +24,9 @@ const NANOS: i128 = 1_000_000_000;
 #[derive(Clone, Debug)]
 struct Interface {
     link: Linktype,
-    /// Ticks per second.
+    /// Number of ticks per second.
     resolution: u64,
-    /// Seconds.
+    /// Offset of the times, in seconds.
     offset: i64,
 }
 
@@ -36,7 +36,7 @@ pub(crate) struct CaptureFacts {
     /// Number of interfaces.
     pub(super) interfaces: usize,
     /// Fragments of IP packets whose first fragment, which has the ports, was not captured before them.
-    pub(super) orphans: u64,
+    pub(super) orphan_fragments: u64,
     /// The packet within which the file ends, counted from 1.
     pub(crate) cut: Option<u64>,
 }
@@ -76,7 +76,11 @@ pub(crate) fn each_in(
     let mut capacity = BUFFER;
     loop {
         let wrong = |problem: &str| FormError::Packet { number: number + 1, problem: problem.to_owned() };
-        let facts = |cut| CaptureFacts { interfaces: interfaces.len(), orphans: headers.orphans, cut };
+        let facts = |cut| CaptureFacts {
+            interfaces: interfaces.len(),
+            orphan_fragments: headers.orphan_fragments,
+            cut,
+        };
         let read = match reader.next() {
             Ok((read, block)) => {
                 let is_packet = is_packet(&block);
@@ -92,7 +96,7 @@ pub(crate) fn each_in(
                 reader.refill().map_err(|_| wrong("the file cannot be read here"))?;
                 continue;
             }
-            Err(PcapError::BufferTooSmall) if capacity < LONGEST_BLOCK => {
+            Err(PcapError::BufferTooSmall) if capacity < MAX_BLOCK => {
                 capacity *= 2;
                 reader.grow(capacity);
                 reader.refill().map_err(|_| wrong("the file cannot be read here"))?;
@@ -115,7 +119,7 @@ fn block_reader<'r>(mut input: impl Read + 'r) -> Result<Box<dyn PcapReaderItera
     read.map_err(|error| FormError::whole(error.to_string()))?;
     let refusal = match *head {
         [] => "the file is empty",
-        _ if head == MODIFIED => {
+        _ if head == MODIFIED_MAGIC => {
             "this is pcap of the modified format with its greatest byte first; `editcap -F pcap IN OUT` of Wireshark makes one \
              that is read"
         }

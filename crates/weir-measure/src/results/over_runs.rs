@@ -1,4 +1,4 @@
-//! From the values of single runs to statistics over runs.
+//! Statistics over runs, computed from the values of single runs.
 
 use std::collections::BTreeMap;
 
@@ -29,10 +29,10 @@ fn is_zero(count: &usize) -> bool {
 
 /// Values that can be summarised over runs.
 pub trait OverRuns {
-    /// The same with a [`Statistic`] in place of each [`Value`].
+    /// The type with a [`Statistic`] in place of each [`Value`].
     type Summary;
 
-    /// Summarises the first run and the others, in seed order.
+    /// Statistics over the first run and the others, in the order of seeds.
     fn over_runs(first: &Self, others: &[&Self]) -> Self::Summary;
 
     /// Removes every value, as of a run that shall not count.
@@ -58,7 +58,7 @@ impl OverRuns for Value {
 impl<T: OverRuns> OverRuns for Vec<T> {
     type Summary = Vec<T::Summary>;
 
-    /// Element by element; runs that have fewer elements than the first do not count for the rest.
+    /// Statistics of each element. Runs with fewer elements than the first have no value for the further ones.
     fn over_runs(first: &Self, others: &[&Self]) -> Self::Summary {
         let summarise = |(i, element): (usize, &T)| {
             let same: Vec<&T> = others.iter().filter_map(|other| other.get(i)).collect();
@@ -75,7 +75,7 @@ impl<T: OverRuns> OverRuns for Vec<T> {
 impl<T: OverRuns> OverRuns for BTreeMap<String, T> {
     type Summary = BTreeMap<String, T::Summary>;
 
-    /// Name by name, of the names of the first run.
+    /// Statistics for each name of the first run.
     fn over_runs(first: &Self, others: &[&Self]) -> Self::Summary {
         let summarise = |(name, element): (&String, &T)| {
             let same: Vec<&T> = others.iter().filter_map(|other| other.get(name)).collect();
@@ -89,7 +89,7 @@ impl<T: OverRuns> OverRuns for BTreeMap<String, T> {
     }
 }
 
-/// Implements [`OverRuns`] field by field; what comes before the semicolon is taken from the first run.
+/// Implements [`OverRuns`] for each field. Fields before the semicolon are taken from the first run.
 macro_rules! over_runs {
     ($type:ident { $($kept:ident),*; $($field:ident),* $(,)? }) => {
         impl OverRuns for $type<Value> {

@@ -178,8 +178,8 @@ pub struct ScatterPoint {
 /// Rank of a controller among the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ControllerRank {
-    /// A reference sender, not ranked.
-    Yardstick,
+    /// A reference sender, which is not ranked.
+    ReferenceSender,
     /// At least one other controller beats it.
     Behind,
     /// In the leading set.
@@ -223,7 +223,7 @@ pub struct Row {
     /// A value per column, or `None` where the metric is not defined.
     pub cells: Vec<Option<SummaryCell>>,
     /// Whether it is a reference sender, whose values are never the best.
-    pub is_yardstick: bool,
+    pub is_reference: bool,
     /// The runs that its values come from.
     pub kind: RowKind,
 }
@@ -243,7 +243,7 @@ pub enum RowKind {
 impl Row {
     /// The row of a candidate.
     pub fn of(name: &str, cells: Vec<Option<SummaryCell>>) -> Self {
-        Self { name: name.to_owned(), cells, is_yardstick: false, kind: RowKind::Alone }
+        Self { name: name.to_owned(), cells, is_reference: false, kind: RowKind::Alone }
     }
 }
 

@@ -6,6 +6,7 @@ use weir_measure::results::stats::Kind;
 /// A made-up comparison: `controllers` panels of `bins` bins of 100 ms with `signals` signals each.
 fn example(controllers: usize, bins: usize, signals: usize) -> PageInput {
     PageInput {
+        strips: Vec::new(),
         title: "One video call against one TCP flow".to_owned(),
         source: "scenario tcp-competition, 30 runs, seeds 1 to 30".to_owned(),
         verdict: "GCC keeps the queue short; NADA takes more of the link.".to_owned(),
@@ -273,7 +274,7 @@ fn scatter() -> Scatter {
         point("quick <b>", 590.0, 960.0, ControllerRank::Recommended),
         point("slow", 596.0, 2056.0, ControllerRank::Leading),
         point("behind", 400.0, 2300.0, ControllerRank::Behind),
-        point("fixed", 245.0, 1668.0, ControllerRank::Yardstick),
+        point("fixed", 245.0, 1668.0, ControllerRank::ReferenceSender),
     ];
     Scatter { points, note: "How sure that is.".to_owned() }
 }

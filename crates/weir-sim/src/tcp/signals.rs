@@ -1,4 +1,4 @@
-//! Signals of a sender.
+//! Signals of a TCP sender, the values that a report can plot.
 
 use weir_cc::Signal;
 use weir_world::tcp::TCP_SIGNALS;

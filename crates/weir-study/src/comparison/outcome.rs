@@ -54,7 +54,7 @@ pub struct RunSample {
 }
 
 impl Comparison {
-    /// The runs of `controllers`, which `summary` is of, over `traces`; its ranking is that of these runs.
+    /// The results of `controllers` over `traces`. `summary` has the statistics over these runs, and their ranking.
     pub fn new(summary: Summary, controllers: Vec<ControllerRuns>, traces: Vec<TraceUse>) -> Self {
         let mut comparison = Self { summary, controllers, traces };
         comparison.summary.ranking = comparison.ranking_beside(&comparison);

@@ -1,4 +1,4 @@
-//! A scenario run under several controllers and seeds.
+//! Request for a comparison: a scenario run under several controllers and seeds.
 
 use super::outcome::{Comparison, ControllerRuns, RecordedFlowCall, RunSample};
 use crate::runs::{Capture, CaptureFile, NoStore, Ran, RunError, RunWorld, Runner, Task, check_links};
@@ -55,7 +55,7 @@ pub struct ComparisonOptions<'a> {
     pub record: RecordedRuns,
 }
 
-/// Why a comparison cannot be made.
+/// Reasons for which a comparison fails.
 #[derive(Debug, thiserror::Error)]
 pub enum ComparisonError {
     /// A run failed.
@@ -145,7 +145,7 @@ impl ComparisonRequest<'_> {
         let ScenarioTrial { name, scenario, .. } = trial;
         let options = RunOptions { seed, controller: None, series: self.series && run == 0 };
         let task = Task::new(format!("{}/{name}/{seed}", scenario.name), scenario, options);
-        let folding = if run == 0 { KEPT_WHOLE } else { "" }.to_owned();
+        let folding = if run == 0 { WITH_SAMPLE } else { "" }.to_owned();
         let record = match record {
             RecordedRuns::None => false,
             RecordedRuns::First => run == 0,
@@ -194,8 +194,8 @@ impl<'a> Captures<'a> {
     }
 }
 
-/// The folding key of the first run of a controller.
-const KEPT_WHOLE: &str = "with sample";
+/// Key of the stored result of a controller's first run, which includes details.
+const WITH_SAMPLE: &str = "with sample";
 
 /// A scenario under one controller.
 struct ScenarioTrial {

@@ -1,4 +1,4 @@
-//! Tests from queues to groups: flows through drop-tail queues with bursts of background traffic, packet by packet.
+//! Tests from queues to groups: packets of flows through drop-tail queues with bursts of background traffic.
 
 use super::{Config, Detector, FlowStatistics};
 use crate::coupled::message::{FlowId, Statistics};

@@ -1,4 +1,4 @@
-//! Statistics at a TCP sender, by timestamps of the receiver.
+//! SBD statistics at a TCP sender, from the receiver's timestamps.
 
 use super::config::Config;
 use super::statistics::FlowStatistics;
@@ -22,23 +22,23 @@ impl SegmentStatistics {
         FlowStatistics::new(config).map(Self)
     }
 
-    /// Takes an acknowledgement of a segment that was `sent` first then and arrived at `arrived`; `acked` segments are
-    /// newly acknowledged.
+    /// Takes an acknowledgement of a segment that was first `sent` at that time and arrived at `arrived`; `acked`
+    /// segments are newly acknowledged.
     pub fn on_acknowledgement(&mut self, sent: SendTime, arrived: ArrivalTime, acked: u32) {
         self.0.on_arrivals(sent, arrived, acked);
     }
 
-    /// A segment that was `sent` then is sent again.
+    /// Counts the loss of a segment sent at `sent`, which is retransmitted.
     pub fn on_retransmission(&mut self, sent: SendTime) {
         self.0.on_losses(sent, 1);
     }
 
-    /// The statistics of the newest interval that has ended, once.
+    /// The statistics of the newest complete interval, returned once.
     pub fn poll(&mut self) -> Option<Statistics> {
         self.0.poll()
     }
 
-    /// Forgets everything after a change of the path.
+    /// Clears the history after a change of the path.
     pub fn reset(&mut self) {
         self.0.reset();
     }

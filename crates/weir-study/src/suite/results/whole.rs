@@ -27,7 +27,7 @@ impl SuiteResult {
         let reasons = [
             (
                 "Beyond physics, as the omniscient sender does not keep to it, and counted for nobody",
-                self.void(Verdict::BeyondPhysics, CheckResult::in_short),
+                self.void(Verdict::Unattainable, CheckResult::in_short),
             ),
             (
                 "No bound known, and counted for nobody: the omniscient sender does not keep to it, and others may",

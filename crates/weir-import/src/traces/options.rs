@@ -1,11 +1,11 @@
-//! Options for reading a file, and findings of an import about it.
+//! Options for the import of a file, and findings about its content.
 
 use super::units::{RateUnit, TimeUnit};
 
-/// A form that can be read.
+/// A format of files with traces that can be imported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ImportForm {
-    /// Opportunities, a line each.
+    /// Mahimahi's format: one delivery opportunity per line.
     Mahimahi,
     /// A table of times and rates.
     Csv,
@@ -17,39 +17,39 @@ pub enum ImportForm {
     Pcap,
 }
 
-/// Options for reading a file.
+/// Options for the import of a file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ReadOptions {
-    /// The name of the column with the times; else `seconds`.
+    /// Name of the column with the times; by default `seconds`.
     pub time: Option<String>,
-    /// The name of the column with the rates, else `bits_per_second`; or which of the sums of an iperf3 report.
+    /// Name of the column with the rates, by default `bits_per_second`. For an iperf3 report, the name of the sum.
     pub rate: Option<String>,
-    /// The unit of the times; else seconds.
+    /// Unit of the times; by default seconds.
     pub time_unit: Option<TimeUnit>,
-    /// The unit of the rates; else bit/s.
+    /// Unit of the rates; by default bit/s.
     pub rate_unit: Option<RateUnit>,
-    /// The flow of a capture, by its number in the list, from 1.
+    /// Number of the flow in a capture, from 1 in the order of size.
     pub flow: Option<usize>,
 }
 
 /// A finding of an import about a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ImportFinding {
-    /// Subject of the finding, in a word or two.
-    pub what: &'static str,
-    /// The statement.
-    pub is: String,
+    /// Subject of the finding, such as `flow` or `copies`.
+    pub subject: &'static str,
+    /// Statement about the subject.
+    pub statement: String,
 }
 
 impl ImportFinding {
-    /// The finding that `what` is `is`.
-    pub fn new(what: &'static str, is: impl Into<String>) -> Self {
-        Self { what, is: is.into() }
+    /// The finding with this `statement` about `subject`.
+    pub fn new(subject: &'static str, statement: impl Into<String>) -> Self {
+        Self { subject, statement: statement.into() }
     }
 }
 
 impl ReadOptions {
-    /// The first option that is given and does not apply to files of this form.
+    /// Name of the first given option that does not apply to files of this format.
     pub(super) fn unused(&self, form: ImportForm) -> Option<&'static str> {
         let (table, report) = (form == ImportForm::Csv, form == ImportForm::Iperf3);
         let given = [

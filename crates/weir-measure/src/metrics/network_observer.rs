@@ -1,4 +1,5 @@
-//! Observes a run while it lasts: bytes that wait and have passed, which no endpoint of a flow could know.
+//! Observer of the network during a run: bytes of a flow that wait at its bottlenecks, and bytes that have passed
+//! them. The endpoints of a flow cannot know these.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -10,28 +11,28 @@ use weir_world::PacketMeta;
 use super::plan::{FlowPlan, MeasurePlan};
 
 /// Length of a bin in nanoseconds.
-const BIN: u64 = 10_000_000;
-/// Number of bins after which all departures of arrived bytes are known.
-const UNSETTLED_BINS: usize = 400;
+const BIN_NANOS: u64 = 10_000_000;
+/// Number of bins after which all departures of arrived bytes are counted.
+const OPEN_BINS: usize = 400;
 
-/// Counts the bytes of each flow that have arrived at its bottlenecks and left them, by time. The recorder of the
-/// run writes; other holders of the observer may read meanwhile.
+/// Counter of the bytes of each flow that have arrived at its bottlenecks and left them, over time. The recorder of
+/// the run writes the counts; other holders of the observer may read them at the same time.
 ///
-/// Times come from [`PacketMeta`]: a packet comes to the first bottleneck when it has left its sender and crossed
-/// the links before. The packet has left the last one after the waiting time that it reports on arrival.
+/// Times follow from [`PacketMeta`]. A packet reaches the first bottleneck after it has left its sender and crossed
+/// the links before. It leaves the last one after the waiting time that it reports on arrival.
 pub struct NetworkObserver {
-    flows: Vec<Account>,
+    flows: Vec<FlowByteCounts>,
 }
 
-/// Counts of a [`NetworkObserver`] for a flow.
-struct Account {
-    /// Propagation before the first bottleneck, and from there to the receiver.
+/// The counts of a flow.
+struct FlowByteCounts {
+    /// Propagation delay before the first bottleneck, and from there to the receiver.
     before: TimeDelta,
     behind: TimeDelta,
     /// Bytes on the wire, by bin.
-    came: Box<[AtomicU32]>,
+    arrived: Box<[AtomicU32]>,
     left: Box<[AtomicU32]>,
-    /// Bytes that have arrived, by when they would have left the bottleneck.
+    /// Bytes that have arrived, by the time at which they left the bottleneck.
     passed: Box<[AtomicU32]>,
 }
 
@@ -43,7 +44,7 @@ pub struct BacklogReader {
 }
 
 impl NetworkObserver {
-    /// An observer of a run of this plan.
+    /// An observer of a run with this plan.
     pub fn new(plan: &MeasurePlan) -> Self {
         let bins = bin(plan.end) + 1;
         let empty = || (0..bins).map(|_| AtomicU32::new(0)).collect();
@@ -51,24 +52,24 @@ impl NetworkObserver {
             let links = flow.route.iter().map(|&link| &plan.links[link]);
             let before = links.take_while(|link| !link.bottleneck).map(|link| link.delay).sum();
             let behind = flow.propagation - before;
-            Account { before, behind, came: empty(), left: empty(), passed: empty() }
+            FlowByteCounts { before, behind, arrived: empty(), left: empty(), passed: empty() }
         };
         Self { flows: plan.flows.iter().map(account).collect() }
     }
 
-    /// Bytes of `flow` that waited at its bottlenecks at `at`; `backlog` goes on from its last time.
+    /// Number of bytes of `flow` that waited at its bottlenecks at `at`. `backlog` continues from its last time.
     pub fn waiting(&self, flow: usize, at: Time, backlog: &mut BacklogReader) -> u64 {
         let Some(account) = self.flows.get(flow) else { return 0 };
         let balance = |bin: usize| account.balance(bin);
-        let now = bin(at).min(account.came.len());
-        let settled = now.saturating_sub(UNSETTLED_BINS);
+        let now = bin(at).min(account.arrived.len());
+        let settled = now.saturating_sub(OPEN_BINS);
         backlog.bytes += (backlog.bin..settled).map(balance).sum::<i64>();
         backlog.bin = backlog.bin.max(settled);
         let rest: i64 = (backlog.bin..now).map(balance).sum();
         (backlog.bytes + rest).max(0) as u64
     }
 
-    /// Bytes of `flow` that passed its bottleneck from one time to another.
+    /// Number of bytes of `flow` that passed its bottleneck between two times.
     pub fn passed(&self, flow: usize, (from, to): (Time, Time)) -> u64 {
         let Some(account) = self.flows.get(flow) else { return 0 };
         let bins = account.passed.get(bin(from)..bin(to)).unwrap_or_default();
@@ -78,7 +79,7 @@ impl NetworkObserver {
     #[inline]
     pub(super) fn sent(&self, flow: usize, packet: &PacketMeta) {
         if let Some(account) = self.flows.get(flow).filter(|_| !packet.control) {
-            add(&account.came, packet.sent_at + account.before, packet.wire_size);
+            add(&account.arrived, packet.sent_at + account.before, packet.wire_size);
         }
     }
 
@@ -98,11 +99,11 @@ impl NetworkObserver {
     }
 }
 
-impl Account {
+impl FlowByteCounts {
     fn balance(&self, bin: usize) -> i64 {
         let of =
             |bins: &[AtomicU32]| bins.get(bin).map_or(0, |bytes| i64::from(bytes.load(Ordering::Relaxed)));
-        of(&self.came) - of(&self.left)
+        of(&self.arrived) - of(&self.left)
     }
 }
 
@@ -113,7 +114,7 @@ impl fmt::Debug for NetworkObserver {
 }
 
 fn bin(at: Time) -> usize {
-    (at.nanos() / BIN) as usize
+    (at.nanos() / BIN_NANOS) as usize
 }
 
 #[inline]
@@ -134,7 +135,7 @@ mod tests {
     const MS: fn(u64) -> Time = Time::from_millis;
 
     /// A link of 10 ms before the bottleneck, of 20 ms.
-    fn witness() -> NetworkObserver {
+    fn network_observer() -> NetworkObserver {
         let link = |ms, bottleneck| LinkPlan {
             name: String::new(),
             service: Service::Constant(DataRate::from_mbps(1)),
@@ -156,20 +157,20 @@ mod tests {
 
     #[test]
     fn a_packet_waits_from_when_it_has_come_to_the_bottleneck_for_as_long_as_it_says() {
-        let witness = witness();
+        let network_observer = network_observer();
         let own = packet(MS(100), TimeDelta::from_millis(200));
         let lost = packet(MS(150), TimeDelta::ZERO);
-        witness.sent(0, &own);
-        witness.sent(0, &lost);
-        witness.dropped(MS(260), 0, &lost);
-        witness.delivered(MS(340), 0, &own);
+        network_observer.sent(0, &own);
+        network_observer.sent(0, &lost);
+        network_observer.dropped(MS(260), 0, &lost);
+        network_observer.delivered(MS(340), 0, &own);
         let mut backlog = BacklogReader::default();
-        let mut waiting = |ms| witness.waiting(0, MS(ms), &mut backlog);
+        let mut waiting = |ms| network_observer.waiting(0, MS(ms), &mut backlog);
         assert_eq!([110, 120, 170, 270, 310, 320].map(&mut waiting), [0, 1000, 2000, 1000, 1000, 0]);
         assert_eq!(waiting(9000), 0, "long ago");
         // At the far end at 340 ms, 20 ms behind the bottleneck.
-        assert_eq!(witness.passed(0, (MS(300), MS(320))), 0);
-        assert_eq!(witness.passed(0, (MS(320), MS(330))), 1000);
-        assert_eq!(witness.waiting(7, MS(300), &mut BacklogReader::default()), 0, "nobody's");
+        assert_eq!(network_observer.passed(0, (MS(300), MS(320))), 0);
+        assert_eq!(network_observer.passed(0, (MS(320), MS(330))), 1000);
+        assert_eq!(network_observer.waiting(7, MS(300), &mut BacklogReader::default()), 0, "nobody's");
     }
 }
