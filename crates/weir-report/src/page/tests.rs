@@ -17,6 +17,7 @@ fn example(controllers: usize, bins: usize, signals: usize) -> PageInput {
         notes: vec!["Simulated.".to_owned()],
         seed: Some(1),
         runs: None,
+        strips: Vec::new(),
     }
 }
 
