@@ -6,7 +6,6 @@ use weir_measure::results::stats::Kind;
 /// A made-up comparison: `controllers` panels of `bins` bins of 100 ms with `signals` signals each.
 fn example(controllers: usize, bins: usize, signals: usize) -> PageInput {
     PageInput {
-        strips: Vec::new(),
         title: "One video call against one TCP flow".to_owned(),
         source: "scenario tcp-competition, 30 runs, seeds 1 to 30".to_owned(),
         verdict: "GCC keeps the queue short; NADA takes more of the link.".to_owned(),
@@ -18,6 +17,7 @@ fn example(controllers: usize, bins: usize, signals: usize) -> PageInput {
         notes: vec!["Simulated.".to_owned()],
         seed: Some(1),
         runs: None,
+        strips: Vec::new(),
     }
 }
 
