@@ -20,7 +20,7 @@ pub(crate) struct ImportArgs {
     /// The source (SSRC) of a stream of the call that is imported.
     #[arg(long, value_name = "NUMBER")]
     pub(crate) ssrc: Option<u32>,
-    /// Identifier of an RTP header extension in a capture, such as `transport-cc=3` or `abs-send-time=2`; may be given often.
+    /// Identifier of a header extension in a capture, such as `transport-cc=3` or `abs-send-time=2`; may be given often.
     #[arg(long, value_name = "NAME=ID")]
     pub(crate) extension_id: Vec<ExtensionId>,
     /// Interval of the feedback that is made for two captures, such as `50ms`.
