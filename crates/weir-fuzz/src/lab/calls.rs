@@ -53,7 +53,7 @@ mod tests {
             read(&input[1..], form, &CallOptions::default()).map_err(|error| error.to_string())
         };
         let log = kept(include_bytes!("../../../../fuzz/corpus/calls/event-log")).unwrap();
-        assert!(log.packets.len() > 50 && log.has_feedback() && log.loss_estimates.len() > 5, "{log:?}");
+        assert!(log.packets.len() > 30 && log.has_feedback() && log.loss_estimates.len() > 5);
         assert!(!log.probe_outcomes.is_empty() && !log.application_limits.is_empty());
         let call = kept(include_bytes!("../../../../fuzz/corpus/calls/recorded")).unwrap();
         assert!(call.packets.len() > 1);
