@@ -2,9 +2,11 @@
 
 mod attack;
 mod emulate;
+mod import;
 mod new;
 mod packets;
 mod reproduce;
+mod schema;
 mod suite;
 mod testbed;
 mod trace;
@@ -25,9 +27,11 @@ use weir_units::TimeDelta;
 
 pub(crate) use attack::AttackArgs;
 pub(crate) use emulate::EmulateArgs;
+pub(crate) use import::{CallDirection, ExtensionName, ImportArgs};
 pub(crate) use new::{NewCommand, NewControllerArgs};
 pub(crate) use packets::PacketArgs;
 pub(crate) use reproduce::{ReproduceArgs, ReproduceExtent};
+pub(crate) use schema::{SchemaArgs, SchemaOf};
 pub(crate) use suite::{GateArgs, SuiteArgs, SuiteCommand, SuiteDiffArgs, SuiteSource};
 pub(crate) use testbed::{Priority, TestbedArgs};
 pub(crate) use trace::{
@@ -92,6 +96,8 @@ pub(crate) enum Command {
     /// Look at traces of links, and make them from others.
     #[command(subcommand)]
     Trace(TraceCommand),
+    /// Read a recording of a call of your own, such as an event log of Chromium; for a link's trace: `weir trace import`.
+    Import(ImportArgs),
     /// Explain a metric, by the name of a column or of a key of the results; without a name, list them.
     Explain(ExplainArgs),
     /// Print a JSON Schema.
@@ -432,34 +438,6 @@ impl Listing {
     pub(crate) fn word(self) -> String {
         self.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
     }
-}
-
-#[derive(Debug, clap::Args)]
-pub(crate) struct SchemaArgs {
-    /// The kind of file.
-    #[arg(default_value = "scenario")]
-    pub(crate) what: SchemaOf,
-    /// The controller or coupler, for its options.
-    #[arg(required_if_eq("what", "options"))]
-    pub(crate) name: Option<String>,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum SchemaOf {
-    /// Scenario files.
-    Scenario,
-    /// The output of `weir run --json`.
-    Results,
-    /// The output of `weir testbed --json`.
-    Live,
-    /// Study files: suites and rows.
-    Study,
-    /// Study files with suites of one's own.
-    Suite,
-    /// The options of a controller or coupler.
-    Options,
-    /// Study files with rows, the claims of papers.
-    Row,
 }
 
 #[derive(Debug, clap::Args)]

@@ -8,6 +8,7 @@ mod args;
 mod attack;
 mod browser;
 mod cache;
+mod call_import;
 mod calls;
 mod check;
 mod compare;
@@ -108,6 +109,7 @@ fn run_with(registry: &Registry) -> ExitCode {
         Command::Trace(command) => trace::trace(&command),
         Command::Analyse(args) => analyse::analyse(&args),
         Command::List(args) => list::list(&args, registry),
+        Command::Import(args) => call_import::import(&args),
         Command::Explain(args) => explain::explain(&args, registry),
         Command::Schema(args) => list::schema(&args, registry),
         Command::New(command) => new::new(&command),

@@ -6,7 +6,7 @@ mod part;
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
-use std::io::{self, Read, Seek as _, Write as _};
+use std::io::{self, Read, Seek as _, Write};
 use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 
 use serde::Serialize;
@@ -241,10 +241,18 @@ impl OutputFile {
 
     /// Writes it.
     pub(crate) fn write(&self, content: &[u8]) -> Result<(), Failure> {
+        self.write_with(|destination| destination.write_all(content))
+    }
+
+    /// Writes it by `write`.
+    pub(crate) fn write_with(
+        &self,
+        write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> Result<(), Failure> {
         let (path, written) = match self {
-            Self::Direct(path) => (path, write_on(path, content)),
+            Self::Direct(path) => (path, write_on(path, write)),
             Self::Whole(path) => {
-                let part = PartialFile::beside(path).and_then(|part| part.filled(content));
+                let part = PartialFile::beside(path).and_then(|part| part.written(write));
                 let placed = part.and_then(|part| fs::rename(&part.path, path));
                 if placed.is_ok() {
                     remove_left(path.parent().unwrap_or(Path::new("")), |name| path.ends_with(name));
@@ -257,11 +265,11 @@ impl OutputFile {
 }
 
 /// Appends to the content of `path`.
-fn write_on(path: &Path, content: &[u8]) -> io::Result<()> {
+fn write_on(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
     match path.to_str() {
-        Some("/dev/stdout") => io::stdout().write_all(content).and_then(|()| io::stdout().flush()),
-        Some("/dev/stderr") => io::stderr().write_all(content),
-        _ => File::options().append(true).open(path)?.write_all(content),
+        Some("/dev/stdout") => write(&mut io::stdout()).and_then(|()| io::stdout().flush()),
+        Some("/dev/stderr") => write(&mut io::stderr()),
+        _ => write(&mut File::options().append(true).open(path)?),
     }
 }
 

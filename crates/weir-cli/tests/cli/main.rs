@@ -8,6 +8,7 @@ mod demo;
 mod docs;
 mod emulate;
 mod figures;
+mod import;
 mod listings;
 mod manual;
 mod open;

@@ -31,7 +31,9 @@ pub use tables::{
 /// Version of the form that this crate writes and reads.
 pub const FORMAT_VERSION: u32 = 1;
 /// Most packets that a call keeps; later packets are left out and a remark says so.
-pub const MOST_PACKETS: usize = 2_500_000;
+pub const MOST_PACKETS: usize = 2_000_000;
+/// Most rows of the tables other than packets; later ones are left out and a remark says so.
+pub const MOST_EVENTS: usize = 750_000;
 /// Greatest time of an event, and greatest length of a call, in µs: 6000 years.
 const MOST_TIME_US: i64 = 200_000_000_000_000_000;
 /// Most bytes of a packet.

@@ -48,7 +48,9 @@ pub fn read(source: impl Read, options: &CallOptions) -> Result<RecordedCall, Ca
     match end {
         MessageEnd::Whole if ended => {}
         MessageEnd::Whole => {
-            assembly.remark("The log has no end event: its recording was broken off, and the last seconds may be missing.");
+            assembly.remark(
+                "The log has no end event: its recording was broken off, and the last seconds may be missing.",
+            );
         }
         MessageEnd::Cut => assembly.remark("The log is cut off within a message; the call ends before it."),
         MessageEnd::Malformed(problem) => {
@@ -59,7 +61,7 @@ pub fn read(source: impl Read, options: &CallOptions) -> Result<RecordedCall, Ca
     assembly.finish()
 }
 
-/// Whether a file may be an event log: it begins with a message of a field that a log has, and the message with its time.
+/// Whether a file may be an event log: its first message is of a field that a log has, and begins with a time.
 pub(super) fn is_begin(begin: &[u8]) -> bool {
     /// The key of field 1 with an integer, which is the time in all of these messages.
     const TIME_KEY: u8 = 8;
