@@ -1,8 +1,8 @@
 //! Packets of a call: Chromium's dumps of decrypted packets, as text in its log or as rtpdump, and captures.
 //!
-//! A capture of unencrypted RTP, and a dump, have readable RTCP. One capture of SRTP has departures or arrivals, and
-//! sizes. Two captures, one at each end, are joined by source identifier and sequence number. Transport-wide numbers
-//! need the identifier of their header extension, which no packet states; without it packets are joined by RTP
+//! A capture of unencrypted RTP, and a dump, have readable RTCP. A single capture of SRTP has departures or arrivals,
+//! and sizes. Two captures, one at each end, are joined by source identifier and sequence number. Transport-wide
+//! numbers need the identifier of their header extension, which no packet states; without it packets are joined by RTP
 //! sequence numbers.
 
 mod assemble;
@@ -111,6 +111,7 @@ pub fn read_two(
         Ok(())
     })?;
     let joined = join.joined;
+    drop(join);
     let times = call.packets.sent_us.iter().zip(&call.packets.arrived_us);
     let pairs = times.filter_map(|(sent, arrived)| Some((sent.get()?, arrived.get()?)));
     let Some(clock) = ClockDifference::of(pairs).filter(|_| joined >= FEWEST_SHARED) else {
