@@ -104,7 +104,7 @@ pub struct PacketCounts {
     pub inside: u64,
     /// Lost outside of the links.
     pub lost_outside: u64,
-    /// Of no flow.
+    /// Packets of no known flow.
     pub unknown: u64,
 }
 
