@@ -18,7 +18,7 @@ fn words(text: &str, begin: &str, end: &str) -> Vec<String> {
 
 #[test]
 fn the_list_of_differences_from_libwebrtc_is_that_of_the_module() {
-    let begin = "Where it differs from libwebrtc";
+    let begin = "Differences from libwebrtc follow";
     let module: Vec<String> = read("crates/weir-cc/src/gcc/goog_cc/mod.rs")
         .lines()
         .map_while(|line| line.strip_prefix("//!"))
