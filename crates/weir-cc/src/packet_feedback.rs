@@ -18,7 +18,7 @@ pub const MOST_RECORDS: u64 = 1024;
 /// its transport-wide feedback.
 const MEMORY_TIME: TimeDelta = TimeDelta::from_millis(500);
 /// Capacity of the memory.
-const ROOM: usize = MOST_RECORDS as usize;
+const MAX_SEEN: usize = MOST_RECORDS as usize;
 /// Initial capacity for the records of one report.
 const INITIAL_RECORDS: usize = 16;
 
@@ -97,7 +97,7 @@ impl NumberMemory {
                 return None;
             }
             for _ in id..first {
-                make_room(&mut self.seen, ROOM);
+                make_room(&mut self.seen, MAX_SEEN);
                 self.seen.push_front(ReceivedNumber::missing(now));
             }
         }
@@ -108,7 +108,7 @@ impl NumberMemory {
     /// Numbers that are then too far behind are removed, and so are old reported ones.
     fn push(&mut self, open: OpenNumbers, id: u64, seen: ReceivedNumber) {
         let missing = (id - open.end).min(MOST_RECORDS - 1) as usize;
-        let over = (self.seen.len() + missing + 1).saturating_sub(ROOM);
+        let over = (self.seen.len() + missing + 1).saturating_sub(MAX_SEEN);
         self.forget(open, over);
         while self.seen.front().is_some_and(|oldest| (seen.at - oldest.at).abs() > MEMORY_TIME)
             && self.first(open) < open.begin
@@ -116,7 +116,7 @@ impl NumberMemory {
             self.forget(open, 1);
         }
         for seen in core::iter::repeat_n(ReceivedNumber::missing(seen.at), missing).chain([seen]) {
-            make_room(&mut self.seen, ROOM);
+            make_room(&mut self.seen, MAX_SEEN);
             self.seen.push_back(seen);
         }
     }

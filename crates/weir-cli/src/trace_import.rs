@@ -21,7 +21,7 @@ const BIN: TimeDelta = TimeDelta::from_millis(100);
 /// Reads the file, prints its properties, writes the trace and the link's table for a scenario.
 pub(crate) fn import(args: &TraceImportArgs) -> Result<(), Failure> {
     let target = TraceDestination::of(args)?;
-    let imported = read(&args.file, &asked(args)).map_err(|error| {
+    let imported = read(&args.file, &read_options(args)).map_err(|error| {
         Failure::Trace(TraceStoreError::Malformed { path: args.file.display().to_string(), error })
     })?;
     let text = imported
@@ -86,7 +86,7 @@ pub(crate) fn is_same(one: &Path, other: &Path) -> bool {
     one == other || matches!((one.canonicalize(), other.canonicalize()), (Ok(one), Ok(other)) if one == other)
 }
 
-fn asked(args: &TraceImportArgs) -> ReadOptions {
+fn read_options(args: &TraceImportArgs) -> ReadOptions {
     ReadOptions {
         time: args.time.clone(),
         rate: args.rate.clone(),

@@ -105,7 +105,7 @@ pub struct PacketCounts {
     pub inside: u64,
     /// Lost outside of the links.
     pub lost_outside: u64,
-    /// Between hosts, but of no flow.
+    /// Packets of no known flow.
     pub unknown: u64,
     /// Of other sources or to other destinations; they are ignored.
     pub foreign: u64,

@@ -206,12 +206,13 @@ impl Membership {
                 Some(AllocatedRate { rate })
             }
             CouplerAction::Window(window) => {
-                let told = self.window?.bytes_f64();
+                let reported = self.window?.bytes_f64();
                 let ordered = window.cwnd * self.segment.bytes_f64();
-                if !(told > 0.0 && ordered > 0.0 && ordered.is_finite()) {
+                if !(reported > 0.0 && ordered > 0.0 && ordered.is_finite()) {
                     return None;
                 }
-                let rate = if ordered == told { self.present } else { self.present.scale(ordered / told) };
+                let rate =
+                    if ordered == reported { self.present } else { self.present.scale(ordered / reported) };
                 self.share = Some(rate);
                 Some(AllocatedRate { rate })
             }

@@ -64,10 +64,10 @@ mod tests {
     use super::*;
 
     /// When ceilings in kbit/s, each with its time in ms, first contradict each other.
-    fn contradicted(told: impl IntoIterator<Item = (i64, u64)>) -> Option<i64> {
+    fn contradicted(received: impl IntoIterator<Item = (i64, u64)>) -> Option<i64> {
         let mut ceilings = Ceilings::default();
         let mut on = |(ms, kbps)| ceilings.on_ceiling(SendTime::from_millis(ms), DataRate::from_kbps(kbps));
-        told.into_iter().find(|&told| on(told)).map(|(ms, _)| ms)
+        received.into_iter().find(|&ceiling| on(ceiling)).map(|(ms, _)| ms)
     }
 
     /// Ceilings of an estimator in each second, beside forged ones each `every` ms.

@@ -142,7 +142,7 @@ impl OwnReports {
 
     /// Inserts `new` in order. Returns `false` if it is older than all remembered reports.
     fn insert(&mut self, new: ReportedCongestion) -> bool {
-        let place = self.reports[..self.count].partition_point(|told| told.sent <= new.sent);
+        let place = self.reports[..self.count].partition_point(|reported| reported.sent <= new.sent);
         if self.count < MAX_REPORTS {
             self.reports.copy_within(place..self.count, place + 1);
             self.reports[place] = new;
@@ -161,13 +161,13 @@ impl OwnReports {
         // The offset between the clocks is no delay.
         let base = match measure {
             CongestionMeasure::MeanDelay => {
-                self.reports[..self.count].iter().map(|told| told.congestion).min()
+                self.reports[..self.count].iter().map(|reported| reported.congestion).min()
             }
             _ => None,
         };
-        let level = |told: &ReportedCongestion| ReportedCongestion {
-            congestion: told.congestion - base.unwrap_or_default(),
-            ..*told
+        let level = |reported: &ReportedCongestion| ReportedCongestion {
+            congestion: reported.congestion - base.unwrap_or_default(),
+            ..*reported
         };
         let mut swings = false;
         for low in 1..self.count {
@@ -177,10 +177,10 @@ impl OwnReports {
             if fallen.counted || !is_fall {
                 continue;
             }
-            let told = &self.reports[..self.count];
+            let reported = &self.reports[..self.count];
             let mut before =
-                told[..low - 1].iter().rev().take_while(|was| fallen.sent - was.sent <= SWING_TIME);
-            let mut after = told[low + 1..].iter().take_while(|is| is.sent - high.sent <= SWING_TIME);
+                reported[..low - 1].iter().rev().take_while(|was| fallen.sent - was.sent <= SWING_TIME);
+            let mut after = reported[low + 1..].iter().take_while(|is| is.sent - high.sent <= SWING_TIME);
             // A fall is a swing if the signal was as low shortly before, or is as high again shortly after.
             let was_low = before.any(|was| level(was).is_near(&fallen) && level(was).is_half_of(&high));
             let is_high = after.any(|is| level(is).is_near(&high) && fallen.is_half_of(&level(is)));

@@ -31,7 +31,7 @@ impl FeedbackTimeout {
 
     /// As [`Self::new`], with steps of another length than a second.
     pub(crate) const fn with_step(timeout: TimeDelta, step: TimeDelta) -> Self {
-        Self { timeout, step: step, due: None, waiting: false, silent: false }
+        Self { timeout, step, due: None, waiting: false, silent: false }
     }
 
     /// Sets both times, from the next packet, feedback or step on.

@@ -134,8 +134,8 @@ impl CheckedSender {
         assert!(self.limits.clamp(rate) == rate, "{rate:?} outside {:?}", self.limits);
     }
 
-    /// Packets leave every 10 ms at the sending rate for `span`; the sender gets no feedback.
-    fn send_unheard(&mut self, span: TimeDelta) {
+    /// Sends packets every 10 ms at the sending rate for `span`, without feedback.
+    fn send_without_feedback(&mut self, span: TimeDelta) {
         const STEP: TimeDelta = TimeDelta::from_millis(10);
         for _ in 0..span.nanos() / STEP.nanos() {
             let size = self.sender.target().sending_rate * STEP;
@@ -146,12 +146,12 @@ impl CheckedSender {
         }
     }
 
-    /// Packets leave for 100 ms; feedback of every kind reports that the path carries them with ease.
+    /// Sends packets for 100 ms, and then feedback of every kind that reports that the path carries them with ease.
     fn send_with_ease(&mut self, own: Option<Ease>) {
         const ROUND: TimeDelta = TimeDelta::from_millis(100);
         let rtt = Some(TimeDelta::from_millis(80));
         let (first, began, rate) = (self.sent + 1, self.now, self.sender.target().sending_rate);
-        self.send_unheard(ROUND);
+        self.send_without_feedback(ROUND);
         let packets = self.sent + 1 - first;
         let results = (0..packets).map(|n| {
             let after = ROUND * (n as i64 + 1) / packets as i64;
@@ -228,10 +228,10 @@ pub(super) fn recovers(mut life: CheckedSender, calls: &[TimedCall], rounds: usi
         life.call(&(TimeDelta::ZERO, Call::Event(event), SendState::default()));
     }
     let mut before = life.sender.target().sending_rate;
-    life.send_unheard(TimeDelta::from_secs(1));
+    life.send_without_feedback(TimeDelta::from_secs(1));
     // The last feedback may have an effect after it: libwebrtc's next tick takes over a higher estimate.
     before = before.max(life.sender.target().sending_rate);
-    life.send_unheard(TimeDelta::from_secs(4));
+    life.send_without_feedback(TimeDelta::from_secs(4));
     let after = life.sender.target().sending_rate;
     assert!(after <= before.scale(0.5).max(limits.min()), "{before:?} → {after:?}");
     for _ in 0..rounds {

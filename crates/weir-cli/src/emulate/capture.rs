@@ -13,7 +13,7 @@ use weir_report::capture::PcapNg;
 use crate::failure::Failure;
 
 /// Packets that may wait for the file.
-const ROOM: usize = 1 << 15;
+const QUEUE_CAPACITY: usize = 1 << 15;
 /// Names of the interfaces: either side of the bottleneck of each direction.
 const INTERFACES: [&str; 4] = [
     "forward-before-bottleneck",
@@ -52,7 +52,7 @@ impl PathCapture {
         for name in INTERFACES {
             file.interface(name).map_err(unwritable)?;
         }
-        let (to, packets) = sync_channel(ROOM);
+        let (to, packets) = sync_channel(QUEUE_CAPACITY);
         let thread = thread::Builder::new().name("weir-capture".to_owned());
         capture.thread = Some(thread.spawn(move || write(file, &packets)).map_err(unwritable)?);
         Ok((capture, to))

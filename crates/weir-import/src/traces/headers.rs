@@ -39,17 +39,6 @@ pub(crate) struct UdpContents<'a> {
     pub(crate) hops: u8,
 }
 
-/// A datagram of UDP.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct UdpContents<'a> {
-    /// Its payload, as far as it was captured.
-    pub(crate) payload: &'a [u8],
-    /// Length of the payload by the header.
-    pub(crate) length: u32,
-    /// Remaining hops: TTL, or hop limit.
-    pub(crate) hops: u8,
-}
-
 /// Reader of the headers of packets, in the order of the file.
 #[derive(Debug, Default)]
 pub(super) struct HeaderReader {

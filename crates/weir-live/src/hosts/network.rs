@@ -17,7 +17,7 @@ use crate::log::HostLog;
 use crate::sys::socket_drops;
 
 /// Room for one packet.
-const ROOM: usize = 2048;
+const MAX_PACKET_BYTES: usize = 2048;
 /// Longest RTCP packet: longer ones do not cross a face, headers of IPv6 included.
 const RTCP_ROOM: usize = MTU - overhead(true);
 
@@ -29,8 +29,8 @@ pub(crate) struct LiveNetwork {
     pub(crate) sockets: Vec<HostSocket>,
     pub(crate) couplings: Couplings,
     pub(crate) log: HostLog,
-    rtcp: Box<[u8; ROOM]>,
-    packet: Box<[u8; ROOM]>,
+    rtcp: Box<[u8; MAX_PACKET_BYTES]>,
+    packet: Box<[u8; MAX_PACKET_BYTES]>,
     /// Packets that the system did not take.
     pub(crate) refused: u64,
     /// First error of a socket.
@@ -44,8 +44,8 @@ impl LiveNetwork {
             sockets: Vec::new(),
             couplings,
             log,
-            rtcp: Box::new([0; ROOM]),
-            packet: Box::new([0; ROOM]),
+            rtcp: Box::new([0; MAX_PACKET_BYTES]),
+            packet: Box::new([0; MAX_PACKET_BYTES]),
             refused: 0,
             error: None,
         }
@@ -144,7 +144,7 @@ impl World for LiveNetwork {
     }
 
     fn send_constant(&mut self, _: Time, flow: usize, meta: PacketMeta) {
-        let length = (meta.wire_size.saturating_sub(UDP_OVERHEAD) as usize).min(ROOM);
+        let length = (meta.wire_size.saturating_sub(UDP_OVERHEAD) as usize).min(MAX_PACKET_BYTES);
         self.packet[..length].fill(0);
         let route = route_of(flow, Side::Sender);
         self.log.sent_on(route, meta);

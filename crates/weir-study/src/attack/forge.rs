@@ -127,23 +127,14 @@ impl Forger {
                 self.report_no_congestion(now, number_before(seen, until));
             }
             ForgedFeedback::Coin(_) => {
-                self.report_until(now, seen, now - ONE_WAY * 2, |at| Some(clock(at) + ONE_WAY))
+                self.report_until(now, seen, now - ONE_WAY * 2, |at| Some(clock(at) + ONE_WAY));
             }
             // Attacks on a pair are in `super::pair`, those on the path in `super::path`.
             ForgedFeedback::Slander
             | ForgedFeedback::NumberAhead(_)
             | ForgedFeedback::MarkedOnPath
             | ForgedFeedback::HeldBack => {}
-            ForgedFeedback::Marks => {
-                let until = now - ONE_WAY * 2;
-                let records = self.records(seen, until, |at| Reception::At(clock(at) + ONE_WAY));
-                let marked = records.into_iter().map(|record| Record { ecn: Ecn::Ce, ..record });
-                let marked: Vec<Record> = marked.collect();
-                if !marked.is_empty() {
-                    self.report(now, seen.format, &marked);
-                    self.reported_until = until;
-                }
-            }
+            ForgedFeedback::Marks => self.report_marked(now, seen),
             ForgedFeedback::NoCongestion | ForgedFeedback::Congestion => {
                 let is_empty = matches!(self.attack.feedback, ForgedFeedback::NoCongestion);
                 self.report_own_and_per_packet(now, seen, is_empty);
@@ -171,14 +162,7 @@ impl Forger {
                 let at = clock(left) + ONE_WAY + TimeDelta::from_millis(ms);
                 self.report(now, seen.format, &[Record::new(number, Some(at))]);
             }
-            ForgedFeedback::Creep => {
-                let reported_until = seen.packets.iter().filter(|(at, _)| (from..=until).contains(at));
-                let reported_until = reported_until.zip(1..).map(|(&(left, number), step)| {
-                    Record::new(number, Some(clock(left) + ONE_WAY - ONE_WAY.scale(1.8) * step))
-                });
-                let records: Vec<Record> = reported_until.collect();
-                self.report(now, seen.format, &records);
-            }
+            ForgedFeedback::Creep => self.report_ever_earlier(now, seen, from, until),
             ForgedFeedback::Shrink => {
                 for ms in [25, 12, 5, 2, 1, 0] {
                     self.round_trip(now, ms, seen);
@@ -224,6 +208,30 @@ impl Forger {
                 self.waiting.push_back(bomb.repeat(36));
             }
         }
+    }
+
+    /// Writes a report of arrivals without queuing delay, all with a CE mark.
+    fn report_marked(&mut self, now: SendTime, seen: &ObservedCall) {
+        let until = now - ONE_WAY * 2;
+        let records = self.records(seen, until, |at| Reception::At(clock(at) + ONE_WAY));
+        let marked: Vec<Record> =
+            records.into_iter().map(|record| Record { ecn: Ecn::Ce, ..record }).collect();
+        if !marked.is_empty() {
+            self.report(now, seen.format, &marked);
+            self.reported_until = until;
+        }
+    }
+
+    /// Writes a report of the packets sent between `from` and `until`, each with a smaller delay than the one before.
+    fn report_ever_earlier(&mut self, now: SendTime, seen: &ObservedCall, from: SendTime, until: SendTime) {
+        let packets = seen.packets.iter().filter(|(at, _)| (from..=until).contains(at));
+        let records: Vec<Record> = packets
+            .zip(1..)
+            .map(|(&(left, number), step)| {
+                Record::new(number, Some(clock(left) + ONE_WAY - ONE_WAY.scale(1.8) * step))
+            })
+            .collect();
+        self.report(now, seen.format, &records);
     }
 
     /// Writes reports of an empty or congested path, in the controllers' own formats and as per-packet feedback.

@@ -162,15 +162,15 @@ impl EventSequence {
                     ..ReceptionReport::default()
                 };
                 highest = number;
-                let heard = SendTime::ZERO + arrival + PROPAGATION;
-                minute.reports.push((heard, StoredReport::Other(Report::Reception(report))));
+                let received_at = SendTime::ZERO + arrival + PROPAGATION;
+                minute.reports.push((received_at, StoredReport::Other(Report::Reception(report))));
             }
         }
         minute
     }
 
     fn poll(&mut self, receiver: &mut dyn Receiver, now: ArrivalTime) {
-        let heard = SendTime::ZERO + (now - ArrivalTime::ZERO) - OFFSET + PROPAGATION;
+        let received_at = SendTime::ZERO + (now - ArrivalTime::ZERO) - OFFSET + PROPAGATION;
         while let Some(report) = receiver.poll_report(now) {
             let stored = match report {
                 Report::Packets { records, number, at } => {
@@ -182,7 +182,7 @@ impl EventSequence {
                 Report::Reception(report) => StoredReport::Other(Report::Reception(report)),
                 Report::Native { report, echo } => StoredReport::Other(Report::Native { report, echo }),
             };
-            self.reports.push((heard, stored));
+            self.reports.push((received_at, stored));
         }
     }
 

@@ -117,7 +117,7 @@ impl Detector {
         let is_old = self.next.is_some_and(|next| interval < next);
         let Some(flow) = self.flow_mut(member) else { return false };
         // From now on the detector also waits for a flow that is late.
-        flow.tell(statistics);
+        flow.take_statistics(statistics);
         if is_old {
             return false;
         }

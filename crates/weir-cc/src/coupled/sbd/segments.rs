@@ -51,17 +51,17 @@ mod tests {
     #[test]
     fn loss_is_what_was_sent_again_of_what_was_sent() {
         let mut statistics = SegmentStatistics::new(Config::default()).unwrap();
-        let mut told = None;
+        let mut reported = None;
         for n in 0..70_i64 {
             let sent = SendTime::from_millis(10 * n);
             statistics.on_acknowledgement(sent, ArrivalTime::from_millis(10 * n + 40 + n % 3), 2);
             if n % 10 == 0 {
                 statistics.on_retransmission(sent);
             }
-            told = statistics.poll().or(told);
+            reported = statistics.poll().or(reported);
         }
         // 35 acknowledgements of 2 segments, 7 of which give samples, and 4 segments that were sent again.
-        let told = told.expect("an interval has ended");
-        assert_eq!((told.interval, told.samples, told.loss), (0, 7, 4.0 / 74.0));
+        let reported = reported.expect("an interval has ended");
+        assert_eq!((reported.interval, reported.samples, reported.loss), (0, 7, 4.0 / 74.0));
     }
 }

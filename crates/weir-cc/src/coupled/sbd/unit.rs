@@ -25,7 +25,7 @@ impl Flow {
         Self { member, unit, rate: 0.0, statistics: [None; MAX_LATE as usize + 1], newest: None }
     }
 
-    pub(super) fn tell(&mut self, statistics: &Statistics) {
+    pub(super) fn take_statistics(&mut self, statistics: &Statistics) {
         let known = &mut self.statistics[slot(statistics.interval)];
         if known.is_none_or(|waits| waits.interval <= statistics.interval) {
             *known = Some(*statistics);

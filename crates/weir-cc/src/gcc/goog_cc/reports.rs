@@ -46,9 +46,9 @@ impl Reports {
     /// packets have arrived since.
     pub(super) fn on_report(&mut self, report: ReceptionReport, now: SendTime) -> Option<(i64, u64)> {
         let news = self.losses.on_report(report.highest_sequence, report.cumulative_lost);
-        let told = news.filter(|&(lost, expected)| lost < expected.cast_signed())?;
+        let reported = news.filter(|&(lost, expected)| lost < expected.cast_signed())?;
         self.loss_reported_at = Some(now);
-        Some(told)
+        Some(reported)
     }
 
     /// Takes the round-trip time of a receiver report; returns the value that counts.
@@ -74,7 +74,7 @@ impl Reports {
     /// Whether losses are those of feedback, because receiver reports have covered no packet within the wait, or for
     /// a long time.
     pub(super) fn lack_losses(&self, now: SendTime) -> bool {
-        self.loss_reported_at.map_or(self.are_absent(now), |told| (now - told).abs() > REPORT_INTERVAL)
+        self.loss_reported_at.map_or(self.are_absent(now), |at| (now - at).abs() > REPORT_INTERVAL)
     }
 
     fn are_absent(&self, now: SendTime) -> bool {

@@ -55,7 +55,7 @@ impl Series {
                     *numbers = numbers.chunks(bins).map(|some| how.of(some)).collect();
                 }
                 ColumnValues::LimitingFactors(factors) => {
-                    *factors = factors.chunks(bins).map(most_frequent).collect()
+                    *factors = factors.chunks(bins).map(most_frequent).collect();
                 }
             }
         }
