@@ -31,7 +31,7 @@ fn table() -> String {
                 let own = property.strip_prefix(family).unwrap_or_default().trim_start_matches(", ");
                 *name = format!("{name}; {own}");
             }
-            None => merged.push((property.to_string(), why, laws)),
+            None => merged.push(((*property).to_owned(), why, laws)),
         }
     }
     merged.iter().map(|(property, why, laws)| format!("| {property} | {laws} | {why} |\n")).collect()
