@@ -34,7 +34,8 @@ fn table() -> String {
             None => merged.push(((*property).to_owned(), why, laws)),
         }
     }
-    merged.iter().map(|(property, why, laws)| format!("| {property} | {laws} | {why} |\n")).collect()
+    let row = |(property, why, laws): &(String, &str, String)| format!("| {property} | {laws} | {why} |\n");
+    merged.iter().map(row).collect()
 }
 
 #[test]
