@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Tables of docs/security.md from `weir attack`. With `effects`: the rates that an attack changes by 10 % or more, and missed aims. With `first`:
+# Tables of docs/security.md from `weir attack`. With `effects`: the rates that an attack changes by more than 10 %, and missed aims. With `first`:
 # attacks from the first second, the lowest rate of each controller. attacks.sh effects | first
 set -euo pipefail
 case ${1-} in

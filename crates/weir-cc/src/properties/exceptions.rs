@@ -31,10 +31,11 @@ fn table() -> String {
                 let own = property.strip_prefix(family).unwrap_or_default().trim_start_matches(", ");
                 *name = format!("{name}; {own}");
             }
-            None => merged.push((property.to_string(), why, laws)),
+            None => merged.push(((*property).to_owned(), why, laws)),
         }
     }
-    merged.iter().map(|(property, why, laws)| format!("| {property} | {laws} | {why} |\n")).collect()
+    let row = |(property, why, laws): &(String, &str, String)| format!("| {property} | {laws} | {why} |\n");
+    merged.iter().map(row).collect()
 }
 
 #[test]
