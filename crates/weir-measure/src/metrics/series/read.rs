@@ -226,7 +226,6 @@ mod tests {
             window: (weir_net::Time::ZERO, weir_net::Time::ZERO),
             flows,
             links: Vec::new(),
-            record: false,
             series: true,
             windows: Vec::new(),
             couplings: Vec::new(),
