@@ -3,6 +3,7 @@
 //! Readers stream: memory does not grow with the file beyond the call itself, and no length in a file is trusted for an
 //! allocation. No address, port, name, session description or other text of a file enters the call; source identifiers become 1, 2, 3.
 
+pub mod counters;
 mod error;
 pub mod event_log;
 mod forms;
