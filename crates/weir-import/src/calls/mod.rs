@@ -9,6 +9,7 @@ pub mod event_log;
 mod forms;
 mod options;
 mod uses;
+pub mod packets;
 
 pub use error::CallImportError;
 pub use forms::{CallForm, SNIFFED_BYTES, read, read_file, sniff, write};

@@ -22,11 +22,24 @@ const MOST_DATAGRAMS: usize = 50_000;
 
 /// The contents of a packet's headers.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct HeaderContents {
+pub(super) struct HeaderContents<'a> {
     pub(super) flow: FlowKey,
     pub(super) bytes: u32,
     pub(super) part: PacketPart,
     pub(super) identity: CopyIdentity,
+    /// The datagram, in a whole packet of UDP.
+    pub(super) udp: Option<UdpContents<'a>>,
+}
+
+/// A datagram of UDP.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct UdpContents<'a> {
+    /// Its payload, as far as it was captured.
+    pub(crate) payload: &'a [u8],
+    /// Length of the payload by the header.
+    pub(crate) length: u32,
+    /// Remaining hops: TTL, or hop limit.
+    pub(crate) hops: u8,
 }
 
 /// Reads the headers of packets, in the order of the file.
@@ -57,6 +70,8 @@ struct Ip<'a> {
     protocol: IpNumber,
     /// Length of the whole packet.
     bytes: u32,
+    /// TTL, or hop limit.
+    hops: u8,
     /// Identification of the packet, 0 without one.
     identification: u32,
     /// For a fragment: number of bytes of the packet's payload before it.
@@ -78,22 +93,27 @@ pub(super) fn ip_header(link: Linktype) -> Option<usize> {
 impl HeaderReader {
     /// The headers of a packet of `whole` bytes, of which `data` was captured, whose IP header is `header` bytes behind its
     /// begin. The result is `None` for packets other than TCP or UDP over IP.
-    pub(crate) fn read(
+    pub(crate) fn read<'a>(
         &mut self,
         interface: usize,
         link: Linktype,
         header: usize,
-        data: &[u8],
+        data: &'a [u8],
         whole: u32,
-    ) -> Option<HeaderContents> {
+    ) -> Option<HeaderContents<'a>> {
         let packet = if link.0 == ETHERNET {
             LaxSlicedPacket::from_ethernet(data).ok()?
         } else {
             LaxSlicedPacket::from_ip(data.get(header..)?).ok()?
         };
         let ip = Ip::of(&packet, whole)?;
+        let mut udp = None;
         let (ports, part) = match ip.offset {
-            None => (ports(&packet.transport?)?, PacketPart::Whole),
+            None => {
+                let transport = packet.transport?;
+                udp = udp_contents(&transport, ip.hops);
+                (ports(&transport)?, PacketPart::Whole)
+            }
             Some(0) => {
                 let ports = ports(&ip.first_transport()?)?;
                 self.firsts.add(ip.datagram(interface), ports);
@@ -112,7 +132,7 @@ impl HeaderReader {
         };
         let tcp = ip.protocol == IpNumber::TCP;
         let flow = FlowKey { from: (ip.from, ports.0), to: (ip.to, ports.1), tcp, interface };
-        Some(HeaderContents { flow, bytes: ip.bytes, part, identity: ip.identity() })
+        Some(HeaderContents { flow, bytes: ip.bytes, part, identity: ip.identity(), udp })
     }
 }
 
@@ -141,6 +161,7 @@ impl<'a> Ip<'a> {
                     to: IpAddr::V4(header.destination_addr()),
                     protocol: payload.ip_number,
                     bytes: bytes(u32::from(header.total_len())),
+                    hops: header.ttl(),
                     identification: u32::from(header.identification()),
                     offset: payload.fragmented.then(|| u32::from(header.fragments_offset().value()) * 8),
                     payload: payload.payload,
@@ -158,6 +179,7 @@ impl<'a> Ip<'a> {
                     to: IpAddr::V6(header.destination_addr()),
                     protocol: payload.ip_number,
                     bytes: bytes(if length == 0 { 0 } else { length + 40 }),
+                    hops: header.hop_limit(),
                     identification: fragment.as_ref().map_or(0, Ipv6FragmentHeaderSlice::identification),
                     offset: fragment
                         .filter(|_| payload.fragmented)
@@ -197,6 +219,14 @@ impl<'a> Ip<'a> {
         after.get(checksum.len()..).hash(&mut hasher);
         CopyIdentity { hash: hasher.finish(), numbered: self.identification != 0 }
     }
+}
+
+fn udp_contents<'a>(transport: &TransportSlice<'a>, hops: u8) -> Option<UdpContents<'a>> {
+    let TransportSlice::Udp(udp) = transport else { return None };
+    let payload = udp.payload();
+    // A length of 0 stands for that of the packet.
+    let length = u32::from(udp.length()).checked_sub(8).unwrap_or(payload.len() as u32);
+    Some(UdpContents { payload, length, hops })
 }
 
 fn ports(transport: &TransportSlice<'_>) -> Option<PortPair> {

@@ -10,7 +10,7 @@ use super::value::StatisticsValue;
 use crate::calls::{CallImportError, CallOptions, EndSelection};
 
 /// Most values of a file: each takes at most 48 bytes of memory.
-pub(super) const MOST_VALUES: usize = 2_000_000;
+pub(in crate::calls) const MOST_VALUES: usize = 2_000_000;
 /// Most objects of a file.
 const MOST_OBJECTS: usize = 20_000;
 /// Most connections of a file.
@@ -22,27 +22,27 @@ const LISTED: usize = 8;
 
 /// A connection by its place in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct ConnectionNumber(usize);
+pub(in crate::calls) struct ConnectionNumber(usize);
 
 /// A statistics object by connection and place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct ObjectNumber {
+pub(in crate::calls) struct ObjectNumber {
     connection: usize,
     object: usize,
 }
 
 /// Statistics of all connections of a file.
 #[derive(Debug, Default)]
-pub(super) struct StatisticsTable {
+pub(in crate::calls) struct StatisticsTable {
     identifiers: BTreeMap<String, usize>,
-    connections: Vec<Connection>,
+    connections: Vec<ConnectionStatistics>,
     objects: usize,
     values: usize,
     left_out: u64,
 }
 
 #[derive(Debug, Default)]
-struct Connection {
+struct ConnectionStatistics {
     identifiers: BTreeMap<String, usize>,
     objects: Vec<StatisticsObject>,
 }
@@ -51,24 +51,24 @@ struct Connection {
 struct StatisticsObject {
     kind: StatisticsKind,
     source: Option<u32>,
-    numbers: BTreeMap<&'static str, Column<f64>>,
-    labels: BTreeMap<&'static str, Column<&'static str>>,
+    numbers: BTreeMap<&'static str, StatisticsColumn<f64>>,
+    labels: BTreeMap<&'static str, StatisticsColumn<&'static str>>,
 }
 
 /// Times in µs and values.
 #[derive(Debug)]
-struct Column<T> {
+struct StatisticsColumn<T> {
     times: Vec<i64>,
     values: Vec<T>,
 }
 
-impl<T> Default for Column<T> {
+impl<T> Default for StatisticsColumn<T> {
     fn default() -> Self {
         Self { times: Vec::new(), values: Vec::new() }
     }
 }
 
-impl<T: Copy> Column<T> {
+impl<T: Copy> StatisticsColumn<T> {
     fn push(&mut self, time_us: i64, value: T) {
         self.times.push(time_us);
         self.values.push(value);
@@ -87,7 +87,7 @@ impl<T: Copy> Column<T> {
 
 impl StatisticsTable {
     /// The connection of this identifier.
-    pub(super) fn connection(&mut self, identifier: &str) -> Option<ConnectionNumber> {
+    pub(in crate::calls) fn connection(&mut self, identifier: &str) -> Option<ConnectionNumber> {
         if let Some(&number) = self.identifiers.get(identifier) {
             return Some(ConnectionNumber(number));
         }
@@ -96,12 +96,12 @@ impl StatisticsTable {
             return None;
         }
         self.identifiers.insert(identifier.to_owned(), self.connections.len());
-        self.connections.push(Connection::default());
+        self.connections.push(ConnectionStatistics::default());
         Some(ConnectionNumber(self.connections.len() - 1))
     }
 
     /// The object of this identifier, and of this type when it is new.
-    pub(super) fn object(
+    pub(in crate::calls) fn object(
         &mut self,
         connection: ConnectionNumber,
         identifier: &str,
@@ -128,7 +128,7 @@ impl StatisticsTable {
     }
 
     /// Adds a value of a member; one of another type than the member's is skipped.
-    pub(super) fn add(
+    pub(in crate::calls) fn add(
         &mut self,
         at: ObjectNumber,
         member: StatisticsMember,
@@ -170,7 +170,7 @@ impl StatisticsTable {
         }
     }
 
-    pub(super) fn add_label(
+    pub(in crate::calls) fn add_label(
         &mut self,
         at: ObjectNumber,
         name: &'static str,
@@ -184,12 +184,12 @@ impl StatisticsTable {
     }
 
     /// Notes `values` that are not kept.
-    pub(super) const fn leave_out(&mut self, values: usize) {
+    pub(in crate::calls) const fn leave_out(&mut self, values: usize) {
         self.left_out += values as u64;
     }
 
     /// Takes the room for a value.
-    pub(super) fn has_room(&mut self) -> bool {
+    pub(in crate::calls) fn has_room(&mut self) -> bool {
         let room = self.values < MOST_VALUES;
         self.values += usize::from(room);
         self.left_out += u64::from(!room);
@@ -200,7 +200,7 @@ impl StatisticsTable {
     ///
     /// # Errors
     /// There is no statistic, or several connections could be meant.
-    pub(super) fn finish(mut self, options: &CallOptions) -> Result<RecordedCall, CallImportError> {
+    pub(in crate::calls) fn finish(mut self, options: &CallOptions) -> Result<RecordedCall, CallImportError> {
         self.connections.retain(|connection| connection.values() > 0);
         let chosen = self.choose(options)?;
         let mut builder = CallBuilder::new(RecordingSource::Counters);
@@ -236,7 +236,9 @@ impl StatisticsTable {
             return Err(CallImportError::Lacking(problem.to_owned()));
         }
         if let Some(ssrc) = options.ssrc {
-            let has = |connection: &Connection| connection.objects.iter().any(|own| own.source == Some(ssrc));
+            let has = |connection: &ConnectionStatistics| {
+                connection.objects.iter().any(|own| own.source == Some(ssrc))
+            };
             return self.connections.iter().position(has).ok_or_else(|| {
                 CallImportError::Lacking(format!(
                     "no stream has the source identifier {ssrc} of --ssrc; the file has {}",
@@ -244,7 +246,7 @@ impl StatisticsTable {
                 ))
             });
         }
-        let weight = |connection: &Connection| {
+        let weight = |connection: &ConnectionStatistics| {
             let [sent, received] = connection.video_bytes();
             match options.direction {
                 EndSelection::Sent => (sent, connection.values()),
@@ -284,7 +286,7 @@ impl StatisticsTable {
     }
 }
 
-impl Connection {
+impl ConnectionStatistics {
     fn values(&self) -> usize {
         self.objects.iter().map(StatisticsObject::values).sum()
     }
@@ -330,7 +332,7 @@ impl StatisticsObject {
     fn enter(self, number: u32, builder: &mut CallBuilder) {
         let kind = self.kind.name();
         for (name, column) in self.numbers {
-            let Column { times, values } = column.in_order();
+            let StatisticsColumn { times, values } = column.in_order();
             touch(builder, &times);
             builder.call_mut().counters.push(CounterSeries {
                 name: format!("{kind}.{name}"),
@@ -340,7 +342,7 @@ impl StatisticsObject {
             });
         }
         for (name, column) in self.labels {
-            let Column { times, values } = column.in_order();
+            let StatisticsColumn { times, values } = column.in_order();
             touch(builder, &times);
             let mut labels: Vec<String> = Vec::new();
             let places = values.into_iter().map(|value| {

@@ -103,12 +103,14 @@ impl<'de> Visitor<'de> for DumpNode<'_> {
                     members.next_value::<IgnoredAny>()?;
                 }
                 "id" | "type" | "timestamp" => object.describe(&name, members.next_value()?),
-                _ => match StatisticsMember::of_name(&name) {
-                    Some(member) => object.add(member, members.next_value()?),
-                    None => {
-                        members.next_value_seed(DumpNode { table: self.table, identifier: Some(name) })?
+                _ => {
+                    if let Some(member) = StatisticsMember::of_name(&name) {
+                        object.add(member, members.next_value()?);
+                    } else {
+                        let node = DumpNode { table: &mut *self.table, identifier: Some(name) };
+                        members.next_value_seed(node)?;
                     }
-                },
+                }
             }
         }
         object.enter(self.table);

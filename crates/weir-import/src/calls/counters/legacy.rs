@@ -70,7 +70,6 @@ fn stream(sent: bool, member: &str) -> Option<LegacyMember> {
         "googNacksReceived" | "googNacksSent" => ("nackCount", 1.0),
         "googPlisReceived" | "googPlisSent" => ("pliCount", 1.0),
         "googFirsReceived" | "googFirsSent" => ("firCount", 1.0),
-        "googInterframeDelayMax" | "googCodecName" | "googTrackId" => return None,
         "bytesSent" | "bytesReceived" | "packetsSent" | "packetsReceived" | "packetsLost"
         | "framesEncoded" | "framesDecoded" | "hugeFramesSent" | "qpSum" | "ssrc" => (member, 1.0),
         _ => return None,

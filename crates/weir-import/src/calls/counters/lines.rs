@@ -74,7 +74,8 @@ struct LineReader {
 }
 
 impl LineReader {
-    /// Method, connection, value, further ones, and the time since the event before in ms; old files have the time itself.
+    /// Method, connection, value, further ones, and the time since the event before in ms; old files have the time
+    /// itself.
     fn event(&mut self, event: &[Value], table: &mut StatisticsTable) {
         let [method, connection, value, .., time] = event else { return };
         if let Some(stamp) = time.as_f64() {
@@ -120,12 +121,11 @@ impl LineReader {
                 let number = name.parse().ok().and_then(StatisticsMember::of_number);
                 let Some(member) = number.or_else(|| StatisticsMember::of_name(name)) else { continue };
                 let value = serde_json::from_value(value.clone()).unwrap_or_default();
-                match object.members.iter_mut().find(|(own, _)| *own == member) {
-                    Some((_, own)) => merge(own, value),
-                    None => {
-                        self.repeated += 1;
-                        object.members.push((member, value));
-                    }
+                if let Some((_, own)) = object.members.iter_mut().find(|(own, _)| *own == member) {
+                    merge(own, value);
+                } else {
+                    self.repeated += 1;
+                    object.members.push((member, value));
                 }
             }
         }

@@ -1,17 +1,17 @@
-//! Counters about once a second: dumps of webrtc-internals with series, old ones with goog statistics, `RTCStatsDump` lines, and
-//! reports of `getStats`.
+//! Counters about once a second: dumps of webrtc-internals with series, old ones with goog statistics, `RTCStatsDump`
+//! lines, and reports of `getStats`.
 
 mod bounds;
-mod collect;
+pub(super) mod collect;
 mod dump;
 mod legacy;
 mod lines;
-mod names;
+pub(super) mod names;
 mod series;
 #[cfg(test)]
 mod tests;
 mod time;
-mod value;
+pub(super) mod value;
 
 use std::io::{BufRead, BufReader, Read};
 
@@ -36,7 +36,8 @@ pub fn sniff(head: &[u8]) -> bool {
     }
 }
 
-/// Reads the statistics of one connection. `options` choose it where the file has several: by a stream of it, or by direction.
+/// Reads the statistics of one connection. `options` choose it where the file has several: by a stream of it, or by
+/// direction.
 ///
 /// # Errors
 /// The file cannot be read, is of another form, has no statistics, or has several connections with as much video.

@@ -2,7 +2,7 @@
 
 /// A type of statistics objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum StatisticsKind {
+pub(in crate::calls) enum StatisticsKind {
     Outbound,
     Inbound,
     RemoteInbound,
@@ -24,17 +24,17 @@ impl StatisticsKind {
     ];
 
     /// The type of this name.
-    pub(super) fn of_name(name: &str) -> Option<Self> {
+    pub(in crate::calls) fn of_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find_map(|(kind, own, _)| (own == name).then_some(kind))
     }
 
     /// The type of this number in lines of an `RTCStatsDump`.
-    pub(super) fn of_number(number: u64) -> Option<Self> {
+    pub(in crate::calls) fn of_number(number: u64) -> Option<Self> {
         Self::ALL.into_iter().find_map(|(kind, _, own)| (own == number).then_some(kind))
     }
 
     /// The type of an object by the begin of its identifier, as Chromium forms them.
-    pub(super) fn of_identifier(identifier: &str) -> Option<Self> {
+    pub(in crate::calls) fn of_identifier(identifier: &str) -> Option<Self> {
         let prefixes = [
             ("RTCOutboundRTP", Self::Outbound),
             ("RTCInboundRTP", Self::Inbound),
@@ -47,13 +47,13 @@ impl StatisticsKind {
         prefixes.into_iter().find_map(|(prefix, kind)| identifier.starts_with(prefix).then_some(kind))
     }
 
-    pub(super) fn name(self) -> &'static str {
+    pub(in crate::calls) fn name(self) -> &'static str {
         let own = Self::ALL.into_iter().find(|(kind, ..)| *kind == self);
         own.map_or("", |(_, name, _)| name)
     }
 
     /// Whether the object is about an RTP stream.
-    pub(super) const fn is_rtp(self) -> bool {
+    pub(in crate::calls) const fn is_rtp(self) -> bool {
         matches!(self, Self::Outbound | Self::Inbound | Self::RemoteInbound | Self::RemoteOutbound)
     }
 }
@@ -181,7 +181,7 @@ const LABELS: [(&str, u64, &[&str]); 5] = [
 ];
 
 /// Members of `qualityLimitationDurations`, as members of their object.
-pub(super) const DURATIONS: [(&str, &str); 4] = [
+pub(in crate::calls) const DURATIONS: [(&str, &str); 4] = [
     ("none", "qualityLimitationDurations.none"),
     ("cpu", "qualityLimitationDurations.cpu"),
     ("bandwidth", "qualityLimitationDurations.bandwidth"),
@@ -190,7 +190,7 @@ pub(super) const DURATIONS: [(&str, &str); 4] = [
 
 /// A member that may enter a call, or that the reader needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum StatisticsMember {
+pub(in crate::calls) enum StatisticsMember {
     /// A counter or gauge.
     Number(&'static str),
     /// A value out of few.
@@ -203,7 +203,7 @@ pub(super) enum StatisticsMember {
 
 impl StatisticsMember {
     /// The member of this name.
-    pub(super) fn of_name(name: &str) -> Option<Self> {
+    pub(in crate::calls) fn of_name(name: &str) -> Option<Self> {
         match name {
             "qualityLimitationDurations" => return Some(Self::Durations),
             "ssrc" => return Some(Self::Source),
@@ -217,7 +217,7 @@ impl StatisticsMember {
     }
 
     /// The member of this number in lines of an `RTCStatsDump`.
-    pub(super) fn of_number(number: u64) -> Option<Self> {
+    pub(in crate::calls) fn of_number(number: u64) -> Option<Self> {
         match number {
             0 => return None,
             10 => return Some(Self::Source),
@@ -233,7 +233,7 @@ impl StatisticsMember {
 }
 
 /// The label `value` of a member with these labels, "other" for a value that is not among them.
-pub(super) fn label(labels: &'static [&'static str], value: &str) -> &'static str {
+pub(in crate::calls) fn label(labels: &'static [&'static str], value: &str) -> &'static str {
     labels.iter().find(|label| **label == value).copied().unwrap_or("other")
 }
 

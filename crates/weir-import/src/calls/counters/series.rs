@@ -35,10 +35,9 @@ impl SeriesMember {
 
     const fn statistic(self) -> Option<StatisticsMember> {
         match self {
-            Self::Times => None,
-            Self::Standard(_, member) => Some(member),
-            Self::Legacy(LegacyMember { meaning: LegacyMeaning::Scaled(member, _), .. }) => Some(member),
-            Self::Legacy(_) => None,
+            Self::Standard(_, member)
+            | Self::Legacy(LegacyMember { meaning: LegacyMeaning::Scaled(member, _), .. }) => Some(member),
+            Self::Times | Self::Legacy(_) => None,
         }
     }
 
@@ -61,9 +60,10 @@ impl SeriesValues {
     /// No values yet of `member`.
     pub(super) fn empty(member: SeriesMember) -> Self {
         match (member, member.statistic()) {
-            (_, Some(StatisticsMember::Label(..))) => Self::Labels(Vec::new()),
+            (_, Some(StatisticsMember::Label(..))) | (SeriesMember::Legacy(_), None) => {
+                Self::Labels(Vec::new())
+            }
             (_, Some(StatisticsMember::Durations)) => Self::Durations(Vec::new()),
-            (SeriesMember::Legacy(_), None) => Self::Labels(Vec::new()),
             _ => Self::Numbers(Vec::new()),
         }
     }

@@ -87,8 +87,8 @@ fn series_of_a_dump_end_together_and_computed_ones_are_skipped() {
     assert_eq!(
         call.remarks,
         [
-            "The file has 2 peer connections: 1: 1.0 MB of video sent, 0.0 MB received, --ssrc 101; 2: 0.0 MB of video sent, \
-         0.1 MB received, --ssrc 202. Connection 1 is taken."
+            "The file has 2 peer connections: 1: 1.0 MB of video sent, 0.0 MB received, --ssrc 101; 2: 0.0 MB of \
+             video sent, 0.1 MB received, --ssrc 202. Connection 1 is taken."
         ]
     );
 }
@@ -103,8 +103,8 @@ fn options_choose_the_connection() {
     let options = CallOptions { ssrc: Some(9), ..CallOptions::default() };
     assert_eq!(
         read(INTERNALS, &options).unwrap_err().to_string(),
-        "no stream has the source identifier 9 of --ssrc; the file has 1: 1.0 MB of video sent, 0.0 MB received, --ssrc 101; \
-         2: 0.0 MB of video sent, 0.1 MB received, --ssrc 202"
+        "no stream has the source identifier 9 of --ssrc; the file has 1: 1.0 MB of video sent, 0.0 MB received, \
+         --ssrc 101; 2: 0.0 MB of video sent, 0.1 MB received, --ssrc 202"
     );
     // Two senders with as much video.
     let twice = String::from_utf8(INTERNALS.to_vec()).unwrap().replace("inbound-rtp", "outbound-rtp");

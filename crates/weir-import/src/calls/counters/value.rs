@@ -11,7 +11,7 @@ const LONGEST_LABEL: usize = 64;
 
 /// A value of a statistic.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) enum StatisticsValue {
+pub(in crate::calls) enum StatisticsValue {
     /// A value of no use: null, a list, a long text.
     #[default]
     Absent,
@@ -24,7 +24,7 @@ pub(super) enum StatisticsValue {
 }
 
 impl StatisticsValue {
-    pub(super) fn number(&self) -> Option<f64> {
+    pub(in crate::calls) fn number(&self) -> Option<f64> {
         match self {
             Self::Number(number) => Some(*number),
             // Old dumps have numbers and truth values as texts.
@@ -35,7 +35,7 @@ impl StatisticsValue {
         }
     }
 
-    pub(super) fn text(&self) -> Option<&str> {
+    pub(in crate::calls) fn text(&self) -> Option<&str> {
         if let Self::Text(text) = self { Some(text) } else { None }
     }
 }

@@ -11,7 +11,7 @@ const REMEMBERED: usize = 1 << 16;
 
 /// The packets seen recently.
 #[derive(Debug, Default)]
-pub(super) struct RecentPackets {
+pub(crate) struct RecentPackets {
     /// Time of the last packet of each flow and hash.
     seen: HashMap<(FlowKey, u64), i64>,
     /// The first identity of each flow, and whether other identities followed.
@@ -21,7 +21,7 @@ pub(super) struct RecentPackets {
 impl RecentPackets {
     /// Whether a copy of the packet was captured up to 1 ms before. Packets without identification do not count as copies as long
     /// as all packets of their flow are alike.
-    pub(super) fn is_copy(&mut self, packet: &Packet) -> bool {
+    pub(crate) fn is_copy(&mut self, packet: &Packet) -> bool {
         let hash = packet.identity.hash;
         let (first, differ) = self.identities.entry(packet.flow).or_insert((hash, false));
         *differ |= *first != hash;

@@ -2,7 +2,7 @@
 
 mod arrivals;
 mod choice;
-mod copies;
+pub(crate) mod copies;
 
 use std::path::Path;
 

@@ -1,0 +1,101 @@
+//! Two captures of one call as one: arrivals of the second for the packets of the first.
+
+use std::collections::HashMap;
+
+use weir_world::RecordedCall;
+use weir_world::recorded::{FeedbackReport, FeedbackReports, OptionalInteger};
+
+use super::datagram::FileDatagram;
+use super::rtp::RtpRecord;
+
+/// Rows of a call by stream, sequence number and timestamp.
+pub(super) struct ArrivalJoin<'c> {
+    call: &'c mut RecordedCall,
+    streams: HashMap<u32, u16>,
+    /// Rows in the order of their key.
+    rows: Vec<u32>,
+    pub(super) joined: usize,
+}
+
+type RowKey = (u16, u16, u32);
+
+fn key(call: &RecordedCall, row: u32) -> RowKey {
+    let (packets, row) = (&call.packets, row as usize);
+    (packets.stream[row], packets.sequence[row] as u16, packets.timestamp[row])
+}
+
+impl<'c> ArrivalJoin<'c> {
+    /// No arrivals yet for the packets of `call`, whose streams have these source identifiers.
+    pub(super) fn new(call: &'c mut RecordedCall, sources: &[u32]) -> Self {
+        call.packets.arrived_us.fill(OptionalInteger::UNKNOWN);
+        let mut rows: Vec<u32> = (0..call.packets.len() as u32).collect();
+        rows.sort_unstable_by_key(|&row| (key(call, row), row));
+        let streams = sources.iter().enumerate().map(|(number, ssrc)| (*ssrc, number as u16)).collect();
+        Self { call, streams, rows, joined: 0 }
+    }
+
+    /// Takes a packet that the receiver's end captured.
+    pub(super) fn add(&mut self, datagram: &FileDatagram<'_>, record: &RtpRecord) {
+        let Some(&stream) = self.streams.get(&record.ssrc) else { return };
+        let wanted = (stream, record.sequence, record.timestamp);
+        let first = self.rows.partition_point(|&row| key(self.call, row) < wanted);
+        // Several rows are copies of one packet; each arrival takes the next.
+        let arrived = &self.call.packets.arrived_us;
+        let mut same = self.rows[first..].iter().take_while(|&&row| key(self.call, row) == wanted);
+        if let Some(&row) = same.find(|&&row| !arrived[row as usize].is_known()) {
+            self.call.packets.arrived_us[row as usize] = OptionalInteger::new(datagram.time_us);
+            self.joined += 1;
+        }
+    }
+}
+
+/// Makes the reports that a receiver would have sent every `interval_us`: the packets that came since the report
+/// before, and as lost those before them that had not come. The way back takes no time.
+pub(super) fn make_feedback(call: &mut RecordedCall, interval_us: i64) {
+    let packets = &mut call.packets;
+    packets.reported_us.fill(OptionalInteger::UNKNOWN);
+    let mut arrivals: Vec<(i64, u32)> =
+        (0..packets.len()).filter_map(|row| Some((packets.arrived_us[row].get()?, row as u32))).collect();
+    arrivals.sort_unstable();
+    // Rows by stream and sequence number, and the first of each stream that no report covered.
+    let mut rows: Vec<u32> = (0..packets.len() as u32).collect();
+    rows.sort_unstable_by_key(|&row| (packets.stream[row as usize], packets.sequence[row as usize]));
+    let mut places = vec![0_u32; rows.len()];
+    for (place, &row) in rows.iter().enumerate() {
+        places[row as usize] = place as u32;
+    }
+    let mut next = vec![usize::MAX; call.streams.len()];
+    for (place, &row) in rows.iter().enumerate().rev() {
+        next[usize::from(packets.stream[row as usize])] = place;
+    }
+    let mut reports = Vec::new();
+    for group in
+        arrivals.chunk_by(|one, other| one.0.div_euclid(interval_us) == other.0.div_euclid(interval_us))
+    {
+        let time_us = (group[0].0.div_euclid(interval_us) + 1) * interval_us;
+        let mut lost = 0;
+        for &(_, row) in group {
+            packets.reported_us[row as usize] = OptionalInteger::new(time_us);
+        }
+        for &(_, row) in group {
+            let next = &mut next[usize::from(packets.stream[row as usize])];
+            let place = places[row as usize] as usize;
+            for &before in rows.get(*next..place).unwrap_or_default() {
+                let before = before as usize;
+                let came = packets.arrived_us[before].get().is_some_and(|arrived| arrived < time_us);
+                if !came && !packets.reported_us[before].is_known() {
+                    packets.reported_us[before] = OptionalInteger::new(time_us);
+                    lost += 1;
+                }
+            }
+            *next = (*next).max(place + 1);
+        }
+        reports.push(FeedbackReport { time_us, packets: group.len() as u32 + lost, lost, missed: 0 });
+    }
+    call.feedback = FeedbackReports::default();
+    for report in reports {
+        call.feedback.push(report);
+    }
+    let last = call.feedback.time_us.last().copied().unwrap_or(0);
+    call.duration_us = call.duration_us.max(last);
+}
