@@ -10,6 +10,7 @@ mod forms;
 mod options;
 mod uses;
 pub mod packets;
+pub mod table;
 
 pub use error::CallImportError;
 pub use forms::{CallForm, SNIFFED_BYTES, read, read_file, sniff, write};
