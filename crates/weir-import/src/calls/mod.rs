@@ -8,9 +8,9 @@ mod error;
 pub mod event_log;
 mod forms;
 mod options;
-mod uses;
 pub mod packets;
 pub mod table;
+mod uses;
 
 pub use error::CallImportError;
 pub use forms::{CallForm, SNIFFED_BYTES, read, read_file, sniff, write};

@@ -76,8 +76,7 @@ impl<'o> CallAssembler<'o> {
             self.waiting_bytes += datagram.bytes.len();
             self.waiting.push((meta, WaitingDatagram::Rtcp(datagram.bytes.into())));
         } else {
-            let extension = self.options.extensions.transport_sequence;
-            let Some(record) = RtpRecord::read(datagram, extension) else { return Ok(()) };
+            let Some(record) = RtpRecord::read(datagram, self.options.extensions) else { return Ok(()) };
             if let Some(entered) = &mut self.entered {
                 entered.rtp(meta, &record);
                 return Ok(());
@@ -156,6 +155,8 @@ impl EnteredCall {
         let packet = record.departure(self.choice.encrypted);
         if self.choice.departures {
             self.builder.on_sent(time_us, &packet);
+        } else if let Some(stamp) = record.send_time {
+            self.builder.on_received_stamped(time_us, &packet, stamp);
         } else {
             self.builder.on_received(time_us, &packet);
         }
@@ -166,7 +167,7 @@ impl EnteredCall {
     }
 
     fn rtcp(&mut self, (time_us, pair, forward, _): WaitingMeta, bytes: &[u8]) {
-        if pair != self.choice.flow.0 || self.choice.encrypted || !self.choice.departures {
+        if pair != self.choice.flow.0 || self.choice.encrypted {
             return;
         }
         self.touch(time_us);
@@ -175,10 +176,11 @@ impl EnteredCall {
         } else {
             forward == self.choice.flow.1
         };
-        if sent {
-            self.builder.on_rtcp_sent(time_us, bytes);
-        } else {
-            self.builder.on_rtcp(time_us, bytes);
+        match (sent, self.choice.departures) {
+            (true, true) => self.builder.on_rtcp_sent(time_us, bytes),
+            (false, true) => self.builder.on_rtcp(time_us, bytes),
+            (false, false) => self.builder.on_rtcp_of_receiver(time_us, bytes),
+            (true, false) => {}
         }
     }
 }

@@ -28,7 +28,7 @@ use self::clock::ClockDifference;
 use self::datagram::{FileDatagram, FormFacts};
 use self::join::{ArrivalJoin, make_feedback};
 use self::rtp::{RtpRecord, is_rtcp};
-use super::{CallImportError, CallOptions};
+use super::{CallImportError, CallOptions, ExtensionOverrides};
 
 /// First bytes of captures: pcap with µs or ns of either order, that of old libpcap, and pcapng.
 const CAPTURES: [[u8; 4]; 7] = [
@@ -104,7 +104,7 @@ pub fn read_two(
     let mut join = ArrivalJoin::new(&mut call, &sources);
     let (_, _, cut) = visit_all(receiver, |datagram, _| {
         if !is_rtcp(datagram.bytes)
-            && let Some(record) = RtpRecord::read(datagram, None)
+            && let Some(record) = RtpRecord::read(datagram, ExtensionOverrides::default())
         {
             join.add(datagram, &record);
         }

@@ -4,6 +4,7 @@ use weir_wire::rtp::RtpPacket;
 use weir_world::recorded::RtpDeparture;
 
 use super::datagram::FileDatagram;
+use crate::calls::ExtensionOverrides;
 
 /// Bytes of the RTP header before sources and extensions.
 const FIXED_HEADER: usize = 12;
@@ -16,6 +17,8 @@ pub(super) struct RtpRecord {
     pub(super) timestamp: u32,
     pub(super) marker: bool,
     transport_number: Option<u16>,
+    /// Absolute send time in units of 2⁻¹⁸ s.
+    pub(super) send_time: Option<u32>,
     header_bytes: u16,
     /// Bytes behind the header.
     pub(super) behind: u32,
@@ -24,8 +27,8 @@ pub(super) struct RtpRecord {
 }
 
 impl RtpRecord {
-    /// The packet in a datagram of RTP; its transport-wide number is in the extension `extension`.
-    pub(super) fn read(datagram: &FileDatagram<'_>, extension: Option<u8>) -> Option<Self> {
+    /// The packet in a datagram of RTP, with the header extensions of these identifiers.
+    pub(super) fn read(datagram: &FileDatagram<'_>, ids: ExtensionOverrides) -> Option<Self> {
         let bytes = datagram.bytes;
         let &[first, second, sequence0, sequence1, ref rest @ ..] = bytes else { return None };
         let (time, rest) = rest.split_first_chunk::<4>()?;
@@ -41,19 +44,27 @@ impl RtpRecord {
             Some(&count) if first & 0x20 != 0 && captured && u32::from(count) <= behind => count,
             _ => 0,
         };
-        let transport_number = extension.and_then(|id| {
+        let (mut transport_number, mut send_time) = (None, None);
+        if ids != ExtensionOverrides::default() {
             // Without the padding bit, which is about bytes that may be cut or encrypted.
             let mut clear = bytes.get(..header)?.to_vec();
             clear[0] &= !0x20;
             let packet = RtpPacket::parse(&clear).ok()?;
-            Some(u16::from_be_bytes(packet.extension(id)?.try_into().ok()?))
-        });
+            let content = |id: Option<u8>| packet.extension(id?);
+            transport_number = content(ids.transport_sequence)
+                .and_then(|number| Some(u16::from_be_bytes(number.try_into().ok()?)));
+            send_time = content(ids.abs_send_time).and_then(|stamp| {
+                let &[high, middle, low] = stamp else { return None };
+                Some(u32::from_be_bytes([0, high, middle, low]))
+            });
+        }
         Some(Self {
             ssrc: u32::from_be_bytes(*ssrc),
             sequence: u16::from_be_bytes([sequence0, sequence1]),
             timestamp: u32::from_be_bytes(*time),
             marker: second & 0x80 != 0,
             transport_number,
+            send_time,
             header_bytes: u16::try_from(header).ok()?,
             behind,
             padding,

@@ -299,3 +299,34 @@ fn of_two_calls_one_is_chosen() {
         s, --ssrc 201"
     );
 }
+
+#[test]
+fn a_receiver_s_capture_has_departures_by_absolute_send_time_and_its_reports() {
+    // The first two bytes of each packet's extension are its number; with one byte more they are taken as its send time.
+    let mut log = String::new();
+    for line in core::str::from_utf8(LOG).unwrap().lines() {
+        let swapped = if let Some(rest) = line.strip_prefix("O ") {
+            format!("I {rest}")
+        } else {
+            line.strip_prefix("I ").map_or(line.to_owned(), |rest| format!("O {rest}"))
+        };
+        log += &swapped.replace("be de 00 01 31", "be de 00 01 32");
+        log += "\n";
+    }
+    let extensions = ExtensionOverrides { transport_sequence: None, abs_send_time: Some(3) };
+    let call = call(log.as_bytes(), &CallOptions { extensions, ..CallOptions::default() });
+    assert_eq!(
+        call.remarks,
+        [
+            "The file is of the receiver's end: it has arrivals, and no time at which feedback came to the sender."
+        ]
+    );
+    let rows = rows(&call);
+    assert!(rows.iter().all(|row| row.sent_us.is_known() && row.arrived_us.is_known()));
+    // The numbers count up by 1, and as send times by 2⁻¹⁰ s.
+    let steps: Vec<i64> =
+        rows.windows(2).map(|pair| pair[1].sent_us.get().unwrap() - pair[0].sent_us.get().unwrap()).collect();
+    assert!(steps.iter().all(|step| (976..=977).contains(step)), "{steps:?}");
+    assert!(!call.has_feedback());
+    assert_eq!(call.receiver_reports.len(), 3);
+}

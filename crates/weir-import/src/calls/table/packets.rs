@@ -162,8 +162,7 @@ fn enter(column: PacketColumn, cell: &TableCell<'_>, row: &mut PacketRow) -> Res
         PacketColumn::Sent(micros) => row.sent_us = cell.time_us(micros)?.into(),
         PacketColumn::Arrived(micros) => row.arrived_us = cell.time_us(micros)?.into(),
         PacketColumn::Reported(micros) => row.reported_us = cell.time_us(micros)?.into(),
-        // The sum of the sizes of a packet fits into 32 bits.
-        PacketColumn::Payload => row.payload_bytes = integer(1 << 30)? as u32,
+        PacketColumn::Payload => row.payload_bytes = integer(i64::from(u16::MAX))? as u32,
         PacketColumn::Header => row.header_bytes = integer(i64::from(u16::MAX))? as u16,
         PacketColumn::Padding => row.padding_bytes = integer(i64::from(u16::MAX))? as u16,
         PacketColumn::Stream => row.stream = integer(MOST_STREAMS - 1)? as u16,

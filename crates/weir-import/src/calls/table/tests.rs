@@ -92,7 +92,7 @@ fn cut_empty_and_foreign_tables_are_refused_with_a_sentence() {
     );
     assert_eq!(
         error("sent_ms,bytes\n1,-2\n"),
-        "line 2, column `bytes`: an integer from 0 to 1073741824 is needed"
+        "line 2, column `bytes`: an integer from 0 to 65535 is needed"
     );
     assert_eq!(
         error("sent_ms,bytes\n,2\n"),
