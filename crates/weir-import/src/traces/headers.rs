@@ -5,10 +5,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::mem;
 use std::net::IpAddr;
 
-use etherparse::{
-    IpNumber, Ipv6ExtensionSlice, Ipv6FragmentHeaderSlice, LaxNetSlice, LaxSlicedPacket, TcpSlice,
-    TransportSlice, UdpSlice,
-};
+use etherparse::{IpNumber, LaxNetSlice, LaxSlicedPacket, TcpSlice, TransportSlice, UdpSlice};
 use pcap_parser::Linktype;
 
 use super::packet::{CopyIdentity, FlowKey, PacketPart};
@@ -79,7 +76,8 @@ struct Ip<'a> {
     payload: &'a [u8],
 }
 
-/// The position of the IP header in packets of a link of this type, or `None` where it is not known. Ethernet has its own.
+/// The position of the IP header in packets of a link of this type, or `None` where it is not known. Ethernet has its
+/// own.
 pub(super) fn ip_header(link: Linktype) -> Option<usize> {
     match link.0 {
         ETHERNET | 12 | 14 | 101 | 228 | 229 => Some(0),
@@ -91,8 +89,8 @@ pub(super) fn ip_header(link: Linktype) -> Option<usize> {
 }
 
 impl HeaderReader {
-    /// The headers of a packet of `whole` bytes, of which `data` was captured, whose IP header is `header` bytes behind its
-    /// begin. The result is `None` for packets other than TCP or UDP over IP.
+    /// The headers of a packet of `whole` bytes, of which `data` was captured, whose IP header is `header` bytes
+    /// behind its begin. The result is `None` for packets other than TCP or UDP over IP.
     pub(crate) fn read<'a>(
         &mut self,
         interface: usize,
@@ -169,10 +167,8 @@ impl<'a> Ip<'a> {
             }
             LaxNetSlice::Ipv6(ip) => {
                 let (header, payload) = (ip.header(), ip.payload());
-                let fragment = ip.extensions().clone().into_iter().find_map(|extension| match extension {
-                    Ipv6ExtensionSlice::Fragment(fragment) => Some(fragment),
-                    _ => None,
-                });
+                let extensions = ip.extensions();
+                let fragment = fragment_header(extensions.first_header(), extensions.slice());
                 let length = u32::from(header.payload_length());
                 Some(Self {
                     from: IpAddr::V6(header.source_addr()),
@@ -180,10 +176,8 @@ impl<'a> Ip<'a> {
                     protocol: payload.ip_number,
                     bytes: bytes(if length == 0 { 0 } else { length + 40 }),
                     hops: header.hop_limit(),
-                    identification: fragment.as_ref().map_or(0, Ipv6FragmentHeaderSlice::identification),
-                    offset: fragment
-                        .filter(|_| payload.fragmented)
-                        .map(|fragment| u32::from(fragment.fragment_offset().value()) * 8),
+                    identification: fragment.map_or(0, |(identification, _)| identification),
+                    offset: fragment.filter(|_| payload.fragmented).map(|(_, offset)| offset),
                     payload: payload.payload,
                 })
             }
@@ -221,6 +215,27 @@ impl<'a> Ip<'a> {
     }
 }
 
+/// Identification and offset in bytes of the fragment header (RFC 8200 §4.5) among the extension headers, of which
+/// `first` is the type of the first. The iterator of etherparse reads beyond headers that are cut.
+fn fragment_header(first: Option<IpNumber>, mut rest: &[u8]) -> Option<(u32, u32)> {
+    let mut kind = first?;
+    loop {
+        let length = match kind {
+            IpNumber::IPV6_FRAGMENTATION_HEADER => {
+                let &[_, _, offset @ .., a, b, c, d] = rest.first_chunk::<8>()?;
+                return Some((u32::from_be_bytes([a, b, c, d]), u32::from(u16::from_be_bytes(offset) & !7)));
+            }
+            IpNumber::IPV6_HEADER_HOP_BY_HOP
+            | IpNumber::IPV6_ROUTE_HEADER
+            | IpNumber::IPV6_DESTINATION_OPTIONS => (usize::from(*rest.get(1)?) + 1) * 8,
+            IpNumber::AUTHENTICATION_HEADER => (usize::from(*rest.get(1)?) + 2) * 4,
+            _ => return None,
+        };
+        kind = IpNumber(*rest.first()?);
+        rest = rest.get(length..)?;
+    }
+}
+
 fn udp_contents<'a>(transport: &TransportSlice<'a>, hops: u8) -> Option<UdpContents<'a>> {
     let TransportSlice::Udp(udp) = transport else { return None };
     let payload = udp.payload();
@@ -234,5 +249,38 @@ fn ports(transport: &TransportSlice<'_>) -> Option<PortPair> {
         TransportSlice::Tcp(tcp) => Some((tcp.source_port(), tcp.destination_port())),
         TransportSlice::Udp(udp) => Some((udp.source_port(), udp.destination_port())),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fragment_header_is_found_behind_others_and_cut_headers_have_none() {
+        // Hop-by-hop options of 16 bytes, authentication of 16, and a fragment at 1480.
+        let hop = [&[51, 1][..], &[0; 14]].concat();
+        let authentication = [&[44, 2][..], &[0; 14]].concat();
+        let fragment = [17, 0, 0x05, 0xC9, 1, 2, 3, 4];
+        let headers = [&hop[..], &authentication, &fragment].concat();
+        let first = Some(IpNumber::IPV6_HEADER_HOP_BY_HOP);
+        assert_eq!(fragment_header(first, &headers), Some((0x0102_0304, 1480)));
+        for end in 0..headers.len() {
+            assert_eq!(fragment_header(first, &headers[..end]), None);
+        }
+        assert_eq!(fragment_header(None, &headers), None);
+    }
+
+    #[test]
+    fn packets_with_cut_extension_headers_are_read_within_their_bytes() {
+        let options = [60, 0, 1, 4, 0, 0, 0, 0];
+        // Destination options, and further ones that are not there.
+        let mut packet = vec![0x60, 0, 0, 0, 0, 8, 60, 64];
+        packet.extend([0; 32]);
+        packet.extend(options);
+        for end in 0..=packet.len() {
+            let found = HeaderReader::default().read(0, Linktype(101), 0, &packet[..end], 48);
+            assert!(found.is_none());
+        }
     }
 }
