@@ -52,39 +52,39 @@ impl<'c> ArrivalJoin<'c> {
 /// Makes the reports that a receiver would have sent every `interval_us`: the packets that came since the report
 /// before, and as lost those before them that had not come. The way back takes no time.
 pub(super) fn make_feedback(call: &mut RecordedCall, interval_us: i64) {
-    let packets = &mut call.packets;
-    packets.reported_us.fill(OptionalInteger::UNKNOWN);
-    let mut arrivals: Vec<(i64, u32)> =
-        (0..packets.len()).filter_map(|row| Some((packets.arrived_us[row].get()?, row as u32))).collect();
-    arrivals.sort_unstable();
+    let count = call.packets.len();
+    // Before the new column takes its place, so that a long call has it once.
+    call.packets.reported_us = Vec::new();
+    let packets = &call.packets;
+    let arrived_us = |row: u32| packets.arrived_us[row as usize].get().unwrap_or(i64::MIN);
+    let came = |row: &u32| packets.arrived_us[*row as usize].is_known();
+    let mut arrivals: Vec<u32> = (0..count as u32).filter(came).collect();
+    arrivals.sort_unstable_by_key(|&row| (arrived_us(row), row));
     // Rows by stream and sequence number, and the first of each stream that no report covered.
-    let mut rows: Vec<u32> = (0..packets.len() as u32).collect();
-    rows.sort_unstable_by_key(|&row| (packets.stream[row as usize], packets.sequence[row as usize]));
-    let mut places = vec![0_u32; rows.len()];
-    for (place, &row) in rows.iter().enumerate() {
-        places[row as usize] = place as u32;
-    }
+    let place_key = |row: u32| (packets.stream[row as usize], packets.sequence[row as usize], row);
+    let mut rows: Vec<u32> = (0..count as u32).collect();
+    rows.sort_unstable_by_key(|&row| place_key(row));
     let mut next = vec![usize::MAX; call.streams.len()];
     for (place, &row) in rows.iter().enumerate().rev() {
         next[usize::from(packets.stream[row as usize])] = place;
     }
-    let mut reports = Vec::new();
-    for group in
-        arrivals.chunk_by(|one, other| one.0.div_euclid(interval_us) == other.0.div_euclid(interval_us))
-    {
-        let time_us = (group[0].0.div_euclid(interval_us) + 1) * interval_us;
+    let number = |row: u32| arrived_us(row).div_euclid(interval_us);
+    let mut reported_us = vec![OptionalInteger::UNKNOWN; count];
+    let mut reports = FeedbackReports::default();
+    for group in arrivals.chunk_by(|&one, &other| number(one) == number(other)) {
+        let time_us = (number(group[0]) + 1) * interval_us;
         let mut lost = 0;
-        for &(_, row) in group {
-            packets.reported_us[row as usize] = OptionalInteger::new(time_us);
+        for &row in group {
+            reported_us[row as usize] = OptionalInteger::new(time_us);
         }
-        for &(_, row) in group {
+        for &row in group {
             let next = &mut next[usize::from(packets.stream[row as usize])];
-            let place = places[row as usize] as usize;
+            let place = rows.partition_point(|&other| place_key(other) < place_key(row));
             for &before in rows.get(*next..place).unwrap_or_default() {
-                let before = before as usize;
-                let came = packets.arrived_us[before].get().is_some_and(|arrived| arrived < time_us);
-                if !came && !packets.reported_us[before].is_known() {
-                    packets.reported_us[before] = OptionalInteger::new(time_us);
+                // A packet that comes later has another report, which then counts.
+                let reported = &mut reported_us[before as usize];
+                if !reported.is_known() {
+                    *reported = OptionalInteger::new(time_us);
                     lost += 1;
                 }
             }
@@ -92,10 +92,8 @@ pub(super) fn make_feedback(call: &mut RecordedCall, interval_us: i64) {
         }
         reports.push(FeedbackReport { time_us, packets: group.len() as u32 + lost, lost, missed: 0 });
     }
-    call.feedback = FeedbackReports::default();
-    for report in reports {
-        call.feedback.push(report);
-    }
+    call.packets.reported_us = reported_us;
+    call.feedback = reports;
     let last = call.feedback.time_us.last().copied().unwrap_or(0);
     call.duration_us = call.duration_us.max(last);
 }

@@ -111,6 +111,7 @@ pub fn read_two(
         Ok(())
     })?;
     let joined = join.joined;
+    drop(join);
     let times = call.packets.sent_us.iter().zip(&call.packets.arrived_us);
     let pairs = times.filter_map(|(sent, arrived)| Some((sent.get()?, arrived.get()?)));
     let Some(clock) = ClockDifference::of(pairs).filter(|_| joined >= FEWEST_SHARED) else {

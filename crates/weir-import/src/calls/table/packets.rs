@@ -6,8 +6,8 @@ use std::io::Read;
 use csv::StringRecordsIntoIter;
 use weir_world::RecordedCall;
 use weir_world::recorded::{
-    ArrivalClock, CallBuilder, FeedbackReport, MOST_PACKETS, OptionalInteger, PacketRow, RecordedStream,
-    RecordingSource,
+    ArrivalClock, CallBuilder, FeedbackReport, FeedbackReports, MOST_PACKETS, OptionalInteger, PacketRow,
+    Packets, RecordedStream, RecordingSource,
 };
 
 use super::{TableCell, no_table, time_column};
@@ -15,6 +15,8 @@ use crate::calls::CallImportError;
 
 /// Most streams of a table.
 const MOST_STREAMS: i64 = 256;
+/// Most reports of a table.
+const MOST_REPORTS: usize = 1_000_000;
 /// Largest number of a packet: unwrapped numbers stay within it.
 const LARGEST_NUMBER: i64 = 1 << 48;
 /// The allowed columns, for errors.
@@ -77,7 +79,6 @@ pub(super) fn read<R: Read>(
     let mut builder = CallBuilder::new(RecordingSource::Table);
     let has_sequence = columns.contains(&PacketColumn::Sequence);
     let mut last = LastNumbers::default();
-    let mut reports: BTreeMap<i64, (u32, u32)> = BTreeMap::new();
     let mut left_out = 0_u64;
     let mut clock = ArrivalClock::Common;
     for record in records {
@@ -105,11 +106,6 @@ pub(super) fn read<R: Read>(
         {
             clock = ArrivalClock::Receiver;
         }
-        if let Some(reported) = row.reported_us.get() {
-            let report = reports.entry(reported).or_default();
-            report.0 += 1;
-            report.1 += u32::from(row.is_lost());
-        }
         last.unwrap(&mut row, has_sequence);
         let call = builder.call_mut();
         let streams = usize::from(row.stream) + 1;
@@ -126,12 +122,25 @@ pub(super) fn read<R: Read>(
             format!("The table has {left_out} packets more than the {MOST_PACKETS} that are kept.");
         builder.remark(sentence);
     }
-    for (time_us, (packets, lost)) in reports {
-        let report = FeedbackReport { time_us, packets, lost, missed: 0 };
-        builder.call_mut().feedback.push(report);
-    }
+    let call = builder.call_mut();
+    call.feedback = reports(&call.packets);
     builder.set_arrival_clock(clock);
     Ok(builder.finish())
+}
+
+/// The reports of the packets: one for each time at which fates of packets became known.
+fn reports(packets: &Packets) -> FeedbackReports {
+    let reported_us = |row: u32| packets.reported_us[row as usize].get().unwrap_or(i64::MIN);
+    let known = |row: &u32| packets.reported_us[*row as usize].is_known();
+    let mut rows: Vec<u32> = (0..packets.len() as u32).filter(known).collect();
+    rows.sort_unstable_by_key(|&row| reported_us(row));
+    let mut reports = FeedbackReports::default();
+    for group in rows.chunk_by(|&one, &other| reported_us(one) == reported_us(other)).take(MOST_REPORTS) {
+        let is_lost = |row: &&u32| !packets.arrived_us[**row as usize].is_known();
+        let (time_us, lost) = (reported_us(group[0]), group.iter().filter(is_lost).count() as u32);
+        reports.push(FeedbackReport { time_us, packets: group.len() as u32, lost, missed: 0 });
+    }
+    reports
 }
 
 fn columns(names: &[String]) -> Result<Vec<PacketColumn>, CallImportError> {
