@@ -2,6 +2,7 @@
 //! written and read the same.
 
 mod calls;
+mod readers;
 mod recordings;
 mod results;
 mod scenarios;
@@ -9,6 +10,7 @@ mod suites;
 mod traces;
 
 pub(crate) use calls::calls;
+pub(crate) use readers::{counters, packets, tables};
 pub(crate) use recordings::run as recordings;
 pub(crate) use results::run as results;
 pub(crate) use scenarios::{scenarios, settings};
