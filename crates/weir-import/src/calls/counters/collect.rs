@@ -164,7 +164,7 @@ impl StatisticsTable {
     }
 
     fn add_number(&mut self, at: ObjectNumber, name: &'static str, time_us: i64, value: f64) {
-        if self.has_room() {
+        if self.admits_value() {
             let object = &mut self.connections[at.connection].objects[at.object];
             object.numbers.entry(name).or_default().push(time_us, value);
         }
@@ -177,7 +177,7 @@ impl StatisticsTable {
         time_us: i64,
         value: &'static str,
     ) {
-        if self.has_room() {
+        if self.admits_value() {
             let object = &mut self.connections[at.connection].objects[at.object];
             object.labels.entry(name).or_default().push(time_us, value);
         }
@@ -188,12 +188,12 @@ impl StatisticsTable {
         self.left_out += values as u64;
     }
 
-    /// Takes the room for a value.
-    pub(in crate::calls) fn has_room(&mut self) -> bool {
-        let room = self.values < MOST_VALUES;
-        self.values += usize::from(room);
-        self.left_out += u64::from(!room);
-        room
+    /// Counts a value; returns whether it is kept.
+    pub(in crate::calls) fn admits_value(&mut self) -> bool {
+        let kept = self.values < MOST_VALUES;
+        self.values += usize::from(kept);
+        self.left_out += u64::from(!kept);
+        kept
     }
 
     /// The call: the statistics of the chosen connection.

@@ -306,7 +306,7 @@ impl<'de> Visitor<'de> for ValuesSeed<'_> {
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<SeriesValues, A::Error> {
         let mut values = SeriesValues::empty(self.member);
         while let Some(value) = items.next_element::<StatisticsValue>()? {
-            if self.pending.has_room() {
+            if self.pending.admits_value() {
                 values.push(self.member, &value);
             }
         }

@@ -121,15 +121,15 @@ pub(super) struct PendingConnection {
 }
 
 impl PendingConnection {
-    /// Whether there is room for a value.
-    pub(super) const fn has_room(&mut self) -> bool {
+    /// Whether one more value is kept.
+    pub(super) const fn admits_value(&mut self) -> bool {
         self.values += 1;
         self.values <= MOST_VALUES
     }
 
     pub(super) fn add(&mut self, identifier: &str, series: PendingSeries) {
         // A series without values takes memory, too.
-        if !self.has_room() {
+        if !self.admits_value() {
             return;
         }
         self.standard |= matches!(series.member, SeriesMember::Standard(kind, _) if kind.is_rtp());

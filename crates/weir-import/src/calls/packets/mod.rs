@@ -1,8 +1,8 @@
 //! Packets of a call: Chromium's dumps of decrypted packets, as text in its log or as rtpdump, and captures.
 //!
-//! A capture of unencrypted RTP, and a dump, have readable RTCP. One capture of SRTP has departures or arrivals, and
-//! sizes. Two captures, one at each end, are joined by source identifier and sequence number. Transport-wide numbers
-//! need the identifier of their header extension, which no packet states; without it packets are joined by RTP
+//! A capture of unencrypted RTP, and a dump, have readable RTCP. A single capture of SRTP has departures or arrivals,
+//! and sizes. Two captures, one at each end, are joined by source identifier and sequence number. Transport-wide
+//! numbers need the identifier of their header extension, which no packet states; without it packets are joined by RTP
 //! sequence numbers.
 
 mod assemble;
