@@ -13,6 +13,6 @@ pub mod table;
 mod uses;
 
 pub use error::CallImportError;
-pub use forms::{CallForm, SNIFFED_BYTES, read, read_file, sniff, write};
+pub use forms::{CallForm, SNIFFED_BYTES, read, read_file, read_two_files, sniff, write};
 pub use options::{CallOptions, EndSelection, ExtensionOverrides};
 pub use uses::{CallUse, CallUses};

@@ -39,11 +39,9 @@ pub struct CallOptions {
 impl CallOptions {
     /// An option that is set, and that applies to captures only.
     pub(crate) fn of_captures(&self) -> Option<&'static str> {
-        if self.extensions != ExtensionOverrides::default() {
-            Some("--extension-id")
-        } else {
-            self.feedback_interval.map(|_| "--feedback-interval")
-        }
+        let has_extensions = self.extensions != ExtensionOverrides::default();
+        let interval = self.feedback_interval.map(|_| "--feedback-interval");
+        has_extensions.then_some("--extension-id").or(interval)
     }
 
     /// An option that is set, and that chooses one of several calls.

@@ -171,6 +171,9 @@ impl EnteredCall {
             return;
         }
         self.touch(time_us);
+        if !self.builder.has_room() {
+            return;
+        }
         let sent = if self.facts.one_way {
             rtcp_sender(bytes).is_some_and(|ssrc| self.builder.knows_stream(ssrc))
         } else {

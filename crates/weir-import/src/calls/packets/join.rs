@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use weir_world::RecordedCall;
-use weir_world::recorded::{FeedbackReport, FeedbackReports, OptionalInteger};
+use weir_world::recorded::{FeedbackReport, FeedbackReports, MOST_EVENTS, OptionalInteger};
 
 use super::datagram::FileDatagram;
 use super::rtp::RtpRecord;
@@ -71,7 +71,7 @@ pub(super) fn make_feedback(call: &mut RecordedCall, interval_us: i64) {
     let number = |row: u32| arrived_us(row).div_euclid(interval_us);
     let mut reported_us = vec![OptionalInteger::UNKNOWN; count];
     let mut reports = FeedbackReports::default();
-    for group in arrivals.chunk_by(|&one, &other| number(one) == number(other)) {
+    for group in arrivals.chunk_by(|&one, &other| number(one) == number(other)).take(MOST_EVENTS) {
         let time_us = (number(group[0]) + 1) * interval_us;
         let mut lost = 0;
         for &row in group {

@@ -302,7 +302,8 @@ fn of_two_calls_one_is_chosen() {
 
 #[test]
 fn a_receiver_s_capture_has_departures_by_absolute_send_time_and_its_reports() {
-    // The first two bytes of each packet's extension are its number; with one byte more they are taken as its send time.
+    // The first two bytes of each packet's extension are its number; with one byte more they are taken as its send
+    // time.
     let mut log = String::new();
     for line in core::str::from_utf8(LOG).unwrap().lines() {
         let swapped = if let Some(rest) = line.strip_prefix("O ") {

@@ -6,8 +6,8 @@ use std::io::Read;
 use csv::StringRecordsIntoIter;
 use weir_world::RecordedCall;
 use weir_world::recorded::{
-    ArrivalClock, CallBuilder, FeedbackReport, FeedbackReports, MOST_PACKETS, OptionalInteger, PacketRow,
-    Packets, RecordedStream, RecordingSource,
+    ArrivalClock, CallBuilder, FeedbackReport, FeedbackReports, MOST_EVENTS, MOST_PACKETS, OptionalInteger,
+    PacketRow, Packets, RecordedStream, RecordingSource,
 };
 
 use super::{TableCell, no_table, time_column};
@@ -15,8 +15,6 @@ use crate::calls::CallImportError;
 
 /// Most streams of a table.
 const MOST_STREAMS: i64 = 256;
-/// Most reports of a table.
-const MOST_REPORTS: usize = 1_000_000;
 /// Largest number of a packet: unwrapped numbers stay within it.
 const LARGEST_NUMBER: i64 = 1 << 48;
 /// The allowed columns, for errors.
@@ -135,7 +133,7 @@ fn reports(packets: &Packets) -> FeedbackReports {
     let mut rows: Vec<u32> = (0..packets.len() as u32).filter(known).collect();
     rows.sort_unstable_by_key(|&row| reported_us(row));
     let mut reports = FeedbackReports::default();
-    for group in rows.chunk_by(|&one, &other| reported_us(one) == reported_us(other)).take(MOST_REPORTS) {
+    for group in rows.chunk_by(|&one, &other| reported_us(one) == reported_us(other)).take(MOST_EVENTS) {
         let is_lost = |row: &&u32| !packets.arrived_us[**row as usize].is_known();
         let (time_us, lost) = (reported_us(group[0]), group.iter().filter(is_lost).count() as u32);
         reports.push(FeedbackReport { time_us, packets: group.len() as u32, lost, missed: 0 });
