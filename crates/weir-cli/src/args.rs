@@ -27,7 +27,9 @@ use weir_units::TimeDelta;
 
 pub(crate) use attack::AttackArgs;
 pub(crate) use emulate::EmulateArgs;
-pub(crate) use import::{CallDirection, ExtensionName, ImportArgs};
+pub(crate) use import::{
+    CallDirection, CallSourceArgs, ExplainCallArgs, ExtensionName, ImportArgs, ReplayArgs,
+};
 pub(crate) use new::{NewCommand, NewControllerArgs};
 pub(crate) use packets::PacketArgs;
 pub(crate) use reproduce::{ReproduceArgs, ReproduceExtent};
@@ -98,6 +100,10 @@ pub(crate) enum Command {
     Trace(TraceCommand),
     /// Read a recording of a call of your own, such as an event log of Chromium; for a link's trace: `weir trace import`.
     Import(ImportArgs),
+    /// Replay a recorded call under other controllers: their decisions beside the recorded rate.
+    Replay(ReplayArgs),
+    /// Explain a recorded call: each fall of its rate with what came first, freezes, the moments to look at.
+    ExplainCall(ExplainCallArgs),
     /// Explain a metric, by the name of a column or of a key of the results; without a name, list them.
     Explain(ExplainArgs),
     /// Print a JSON Schema.

@@ -4,11 +4,12 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use weir_import::calls::{self, CallOptions, CallUse, CallUses, EndSelection, ExtensionOverrides};
+use weir_import::calls::{self, CallUse, CallUses};
 use weir_world::RecordedCall;
 use weir_world::recorded::{PacketRow, RecordingSource, StreamKind};
 
-use crate::args::{CallDirection, ExtensionName, ImportArgs};
+use crate::args::ImportArgs;
+use crate::call_file::read_call;
 use crate::failure::Failure;
 use crate::output::OutputFile;
 use crate::terminal;
@@ -16,14 +17,9 @@ use crate::trace_import::is_same;
 
 /// Reads the recording, writes the call and prints its content and its uses.
 pub(crate) fn import(args: &ImportArgs) -> Result<(), Failure> {
-    let [file, more @ ..] = &args.files[..] else { return Ok(()) };
-    if let Some(second) = more.first() {
-        let problem = "one recording makes a call, and this is a second one; leave it out".to_owned();
-        return Err(Failure::Option { option: second.display().to_string(), problem });
-    }
+    let Some(file) = args.source.files.first() else { return Ok(()) };
     let path = destination(args, file)?;
-    let call = calls::read_file(file, &options(args))
-        .map_err(|error| Failure::Call { path: file.display().to_string(), error })?;
+    let call = read_call(&args.source)?;
     let out = OutputFile::prepare(&path)?;
     out.write_with(|destination| calls::write(&call, BufWriter::new(destination)))?;
     let facts = CallFacts::of(&call);
@@ -39,26 +35,6 @@ fn destination(args: &ImportArgs, file: &Path) -> Result<PathBuf, Failure> {
         return Err(Failure::Option { option: format!("--out {}", path.display()), problem });
     }
     Ok(path)
-}
-
-fn options(args: &ImportArgs) -> CallOptions {
-    let mut extensions = ExtensionOverrides::default();
-    for extension in &args.extension_id {
-        match extension.name {
-            ExtensionName::TransportSequence => extensions.transport_sequence = Some(extension.id),
-            ExtensionName::AbsSendTime => extensions.abs_send_time = Some(extension.id),
-        }
-    }
-    CallOptions {
-        direction: match args.direction {
-            None => EndSelection::Larger,
-            Some(CallDirection::Sent) => EndSelection::Sent,
-            Some(CallDirection::Received) => EndSelection::Received,
-        },
-        ssrc: args.ssrc,
-        extensions,
-        feedback_interval: args.feedback_interval,
-    }
 }
 
 /// Numbers of a call that are printed.

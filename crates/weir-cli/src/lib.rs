@@ -8,7 +8,10 @@ mod args;
 mod attack;
 mod browser;
 mod cache;
+mod call_explain;
+mod call_file;
 mod call_import;
+mod call_replay;
 mod calls;
 mod check;
 mod compare;
@@ -110,6 +113,8 @@ fn run_with(registry: &Registry) -> ExitCode {
         Command::Analyse(args) => analyse::analyse(&args),
         Command::List(args) => list::list(&args, registry),
         Command::Import(args) => call_import::import(&args),
+        Command::Replay(args) => call_replay::replay_call(&args, registry),
+        Command::ExplainCall(args) => call_explain::explain_call(&args, registry),
         Command::Explain(args) => explain::explain(&args, registry),
         Command::Schema(args) => list::schema(&args, registry),
         Command::New(command) => new::new(&command),

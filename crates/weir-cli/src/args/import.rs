@@ -1,32 +1,78 @@
-//! Arguments of `weir import`.
+//! Arguments of the commands for recorded calls.
 
 use std::path::PathBuf;
 
 use clap::ValueEnum;
-use weir_units::TimeDelta;
+use weir_units::{DataRate, TimeDelta};
 
+/// The recording of a call, and its interpretation.
 #[derive(Debug, clap::Args)]
-pub(crate) struct ImportArgs {
-    /// The recording: an RTC event log of Chromium, or a call that was imported before, also compressed by gzip.
-    /// A measurement of a link is imported by `weir trace import`.
-    #[arg(value_name = "FILE", required = true)]
+pub(crate) struct CallSourceArgs {
+    /// The recording: an RTC event log, webrtc-internals or getStats, a capture of RTP, a table, or a call that was imported before;
+    /// also compressed by gzip. Two captures are that of the sender, then that of the receiver.
+    #[arg(value_name = "CALL", required = true, num_args = 1..=2)]
     pub(crate) files: Vec<PathBuf>,
-    /// The file to write [default: FILE.call.json here].
-    #[arg(long, short, value_name = "FILE")]
-    pub(crate) out: Option<PathBuf>,
     /// The media of a recording with both directions [default: those with more bytes].
     #[arg(long, value_name = "DIRECTION")]
     pub(crate) direction: Option<CallDirection>,
-    /// The source (SSRC) of a stream of the call that is imported.
+    /// The source (SSRC) of a stream of the call.
     #[arg(long, value_name = "NUMBER")]
     pub(crate) ssrc: Option<u32>,
-    /// Identifier of a header extension in a capture, such as `transport-cc=3` or `abs-send-time=2`; may be given often.
+    /// Identifier of an RTP header extension in a capture, such as `transport-cc=3` or `abs-send-time=2`; may be given often.
     #[arg(long, value_name = "NAME=ID")]
     pub(crate) extension_id: Vec<ExtensionId>,
-    /// Interval of the feedback that is made for two captures, such as `50ms`.
+    /// Interval of the feedback that is made where a recording has none, such as `50ms`.
     #[arg(long, value_name = "TIME", value_parser = interval)]
     pub(crate) feedback_interval: Option<TimeDelta>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ImportArgs {
+    #[command(flatten)]
+    pub(crate) source: CallSourceArgs,
+    /// The file to write [default: CALL.call.json here]. A measurement of a link is imported by `weir trace import`.
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
     /// Print the properties as JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ReplayArgs {
+    #[command(flatten)]
+    pub(crate) source: CallSourceArgs,
+    /// Controllers.
+    #[arg(long, alias = "law", value_name = "NAME", value_delimiter = ',', required = true)]
+    pub(crate) controller: Vec<String>,
+    /// Rate to begin with [default: the first recorded one].
+    #[arg(long, value_name = "RATE")]
+    pub(crate) start: Option<DataRate>,
+    /// Highest rate [default: 10Mbps, or twice the highest recorded one].
+    #[arg(long, value_name = "RATE")]
+    pub(crate) max: Option<DataRate>,
+    /// Directory of the page and the results [default: weir-out/NAME-replay].
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Open the page once it is written.
+    #[arg(long)]
+    pub(crate) open: bool,
+    /// Print the results as JSON, and write files only with --out.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ExplainCallArgs {
+    #[command(flatten)]
+    pub(crate) source: CallSourceArgs,
+    /// Directory of the page and the results [default: weir-out/NAME-explained].
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Open the page once it is written.
+    #[arg(long)]
+    pub(crate) open: bool,
+    /// Print the results as JSON, and write files only with --out.
     #[arg(long)]
     pub(crate) json: bool,
 }
