@@ -23,7 +23,7 @@ const CRATES: [&str; 3] = ["weir-cc", "weir-cli", "weir-registry"];
 
 /// Names with another meaning in the crate: keywords and prelude of Rust, names that Cargo refuses, dependencies,
 /// types in its file.
-const TAKEN: [&str; 130] = [
+const TAKEN: [&str; 131] = [
     "abstract",
     "alloc",
     "as",
@@ -86,6 +86,7 @@ const TAKEN: [&str; 130] = [
     "into-iterator",
     "iterator",
     "json-schema",
+    "law",
     "let",
     "limiting-factor",
     "loop",
