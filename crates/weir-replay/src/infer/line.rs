@@ -1,7 +1,7 @@
 //! The packets of a call on the time line of the bottleneck.
 
 use weir_world::RecordedCall;
-use weir_world::recorded::RecordingSource;
+use weir_world::recorded::{ArrivalClock, RecordingSource};
 
 use super::clock;
 use super::path::{CapacitySecond, InferError, InferOptions};
@@ -38,8 +38,6 @@ impl ServedPacket {
 /// A packet that was lost.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LostPacket {
-    /// Departure from the sender.
-    pub(super) sent_us: i64,
     /// Served packets that were sent before it.
     pub(super) after: usize,
 }
@@ -67,6 +65,10 @@ impl PacketLine {
             matches!(call.source, RecordingSource::EventLogOfSender | RecordingSource::EventLogOfReceiver);
         let extra = options.extra_bytes.unwrap_or(if from_log { SRTP_TAG_BYTES } else { 0 });
         let is_weak = !call.has_departures();
+        // Where arrivals were recorded and not reported, what did not arrive is lost, unless it may still have been on its way.
+        let are_recorded = call.arrival_clock == ArrivalClock::Common || call.source == RecordingSource::TwoCaptures;
+        let arrived = call.packets.rows().filter(|packet| packet.arrived_us.is_known());
+        let last_us = arrived.filter_map(|packet| packet.sent_us.get()).max().filter(|_| are_recorded);
         let mut served = Vec::new();
         let mut lost = Vec::new();
         let mut missing_before = 0;
@@ -75,8 +77,9 @@ impl PacketLine {
         for packet in call.packets.rows() {
             let Some(arrived_us) = packet.arrived_us.get() else {
                 missing_before += 1;
-                if let (true, Some(sent_us)) = (packet.is_lost(), packet.sent_us.get()) {
-                    lost.push(LostPacket { sent_us, after: served.len() });
+                let is_lost = packet.is_lost() || packet.sent_us.get().is_some_and(|sent| last_us.is_some_and(|last| sent < last));
+                if is_lost {
+                    lost.push(LostPacket { after: served.len() });
                 }
                 continue;
             };

@@ -25,7 +25,7 @@ pub(super) fn causes(line: &PacketLine, propagation_us: i64) -> LossCauses {
     let longest = (0..line.served.len()).map(wait).max().unwrap_or(0);
     let short = if longest < LEAST_FULL_US { longest } else { (SHORT_WAIT * longest as f64) as i64 };
     let before = |lost: &LostPacket| lost.after.saturating_sub(1).min(line.served.len() - 1);
-    let is_random = |lost: &&LostPacket| wait(before(lost)).max(wait(lost.after)) <= short;
+    let is_random = |lost: &&LostPacket| wait(before(lost)) <= short;
     let (random, queued): (Vec<&LostPacket>, Vec<&LostPacket>) = line.lost.iter().partition(is_random);
     let calm = (0..line.served.len()).filter(|&index| wait(index) <= short).count() as u64;
     let rows = random.chunk_by(|one, next| one.after == next.after).count();
