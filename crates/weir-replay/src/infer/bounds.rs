@@ -9,8 +9,10 @@ const LONGEST_ROW: usize = 40;
 const NEARBY: usize = 10;
 
 /// Sets the bounds of seconds without a figure; seconds beside other traffic get the open upper end of their capacity.
-pub(super) fn set(line: &PacketLine, margin_us: i64, options: &InferOptions, seconds: &mut [CapacitySecond]) {
-    let through = through(line, margin_us, seconds.len());
+pub(super) fn set(line: &PacketLine, tolerance_us: i64, options: &InferOptions, seconds: &mut [CapacitySecond]) {
+    let is_known = seconds.iter().any(|second| second.bps.is_some() && !second.is_shared);
+    let propagation = is_known.then(|| line.propagation_us(seconds));
+    let through = through(line, tolerance_us, propagation, seconds.len());
     let quiet: Vec<Option<f64>> =
         seconds.iter().map(|second| second.bps.filter(|_| !second.is_shared)).collect();
     let most_quiet = quiet.iter().flatten().copied().fold(0.0, f64::max);
@@ -41,16 +43,19 @@ pub(super) fn set(line: &PacketLine, margin_us: i64, options: &InferOptions, sec
     }
 }
 
-/// The most that got through in each second, in bit/s: bytes of packets in a row over the time from the first departure to the last
-/// arrival.
-fn through(line: &PacketLine, margin_us: i64, seconds: usize) -> Vec<f64> {
+/// The most that got through in each second, in bit/s: bytes of packets in a row over the time from the first departure to the end
+/// of the last service. With a known propagation delay the service of a single packet is such a time, too.
+fn through(line: &PacketLine, tolerance_us: i64, propagation_us: Option<i64>, seconds: usize) -> Vec<f64> {
     let mut most = vec![0.0f64; seconds];
+    // Without it, the service of the packet with the least delay counts as none.
+    let uncounted = if propagation_us.is_some() { 0.0 } else { f64::from(line.least_bytes) };
+    let tolerance_us = tolerance_us.max(1) - propagation_us.unwrap_or(0);
     for (index, last) in line.served.iter().enumerate() {
         let Some(most) = second_of(last.served_us).and_then(|second| most.get_mut(second)) else { continue };
-        let mut bytes = f64::from(last.bytes) - f64::from(line.least_bytes);
-        for first in line.served[index.saturating_sub(LONGEST_ROW)..index].iter().rev() {
+        let mut bytes = -uncounted;
+        for first in line.served[(index + 1).saturating_sub(LONGEST_ROW)..=index].iter().rev() {
             bytes += f64::from(first.bytes);
-            let time = last.served_us - first.sent_us + margin_us.max(1);
+            let time = last.served_us - first.sent_us + tolerance_us;
             if time > 1_000_000 {
                 break;
             }

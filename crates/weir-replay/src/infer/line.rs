@@ -146,18 +146,21 @@ impl PacketLine {
     }
 
     /// Propagation delay less [`Self::least_delay_us`], which contains the service of a packet; 0 or less.
+    ///
+    /// In each second with a figure and without a change, the packet that waited least gives one: its delay less its service. The tenth
+    /// part of the seconds with the least of them does not count, as single figures err.
     pub(super) fn propagation_us(&self, seconds: &[CapacitySecond]) -> i64 {
-        let beyond = |packet: &ServedPacket| {
-            let second = seconds.get(second_of(packet.served_us)?)?;
-            let bps = second.bps.filter(|_| !second.is_shared)?;
-            let service_us = service_us(packet.bytes, bps);
-            Some(packet.wait_us() - service_us as i64)
-        };
-        let least = self.served.iter().filter_map(beyond).min().unwrap_or(0).min(0);
-        let fastest = seconds.iter().filter_map(|second| second.bps).fold(0.0, f64::max);
-        // Noise of single arrivals must not move it beyond the service of the packet with the least delay.
-        let most = if fastest > 0.0 { service_us(self.least_bytes, fastest) as i64 + self.resolution_us } else { 0 };
-        least.max(-most)
+        let mut least: Vec<Option<i64>> = vec![None; seconds.len()];
+        for packet in &self.served {
+            let Some(index) = second_of(packet.served_us) else { continue };
+            let Some((second, least)) = seconds.get(index).zip(least.get_mut(index)) else { continue };
+            let Some(bps) = second.bps.filter(|_| !second.is_shared && second.pieces.len() < 2) else { continue };
+            let beyond = packet.wait_us() - service_us(packet.bytes, bps).round() as i64;
+            *least = Some(least.map_or(beyond, |least| least.min(beyond)));
+        }
+        let mut least: Vec<i64> = least.into_iter().flatten().collect();
+        least.sort_unstable();
+        least.get(least.len() / 10).map_or(0, |&beyond| beyond.min(0))
     }
 
     /// Highest rate for which the source may have been good: the highest target where the controller stood at it, and otherwise at

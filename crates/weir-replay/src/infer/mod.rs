@@ -47,7 +47,7 @@ pub fn infer(call: &RecordedCall, options: &InferOptions) -> Result<InferredPath
         }
         crowding::mark(&line, margin, &mut seconds);
     }
-    bounds::set(&line, margin, options, &mut seconds);
+    bounds::set(&line, line.resolution_us() + spread_us / 4, options, &mut seconds);
     let propagation = line.propagation_us(&seconds);
     let losses = loss::causes(&line, propagation);
     Ok(InferredPath {

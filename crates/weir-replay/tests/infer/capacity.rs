@@ -15,9 +15,13 @@ fn figures() {
     for path in random(20, 60) {
         let simulated = simulate(&path.scenario(), Some(path.controller), 1);
         let inferred = infer(&simulated.call, &InferOptions::default()).expect("the call has packets");
+        let mut lows = Vec::new();
         let (mut own, mut own_near, mut own_inside, mut unknown) = (0u32, 0, 0, 0);
         let mut bad = String::new();
         for (index, second) in inferred.seconds.iter().enumerate().take(60) {
+            if second.bps.is_none() {
+                lows.push(second.low_bps / path.capacity(index));
+            }
             if simulated.waited.get(index).is_none_or(|&waited| waited < WAITED) {
                 continue;
             }
@@ -45,6 +49,10 @@ fn figures() {
             "{} {}: {own} with queue, {own_near} near, {own_inside} inside, {unknown} unknown, cov {:.2}; delay {}/{} of {}, {:?} {:?} {:?} | {}\n   {bad}",
             path.name, path.controller, inferred.coverage(), inferred.delay.forward_us, inferred.delay.back_us, path.delay_ms, inferred.queue, inferred.loss, inferred.jitter, path.link.replace('\n', " ")
         );
+        lows.sort_by(f64::total_cmp);
+        if !lows.is_empty() {
+            println!("   lows {:?}", lows.iter().map(|low| (low * 100.0).round()).collect::<Vec<_>>());
+        }
         all += own;
         near += own_near;
         inside += own_inside;
