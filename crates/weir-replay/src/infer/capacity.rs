@@ -4,9 +4,9 @@ use super::line::{PacketLine, ServedPacket, second_of, service_us};
 use super::path::{CapacitySecond, RatePiece};
 
 /// Length of a bin in microseconds.
-const BIN_US: i64 = 50_000;
+pub(super) const BIN_US: i64 = 50_000;
 /// Bins in a second.
-const BINS_PER_SECOND: usize = 20;
+pub(super) const BINS_PER_SECOND: usize = 20;
 /// Fewer pairs give no figure.
 const LEAST_PAIRS: f64 = 5.0;
 /// Less time in service gives no figure, in microseconds.
@@ -72,6 +72,7 @@ impl Bins {
             if let Some(before) = before
                 && before.missing_before == packet.missing_before
                 && end_us - MARGIN * margin_us as f64 > packet.sent_us as f64
+                && before.served_us - propagation_us + margin_us > packet.sent_us
             {
                 bins.add(before, packet, &mut last_us);
             }
@@ -86,6 +87,12 @@ impl Bins {
             };
         }
         bins
+    }
+
+    /// The time in each bin of a second in which packets were served that had queued, in microseconds.
+    pub(super) fn busy_us(&self, second: usize) -> [f64; BINS_PER_SECOND] {
+        let bins = self.bins.chunks(BINS_PER_SECOND).nth(second).unwrap_or_default();
+        core::array::from_fn(|bin| bins.get(bin).map_or(0.0, |bin| bin.busy_us))
     }
 
     fn empty(line: &PacketLine) -> Self {

@@ -160,7 +160,7 @@ impl PacketLine {
         }
         let mut least: Vec<i64> = least.into_iter().flatten().collect();
         least.sort_unstable();
-        least.get(least.len() / 10).map_or(0, |&beyond| beyond.min(0))
+        least.get(least.len().div_ceil(10).min(least.len().saturating_sub(1))).map_or(0, |&beyond| beyond.min(0))
     }
 
     /// Highest rate for which the source may have been good: the highest target where the controller stood at it, and otherwise at

@@ -38,16 +38,17 @@ pub fn infer(call: &RecordedCall, options: &InferOptions) -> Result<InferredPath
     let line = PacketLine::of(call, options)?;
     let (jitter, spread_us) = jitter::estimate(&line);
     let margin = line.resolution_us() + spread_us;
-    let mut seconds = capacity::seconds(&Bins::of(&line, margin), &line);
+    let mut bins = Bins::of(&line, margin);
+    let mut seconds = capacity::seconds(&bins, &line);
     if !line.is_weak() {
         // With the capacity known, the end of each service follows from departures, without the noise of arrivals.
         for _ in 0..PASSES {
-            let bins = Bins::served_by(&line, margin, line.propagation_us(&seconds), &seconds);
+            bins = Bins::served_by(&line, margin, line.propagation_us(&seconds), &seconds);
             seconds = capacity::seconds(&bins, &line);
         }
         crowding::mark(&line, margin, &mut seconds);
     }
-    bounds::set(&line, line.resolution_us() + spread_us / 4, options, &mut seconds);
+    bounds::set(&line, &bins, line.resolution_us() + spread_us / 4, options, &mut seconds);
     let propagation = line.propagation_us(&seconds);
     let losses = loss::causes(&line, propagation);
     Ok(InferredPath {

@@ -12,15 +12,19 @@ const WAITED: u32 = 10;
 fn figures() {
     let (mut all, mut near, mut inside) = (0u32, 0, 0);
     let mut widths = Vec::new();
-    for path in random(20, 60) {
+    for path in random(20, 60, crate::set()) {
         let simulated = simulate(&path.scenario(), Some(path.controller), 1);
         let inferred = infer(&simulated.call, &InferOptions::default()).expect("the call has packets");
         let mut lows = Vec::new();
+        let mut others = Vec::new();
         let (mut own, mut own_near, mut own_inside, mut unknown) = (0u32, 0, 0, 0);
         let mut bad = String::new();
         for (index, second) in inferred.seconds.iter().enumerate().take(60) {
             if second.bps.is_none() {
                 lows.push(second.low_bps / path.capacity(index));
+            }
+            if let Some(bps) = second.bps && simulated.waited.get(index).is_none_or(|&waited| waited < WAITED) {
+                others.push((index, (100.0 * (bps / path.capacity(index) - 1.0)).round(), second.pairs, simulated.waited.get(index).copied()));
             }
             if simulated.waited.get(index).is_none_or(|&waited| waited < WAITED) {
                 continue;
@@ -49,6 +53,9 @@ fn figures() {
             "{} {}: {own} with queue, {own_near} near, {own_inside} inside, {unknown} unknown, cov {:.2}; delay {}/{} of {}, {:?} {:?} {:?} | {}\n   {bad}",
             path.name, path.controller, inferred.coverage(), inferred.delay.forward_us, inferred.delay.back_us, path.delay_ms, inferred.queue, inferred.loss, inferred.jitter, path.link.replace('\n', " ")
         );
+        if !others.is_empty() {
+            println!("   others {others:?}");
+        }
         lows.sort_by(f64::total_cmp);
         if !lows.is_empty() {
             println!("   lows {:?}", lows.iter().map(|low| (low * 100.0).round()).collect::<Vec<_>>());
@@ -59,4 +66,20 @@ fn figures() {
     }
     widths.sort_by(f64::total_cmp);
     println!("{all}: near {near} inside {inside} width {}", widths[widths.len() / 2]);
+}
+#[test]
+fn debug_one() {
+    let Ok(index) = std::env::var("WEIR_ONE") else { return };
+    let (index, at): (usize, usize) = { let (a, b) = index.split_once(',').unwrap(); (a.parse().unwrap(), b.parse().unwrap()) };
+    let path = &random(20, 60, crate::set())[index];
+    let simulated = simulate(&path.scenario(), Some(path.controller), 1);
+    let inferred = infer(&simulated.call, &InferOptions::default()).unwrap();
+    println!("{:?}", path.steps);
+    for second in &inferred.seconds[at - 2..at + 3] {
+        println!("{second:?} {}", path.capacity((second.from_us / 1_000_000) as usize));
+    }
+    let base = inferred.delay.forward_us;
+    for packet in simulated.call.packets.rows().filter(|p| p.sent_us.get().unwrap() / 1_000_000 == at as i64) {
+        println!("{} {} wait {:?}", packet.sent_us.get().unwrap(), simulated.call.wire_bytes(&packet), packet.arrived_us.get().map(|a| a - base - packet.sent_us.get().unwrap()));
+    }
 }

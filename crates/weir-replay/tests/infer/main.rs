@@ -10,3 +10,7 @@ mod winners;
 fn is_long() -> bool {
     std::env::var_os("WEIR_LONG").is_some_and(|value| value == "1")
 }
+
+fn set() -> u64 {
+    std::env::var("WEIR_SET").ok().and_then(|set| set.parse().ok()).unwrap_or(1)
+}

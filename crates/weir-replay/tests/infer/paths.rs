@@ -59,10 +59,10 @@ impl KnownPath {
 }
 
 /// `count` paths: constant, with a few steps, with a random walk; with and without jitter and loss; queues in time and in bytes.
-pub(crate) fn random(count: usize, seconds: u64) -> Vec<KnownPath> {
+pub(crate) fn random(count: usize, seconds: u64, set: u64) -> Vec<KnownPath> {
     let controllers = ["gcc", "nada", "scream-v2"];
     let path = |index: usize| {
-        let mut random = rand_pcg::Pcg64Mcg::seed_from_u64(1000 + index as u64);
+        let mut random = rand_pcg::Pcg64Mcg::seed_from_u64(1000 * set + index as u64);
         let mut rate = || random.random_range(400..=3000u64);
         let mut steps = vec![(0, rate())];
         let end = seconds * 1000;

@@ -47,7 +47,7 @@ fn alike(one: &[f64], other: &[f64]) -> f64 {
 
 #[test]
 fn own_controller() {
-    for path in random(20, 60) {
+    for path in random(20, 60, crate::set()) {
         let text = path.scenario();
         let call = simulate(&text, Some(path.controller), 1).call;
         let inferred = inferred_scenario(&path, &call, PathEnd::Middle);

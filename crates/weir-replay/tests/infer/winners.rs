@@ -33,7 +33,7 @@ fn winners(text: &str) -> (Vec<String>, Ranking) {
 
 #[test]
 fn on_inferred_paths() {
-    for path in random(20, 60) {
+    for path in random(20, 60, crate::set()) {
         let text = path.scenario();
         let call = simulate(&text, Some(path.controller), 1).call;
         let of = |text: &str| {
