@@ -103,6 +103,8 @@ pub struct DelayEstimate {
 pub struct QueueEstimate {
     /// The limit, or the most that was seen.
     pub limit: QueueLimit,
+    /// The limit in the other quantity, where the losses allow both: bytes or time.
+    pub other: Option<QueueLimit>,
     /// Whether packets were lost at a full queue. Otherwise [`Self::limit`] is a lower bound.
     pub was_full: bool,
 }
@@ -149,6 +151,19 @@ pub enum PathEnd {
     Middle,
     /// The upper end.
     High,
+}
+
+impl LossEstimate {
+    /// The share of loss of a scenario: the worse end of its 95 % interval at the lower end of the path, the better one at the
+    /// upper end.
+    pub fn at(&self, end: PathEnd) -> f64 {
+        let half = 1.96 * (self.share * (1.0 - self.share) / self.packets.max(1) as f64).sqrt();
+        match end {
+            PathEnd::Low => (self.share + half).min(1.0),
+            PathEnd::Middle => self.share,
+            PathEnd::High => (self.share - half).max(0.0),
+        }
+    }
 }
 
 impl CapacitySecond {

@@ -6,13 +6,15 @@ use super::path::{QueueEstimate, QueueLimit};
 
 /// Share by which a packet that was taken may exceed a limit before it refutes it.
 const TOLERANCE: f64 = 0.15;
+/// Difference of the relative spreads of two limits by which one is clearer.
+const CLEARER: f64 = 0.1;
 
 /// The limit, given the propagation delay as of [`PacketLine::propagation_us`].
 pub(super) fn estimate(line: &PacketLine, propagation_us: i64, losses: &LossCauses) -> QueueEstimate {
     let waits: Vec<f64> = line.served.iter().map(|packet| (packet.wait_us() - propagation_us) as f64).collect();
     let longest = waits.iter().copied().fold(0.0, f64::max);
     if losses.before_full.is_empty() {
-        return QueueEstimate { limit: QueueLimit::Time(longest as i64), was_full: false };
+        return QueueEstimate { limit: QueueLimit::Time(longest as i64), other: None, was_full: false };
     }
     let backlogs = backlogs(line, propagation_us);
     let most = backlogs.iter().copied().fold(0.0, f64::max);
@@ -25,13 +27,15 @@ pub(super) fn estimate(line: &PacketLine, propagation_us: i64, losses: &LossCaus
     let (time, time_spread) = at_losses(&waits);
     let (bytes, bytes_spread) = at_losses(&backlogs);
     let (not_time, not_bytes) = (longest > (1.0 + TOLERANCE) * time, most > (1.0 + TOLERANCE) * bytes);
-    let is_time = match (not_time, not_bytes) {
-        (false, true) => true,
-        (true, false) => false,
-        _ => time_spread + 0.1 < bytes_spread,
+    let by_time = QueueLimit::Time(time as i64);
+    let by_bytes = QueueLimit::Bytes(bytes as u64);
+    let (limit, other) = match (not_time, not_bytes) {
+        (false, true) => (by_time, None),
+        (true, false) => (by_bytes, None),
+        _ if time_spread + CLEARER < bytes_spread => (by_time, Some(by_bytes)),
+        _ => (by_bytes, Some(by_time)),
     };
-    let limit = if is_time { QueueLimit::Time(time as i64) } else { QueueLimit::Bytes(bytes as u64) };
-    QueueEstimate { limit, was_full: true }
+    QueueEstimate { limit, other, was_full: true }
 }
 
 /// Bytes of the call at the bottleneck that were not served when each packet came, its own included.

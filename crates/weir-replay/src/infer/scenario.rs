@@ -4,8 +4,8 @@ use core::fmt::Write as _;
 
 use super::path::{CapacitySecond, InferredPath, PathEnd, QueueLimit};
 
-/// Limit of a queue that was never seen full, unless more was seen, in microseconds.
-const USUAL_QUEUE_US: i64 = 300_000;
+/// Limits of a queue that was never seen full, unless more was seen, in microseconds: at the lower end, in the middle, at the upper end.
+const USUAL_QUEUES_US: [i64; 3] = [100_000, 300_000, 500_000];
 /// Start rate without a recorded one, in bit/s.
 const USUAL_START_BPS: u64 = 300_000;
 
@@ -71,10 +71,11 @@ impl InferredPath {
                 "spread of the delay without a queue",
             );
         }
-        if self.loss.share > 0.0 {
-            let loss = self.loss;
+        let loss = self.loss;
+        let share = loss.at(end);
+        if share > 0.0 {
             let remark = format!("losses among {} packets without a full queue", loss.packets);
-            let share = (loss.share * 1e5).round() / 1e5;
+            let share = (share * 1e5).round() / 1e5;
             if loss.burst >= 1.5 {
                 let burst = (loss.burst * 100.0).round() / 100.0;
                 line(format!("loss = {{ kind = \"bursts\", mean = {share}, burst = {burst} }}"), &remark);
@@ -101,8 +102,20 @@ impl InferredPath {
     }
 
     fn queue_table(&self, end: PathEnd) -> (String, String) {
+        let usual = match end {
+            PathEnd::Low => USUAL_QUEUES_US[0],
+            PathEnd::Middle => USUAL_QUEUES_US[1],
+            PathEnd::High => USUAL_QUEUES_US[2],
+        };
         let time = |us: i64| format!("{{ time = \"{}\" }}", millis(us));
-        match (self.queue.was_full, self.queue.limit) {
+        let limit = match (end, self.queue.limit, self.queue.other) {
+            // At a low rate a limit in bytes is the longer time, at a high one the shorter.
+            (PathEnd::Low, QueueLimit::Time(_), Some(other)) | (PathEnd::High, QueueLimit::Bytes(_), Some(other)) => {
+                other
+            }
+            (_, limit, _) => limit,
+        };
+        match (self.queue.was_full, limit) {
             (true, QueueLimit::Time(us)) => {
                 let remark = format!("the longest wait at {} losses", self.loss.at_full_queue);
                 (time(us.max(1000)), remark)
@@ -111,11 +124,9 @@ impl InferredPath {
                 let remark = format!("the longest queue at {} losses", self.loss.at_full_queue);
                 (format!("{{ bytes = \"{}B\" }}", bytes.max(1500)), remark)
             }
-            (false, QueueLimit::Bytes(_)) => (time(USUAL_QUEUE_US), "a usual value; never full".to_owned()),
+            (false, QueueLimit::Bytes(_)) => (time(usual), "a usual value; never full".to_owned()),
             (false, QueueLimit::Time(us)) => {
-                let _ = end;
-                let remark = format!("never full: at least {}; a usual value", millis(us));
-                (time(us.max(USUAL_QUEUE_US)), remark)
+                (time(us.max(usual)), format!("never full: at least {}; a usual value", millis(us)))
             }
         }
     }

@@ -13,7 +13,7 @@ fn figures() {
     let (mut all, mut near, mut inside) = (0u32, 0, 0);
     let mut widths = Vec::new();
     for path in random(20, 60, crate::set()) {
-        let simulated = simulate(&path.scenario(), Some(path.controller), 1);
+        let simulated = simulate(&path.scenario(), Some(path.controller), path.seed);
         let inferred = infer(&simulated.call, &InferOptions::default()).expect("the call has packets");
         let mut lows = Vec::new();
         let mut others = Vec::new();
@@ -72,7 +72,7 @@ fn debug_one() {
     let Ok(index) = std::env::var("WEIR_ONE") else { return };
     let (index, at): (usize, usize) = { let (a, b) = index.split_once(',').unwrap(); (a.parse().unwrap(), b.parse().unwrap()) };
     let path = &random(20, 60, crate::set())[index];
-    let simulated = simulate(&path.scenario(), Some(path.controller), 1);
+    let simulated = simulate(&path.scenario(), Some(path.controller), path.seed);
     let inferred = infer(&simulated.call, &InferOptions::default()).unwrap();
     println!("{:?}", path.steps);
     for second in &inferred.seconds[at - 2..at + 3] {
@@ -81,5 +81,19 @@ fn debug_one() {
     let base = inferred.delay.forward_us;
     for packet in simulated.call.packets.rows().filter(|p| p.sent_us.get().unwrap() / 1_000_000 == at as i64) {
         println!("{} {} wait {:?}", packet.sent_us.get().unwrap(), simulated.call.wire_bytes(&packet), packet.arrived_us.get().map(|a| a - base - packet.sent_us.get().unwrap()));
+    }
+}
+#[test]
+fn debug_loss() {
+    for index in [2, 4, 8, 10, 14, 16] {
+        let path = &random(20, 60, crate::set())[index];
+        for seed in 1..4 {
+        let call = simulate(&path.scenario(), Some(path.controller), seed).call;
+        let arrived = call.packets.rows().filter(|p| p.arrived_us.is_known()).count();
+        let last = call.packets.rows().filter(|p| p.arrived_us.is_known()).map(|p| p.sent_us.get()).max().flatten().unwrap();
+        let all = call.packets.rows().filter(|p| p.sent_us.get().unwrap() <= last).count();
+        let inferred = infer(&call, &InferOptions::default()).unwrap();
+        println!("{} {} {all} {arrived} {} {:?}", path.link.replace('\n', " "), path.controller, 1.0 - arrived as f64 / all as f64, inferred.loss);
+        }
     }
 }

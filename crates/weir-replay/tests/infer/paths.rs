@@ -17,6 +17,8 @@ pub(crate) struct KnownPath {
     pub(crate) delay_ms: u64,
     /// Controller of the call.
     pub(crate) controller: &'static str,
+    /// Seed of the call.
+    pub(crate) seed: u64,
     /// Length in seconds.
     pub(crate) seconds: u64,
 }
@@ -112,6 +114,7 @@ pub(crate) fn random(count: usize, seconds: u64, set: u64) -> Vec<KnownPath> {
             link: format!("delay = \"{delay_ms}ms\"\nqueue = {queue}\n{jitter}\n{loss}"),
             delay_ms,
             controller: controllers[index % 3],
+            seed: 1000 * set + index as u64,
             seconds,
         }
     };

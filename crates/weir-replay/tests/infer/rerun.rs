@@ -49,9 +49,9 @@ fn alike(one: &[f64], other: &[f64]) -> f64 {
 fn own_controller() {
     for path in random(20, 60, crate::set()) {
         let text = path.scenario();
-        let call = simulate(&text, Some(path.controller), 1).call;
+        let call = simulate(&text, Some(path.controller), path.seed).call;
         let inferred = inferred_scenario(&path, &call, PathEnd::Middle);
-        let again = simulate(&inferred, Some(path.controller), 1).call;
+        let again = simulate(&inferred, Some(path.controller), path.seed).call;
         let recorded = rates(&call, path.seconds);
         let of_again = rates(&again, path.seconds);
         let mut with_other_seeds: Vec<f64> = (2..12)

@@ -10,7 +10,7 @@ use crate::rerun::inferred_scenario;
 /// The compared controllers.
 const CONTROLLERS: [&str; 3] = ["gcc", "nada", "scream-v2"];
 /// Seeds of the runs.
-const SEEDS: core::ops::Range<u64> = 21..26;
+const SEEDS: core::ops::Range<u64> = 21..31;
 
 /// The recommended controllers over this scenario.
 fn winners(text: &str) -> (Vec<String>, Ranking) {
@@ -35,7 +35,7 @@ fn winners(text: &str) -> (Vec<String>, Ranking) {
 fn on_inferred_paths() {
     for path in random(20, 60, crate::set()) {
         let text = path.scenario();
-        let call = simulate(&text, Some(path.controller), 1).call;
+        let call = simulate(&text, Some(path.controller), path.seed).call;
         let of = |text: &str| {
             let (names, ranking) = winners(text);
             let all: Vec<String> = ranking.candidates.iter().map(|c| format!("{} {:.0}/{:.0}", c.name, c.useful_rate_kbps, c.frame_delay_ms.unwrap_or(0.0))).collect();
