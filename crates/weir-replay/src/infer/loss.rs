@@ -27,17 +27,25 @@ pub(super) fn causes(line: &PacketLine, propagation_us: i64) -> LossCauses {
     let before = |lost: &LostPacket| lost.after.saturating_sub(1).min(line.served.len() - 1);
     let is_random = |lost: &&LostPacket| wait(before(lost)) <= short;
     let (random, queued): (Vec<&LostPacket>, Vec<&LostPacket>) = line.lost.iter().partition(is_random);
-    let calm = (0..line.served.len()).filter(|&index| wait(index) <= short).count() as u64;
-    let rows = random.chunk_by(|one, next| one.after == next.after).count();
-    let losses = random.len() as u64;
-    let packets = losses + calm;
-    let share = if losses < LEAST_LOSSES { 0.0 } else { losses as f64 / packets.max(1) as f64 };
-    let burst = if rows == 0 { 1.0 } else { losses as f64 / rows as f64 };
+    let calm = (0..line.served.len()).filter(|&index| wait(index) <= short).count();
+    let among = |lost: &[&LostPacket], served: usize| {
+        let losses = lost.len() as u64;
+        let packets = losses + served as u64;
+        let rows = lost.chunk_by(|one, next| one.after == next.after).count();
+        let share = if losses < LEAST_LOSSES { 0.0 } else { losses as f64 / packets.max(1) as f64 };
+        let burst = if rows == 0 { 1.0 } else { losses as f64 / rows as f64 };
+        LossEstimate { share, packets, burst, at_full_queue: 0 }
+    };
+    let estimate = among(&random, calm);
     // Random losses also meet packets that wait.
-    let expected = share * (line.served.len() + line.lost.len()) as f64 - losses as f64;
-    let expected = expected.max(0.0);
-    let many = queued.len() as f64 > expected + 4.0 * expected.sqrt() + 1.0;
-    let before_full: Vec<usize> = if many { queued.iter().map(|lost| before(lost)).collect() } else { Vec::new() };
+    let all = (line.served.len() + line.lost.len()) as f64;
+    let expected = (estimate.share * all - random.len() as f64).max(0.0);
+    let is_full = queued.len() as f64 > expected + 4.0 * expected.sqrt() + 1.0;
+    if !is_full {
+        let all: Vec<&LostPacket> = line.lost.iter().collect();
+        return LossCauses { random: among(&all, line.served.len()), before_full: Vec::new() };
+    }
+    let before_full: Vec<usize> = queued.iter().map(|lost| before(lost)).collect();
     let at_full_queue = before_full.len() as u64;
-    LossCauses { random: LossEstimate { share, packets, burst, at_full_queue }, before_full }
+    LossCauses { random: LossEstimate { at_full_queue, ..estimate }, before_full }
 }

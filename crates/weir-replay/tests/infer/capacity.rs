@@ -87,13 +87,13 @@ fn debug_one() {
 fn debug_loss() {
     for index in [2, 4, 8, 10, 14, 16] {
         let path = &random(20, 60, crate::set())[index];
-        for seed in 1..4 {
+        for seed in [path.seed, path.seed+1000, path.seed+2000] {
         let call = simulate(&path.scenario(), Some(path.controller), seed).call;
         let arrived = call.packets.rows().filter(|p| p.arrived_us.is_known()).count();
         let last = call.packets.rows().filter(|p| p.arrived_us.is_known()).map(|p| p.sent_us.get()).max().flatten().unwrap();
         let all = call.packets.rows().filter(|p| p.sent_us.get().unwrap() <= last).count();
         let inferred = infer(&call, &InferOptions::default()).unwrap();
-        println!("{} {} {all} {arrived} {} {:?}", path.link.replace('\n', " "), path.controller, 1.0 - arrived as f64 / all as f64, inferred.loss);
+        println!("{index} {} {} {all} {arrived} {} {:?}", path.link.replace('\n', " "), path.controller, 1.0 - arrived as f64 / all as f64, inferred.loss);
         }
     }
 }

@@ -45,36 +45,57 @@ fn alike(one: &[f64], other: &[f64]) -> f64 {
     near.count() as f64 / one.len() as f64
 }
 
+/// Median of the values.
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    let middle = values.len() / 2;
+    if values.len() % 2 == 0 { f64::midpoint(values[middle - 1], values[middle]) } else { values[middle] }
+}
+
+/// Seconds like those of the recorded call, bytes and median wait, as medians over runs with other seeds.
+struct RunsOnPath {
+    alike: f64,
+    bytes: f64,
+    wait_ms: f64,
+}
+
+fn runs(text: &str, path: &KnownPath, recorded: &[f64]) -> RunsOnPath {
+    let calls: Vec<RecordedCall> =
+        (1..=10).map(|seed| simulate(text, Some(path.controller), path.seed + 1000 * seed).call).collect();
+    let of = |value: &dyn Fn(&RecordedCall) -> f64| median(calls.iter().map(value).collect());
+    RunsOnPath {
+        alike: of(&|call| alike(recorded, &rates(call, path.seconds))),
+        bytes: of(&|call| rates(call, path.seconds).iter().sum()),
+        wait_ms: of(&|call| median_wait_ms(call, path.delay_ms)),
+    }
+}
+
 #[test]
 fn own_controller() {
+    let mut good = [0; 3];
     for path in random(20, 60, crate::set()) {
         let text = path.scenario();
         let call = simulate(&text, Some(path.controller), path.seed).call;
         let inferred = inferred_scenario(&path, &call, PathEnd::Middle);
-        let again = simulate(&inferred, Some(path.controller), path.seed).call;
         let recorded = rates(&call, path.seconds);
-        let of_again = rates(&again, path.seconds);
-        let mut with_other_seeds: Vec<f64> = (2..12)
-            .map(|seed| alike(&recorded, &rates(&simulate(&text, Some(path.controller), seed).call, path.seconds)))
-            .collect();
-        with_other_seeds.sort_by(f64::total_cmp);
-        let bar = with_other_seeds[5];
-        let mut on_inferred: Vec<f64> = (2..12)
-            .map(|seed| alike(&recorded, &rates(&simulate(&inferred, Some(path.controller), seed).call, path.seconds)))
-            .collect();
-        on_inferred.sort_by(f64::total_cmp);
-        let mean = |rates: &[f64]| rates.iter().sum::<f64>();
-        let (wait, wait_again) = (median_wait_ms(&call, path.delay_ms), median_wait_ms(&again, path.delay_ms));
-        let others: Vec<i64> = (2..8).map(|seed| median_wait_ms(&simulate(&text, Some(path.controller), seed).call, path.delay_ms) as i64).collect();
-        println!("{others:?} {}", inferred.lines().filter(|line| line.contains("queue =") || line.contains("loss =") || line.contains("jitter =")).collect::<String>());
+        let (known, again) = (runs(&text, &path, &recorded), runs(&inferred, &path, &recorded));
+        let same = simulate(&inferred, Some(path.controller), path.seed).call;
+        let rate = again.bytes / known.bytes - 1.0;
+        let holds = [
+            again.alike >= known.alike - 0.05,
+            rate.abs() <= 0.05,
+            (again.wait_ms - known.wait_ms).abs() <= (0.15 * known.wait_ms).max(5.0),
+        ];
+        for (good, holds) in good.iter_mut().zip(holds) {
+            *good += i32::from(holds);
+        }
         println!(
-            "{} {}: rate {:+.1} %, wait {wait:.1} -> {wait_again:.1}, alike {:.2} ({:.2} other seeds) v {bar:.2} {}",
-            path.name,
-            path.controller,
-            100.0 * (mean(&of_again) / mean(&recorded) - 1.0),
-            alike(&recorded, &of_again),
-            on_inferred[5],
-            if (wait_again - wait).abs() > (0.15 * wait).max(5.0) { "WAIT" } else { "" }
+            "{} {}: alike {:.2} v {:.2}, rate {:+.1} %, wait {:.1} v {:.1} {holds:?} same seed: {:.2} {:+.1} % {:.1} v {:.1}",
+            path.name, path.controller, again.alike, known.alike, 100.0 * rate, again.wait_ms, known.wait_ms,
+            alike(&recorded, &rates(&same, path.seconds)),
+            100.0 * (rates(&same, path.seconds).iter().sum::<f64>() / recorded.iter().sum::<f64>() - 1.0),
+            median_wait_ms(&same, path.delay_ms), median_wait_ms(&call, path.delay_ms),
         );
     }
+    println!("good {good:?}");
 }
