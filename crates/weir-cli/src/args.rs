@@ -2,6 +2,7 @@
 
 mod attack;
 mod emulate;
+mod infer;
 mod new;
 mod reproduce;
 mod suite;
@@ -28,6 +29,7 @@ pub(crate) use trace::{
 
 pub(crate) use attack::AttackArgs;
 pub(crate) use emulate::EmulateArgs;
+pub(crate) use infer::InferArgs;
 pub(crate) use new::{NewCommand, NewControllerArgs};
 pub(crate) use reproduce::{ReproduceArgs, ReproduceExtent};
 pub(crate) use suite::{GateArgs, SuiteArgs, SuiteCommand, SuiteDiffArgs, SuiteSource};
@@ -84,6 +86,8 @@ pub(crate) enum Command {
     Attack(AttackArgs),
     /// Run the claims of papers, and judge them: the paper's number beside ours, and a verdict.
     Reproduce(ReproduceArgs),
+    /// Infer the path behind a recorded call, as a scenario that runs.
+    Infer(InferArgs),
     /// Compute results of the theory; without a name, list the analyses.
     Analyse(AnalyseArgs),
     /// List controllers, couplers, scenarios, suites or traces.

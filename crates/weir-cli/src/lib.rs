@@ -8,6 +8,7 @@ mod args;
 mod attack;
 mod browser;
 mod cache;
+mod call_file;
 mod check;
 mod compare;
 mod detection;
@@ -16,6 +17,7 @@ mod effective;
 mod emulate;
 mod explain;
 mod failure;
+mod infer;
 mod kept;
 mod list;
 mod manual;
@@ -105,6 +107,7 @@ fn run_with(registry: &Registry) -> ExitCode {
         },
         Command::Why(args) => why::why(&args, registry),
         Command::Trace(command) => trace::trace(&command),
+        Command::Infer(args) => infer::infer(&args, registry),
         Command::Analyse(args) => analyse::analyse(&args),
         Command::List(args) => list::list(&args, registry),
         Command::Explain(args) => explain::explain(&args, registry),

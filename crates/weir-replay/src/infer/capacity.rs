@@ -215,12 +215,8 @@ pub(super) fn seconds(bins: &Bins, line: &PacketLine) -> Vec<CapacitySecond> {
     let of_second = |(index, bins): (usize, &[ServiceBin])| {
         let from_us = index as i64 * 1_000_000;
         let sums = BinSums::of(bins);
-        let mut second = CapacitySecond {
-            from_us,
-            pairs: sums.pairs as u32,
-            is_open: true,
-            ..CapacitySecond::default()
-        };
+        let mut second =
+            CapacitySecond { from_us, pairs: sums.pairs as u32, is_open: true, ..CapacitySecond::default() };
         let mut parts = Vec::new();
         split(bins, 0, &mut parts);
         let figures: Option<Vec<RateFigure>> =
@@ -228,9 +224,10 @@ pub(super) fn seconds(bins: &Bins, line: &PacketLine) -> Vec<CapacitySecond> {
         match figures {
             Some(figures) if figures.len() > 1 => {
                 let shares = parts.iter().map(|part| part.len() as f64 / BINS_PER_SECOND as f64);
-                let (mean, variance) = shares.zip(&figures).fold((0.0, 0.0), |(mean, variance), (share, figure)| {
-                    (mean + share * figure.rate, variance + (share * figure.half).powi(2))
-                });
+                let (mean, variance) =
+                    shares.zip(&figures).fold((0.0, 0.0), |(mean, variance), (share, figure)| {
+                        (mean + share * figure.rate, variance + (share * figure.half).powi(2))
+                    });
                 // The place of a change is known to a bin.
                 let jump = figures.windows(2).map(|two| (two[1].rate - two[0].rate).abs()).sum::<f64>();
                 let half = (variance + (jump / BINS_PER_SECOND as f64).powi(2)).sqrt().max(NARROWEST * mean);

@@ -57,7 +57,8 @@ fn skew(served: &[ServedPacket]) -> f64 {
 
 /// Whether `b` lies above the line from `a` to `c`, or on it.
 fn turns_down(a: (i64, i64), b: (i64, i64), c: (i64, i64)) -> bool {
-    let cross = |p: (i64, i64), q: (i64, i64)| i128::from(p.0) * i128::from(q.1) - i128::from(p.1) * i128::from(q.0);
+    let cross =
+        |p: (i64, i64), q: (i64, i64)| i128::from(p.0) * i128::from(q.1) - i128::from(p.1) * i128::from(q.0);
     let (ab, ac) = ((b.0 - a.0, b.1 - a.1), (c.0 - a.0, c.1 - a.1));
     cross(ab, ac) <= 0
 }

@@ -46,7 +46,8 @@ fn without_service(packets: &[(f64, f64)]) -> Vec<f64> {
         products += (packet.0 - bytes) * (packet.1 - delay);
     }
     let per_byte = if squares > 0.0 { (products / squares).max(0.0) } else { 0.0 };
-    let mut delays: Vec<f64> = packets.iter().map(|packet| packet.1 - per_byte * (packet.0 - bytes)).collect();
+    let mut delays: Vec<f64> =
+        packets.iter().map(|packet| packet.1 - per_byte * (packet.0 - bytes)).collect();
     delays.sort_by(f64::total_cmp);
     delays
 }

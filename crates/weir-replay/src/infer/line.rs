@@ -66,7 +66,8 @@ impl PacketLine {
         let extra = options.extra_bytes.unwrap_or(if from_log { SRTP_TAG_BYTES } else { 0 });
         let is_weak = !call.has_departures();
         // Where arrivals were recorded and not reported, what did not arrive is lost, unless it may still have been on its way.
-        let are_recorded = call.arrival_clock == ArrivalClock::Common || call.source == RecordingSource::TwoCaptures;
+        let are_recorded =
+            call.arrival_clock == ArrivalClock::Common || call.source == RecordingSource::TwoCaptures;
         let arrived = call.packets.rows().filter(|packet| packet.arrived_us.is_known());
         let last_us = arrived.filter_map(|packet| packet.sent_us.get()).max().filter(|_| are_recorded);
         let mut served = Vec::new();
@@ -77,7 +78,8 @@ impl PacketLine {
         for packet in call.packets.rows() {
             let Some(arrived_us) = packet.arrived_us.get() else {
                 missing_before += 1;
-                let is_lost = packet.is_lost() || packet.sent_us.get().is_some_and(|sent| last_us.is_some_and(|last| sent < last));
+                let is_lost = packet.is_lost()
+                    || packet.sent_us.get().is_some_and(|sent| last_us.is_some_and(|last| sent < last));
                 if is_lost {
                     lost.push(LostPacket { after: served.len() });
                 }
@@ -95,7 +97,13 @@ impl PacketLine {
                 None => continue,
             };
             let bytes = call.wire_bytes(&packet) + extra;
-            served.push(ServedPacket { sent_us, served_us: arrived_us, bytes, missing_before, continues_frame });
+            served.push(ServedPacket {
+                sent_us,
+                served_us: arrived_us,
+                bytes,
+                missing_before,
+                continues_frame,
+            });
         }
         if served.is_empty() {
             return Err(InferError::NoArrivals);
@@ -107,7 +115,9 @@ impl PacketLine {
             let (least, most) = served.iter().fold((i64::MAX, i64::MIN), |(least, most), packet| {
                 (least.min(time(packet)), most.max(time(packet)))
             });
-            most.checked_sub(least).is_none_or(|span| span > LONGEST_US) || least < -LONGEST_US || most > i64::MAX / 4
+            most.checked_sub(least).is_none_or(|span| span > LONGEST_US)
+                || least < -LONGEST_US
+                || most > i64::MAX / 4
         };
         if span(|packet| packet.sent_us) || span(|packet| packet.served_us) {
             return Err(InferError::TooLong);
@@ -115,7 +125,8 @@ impl PacketLine {
         let resolution_us = clock::resolution_us(served.iter().map(|packet| packet.sent_us))
             + clock::resolution_us(served.iter().map(|packet| packet.served_us));
         clock::align(&mut served, call.arrival_clock);
-        let least = served.iter().min_by_key(|packet| packet.wait_us()).copied().ok_or(InferError::NoArrivals)?;
+        let least =
+            served.iter().min_by_key(|packet| packet.wait_us()).copied().ok_or(InferError::NoArrivals)?;
         let least_delay_us = least.wait_us();
         for packet in &mut served {
             packet.served_us -= least_delay_us;
@@ -154,13 +165,17 @@ impl PacketLine {
         for packet in &self.served {
             let Some(index) = second_of(packet.served_us) else { continue };
             let Some((second, least)) = seconds.get(index).zip(least.get_mut(index)) else { continue };
-            let Some(bps) = second.bps.filter(|_| !second.is_shared && second.pieces.len() < 2) else { continue };
+            let Some(bps) = second.bps.filter(|_| !second.is_shared && second.pieces.len() < 2) else {
+                continue;
+            };
             let beyond = packet.wait_us() - service_us(packet.bytes, bps).round() as i64;
             *least = Some(least.map_or(beyond, |least| least.min(beyond)));
         }
         let mut least: Vec<i64> = least.into_iter().flatten().collect();
         least.sort_unstable();
-        least.get(least.len().div_ceil(10).min(least.len().saturating_sub(1))).map_or(0, |&beyond| beyond.min(0))
+        least
+            .get(least.len().div_ceil(10).min(least.len().saturating_sub(1)))
+            .map_or(0, |&beyond| beyond.min(0))
     }
 
     /// Highest rate for which the source may have been good: the highest target where the controller stood at it, and otherwise at

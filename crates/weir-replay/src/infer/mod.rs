@@ -20,8 +20,8 @@ mod tests;
 use weir_world::RecordedCall;
 
 pub use path::{
-    CapacitySecond, DelayEstimate, InferError, InferOptions, InferredPath, JitterEstimate, LossEstimate, PathEnd,
-    QueueEstimate, QueueLimit, RatePiece,
+    CapacitySecond, DelayEstimate, InferError, InferOptions, InferredPath, JitterEstimate, LossEstimate,
+    PathEnd, QueueEstimate, QueueLimit, RatePiece,
 };
 
 use capacity::Bins;

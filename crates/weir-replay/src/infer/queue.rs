@@ -11,7 +11,8 @@ const CLEARER: f64 = 0.1;
 
 /// The limit, given the propagation delay as of [`PacketLine::propagation_us`].
 pub(super) fn estimate(line: &PacketLine, propagation_us: i64, losses: &LossCauses) -> QueueEstimate {
-    let waits: Vec<f64> = line.served.iter().map(|packet| (packet.wait_us() - propagation_us) as f64).collect();
+    let waits: Vec<f64> =
+        line.served.iter().map(|packet| (packet.wait_us() - propagation_us) as f64).collect();
     let longest = waits.iter().copied().fold(0.0, f64::max);
     if losses.before_full.is_empty() {
         return QueueEstimate { limit: QueueLimit::Time(longest as i64), other: None, was_full: false };

@@ -53,7 +53,8 @@ impl InferredPath {
         let mut text = String::from("[links.forward]\nfrom = \"sender\"\nto = \"receiver\"\n");
         let mut line = |key: String, remark: &str| {
             // Writing to a string does not fail.
-            let _ = if remark.is_empty() { writeln!(text, "{key}") } else { writeln!(text, "{key} # {remark}") };
+            let _ =
+                if remark.is_empty() { writeln!(text, "{key}") } else { writeln!(text, "{key} # {remark}") };
         };
         let delay = match (self.delay.is_assumed, self.delay.is_one_way) {
             (true, _) => "a usual value; the recording has no round trip",
@@ -110,9 +111,8 @@ impl InferredPath {
         let time = |us: i64| format!("{{ time = \"{}\" }}", millis(us));
         let limit = match (end, self.queue.limit, self.queue.other) {
             // At a low rate a limit in bytes is the longer time, at a high one the shorter.
-            (PathEnd::Low, QueueLimit::Time(_), Some(other)) | (PathEnd::High, QueueLimit::Bytes(_), Some(other)) => {
-                other
-            }
+            (PathEnd::Low, QueueLimit::Time(_), Some(other))
+            | (PathEnd::High, QueueLimit::Bytes(_), Some(other)) => other,
             (_, limit, _) => limit,
         };
         match (self.queue.was_full, limit) {

@@ -1,99 +1,128 @@
-//! The capacity of each second with a queue, and its band.
+//! The capacity of each second, and its band.
 
-use weir_replay::infer::{InferOptions, infer};
+use weir_replay::infer::{InferOptions, InferredPath, infer};
+use weir_world::RecordedCall;
 
-use crate::paths::random;
+use crate::is_long;
+use crate::paths::{FLOW, random};
 use crate::recording::simulate;
 
 /// Packets that waited, from which a second counts as one with a queue.
 const WAITED: u32 = 10;
 
+fn inferred(call: &RecordedCall) -> InferredPath {
+    infer(call, &InferOptions::default()).expect("the call has packets")
+}
+
+/// Counts over seconds with a queue.
+#[derive(Default)]
+struct SecondCounts {
+    all: u32,
+    /// Seconds whose figure is within 5 % of the truth.
+    near: u32,
+    /// Seconds whose band has no open end and contains the truth.
+    inside: u32,
+    /// Widths of the bands as shares of the figures.
+    widths: Vec<f64>,
+    /// Seconds of calls alone that count as shared.
+    shared: u32,
+}
+
 #[test]
-fn figures() {
-    let (mut all, mut near, mut inside) = (0u32, 0, 0);
-    let mut widths = Vec::new();
-    for path in random(20, 60, crate::set()) {
+fn figures_where_packets_queued() {
+    let sets: &[(u64, usize)] = if is_long() { &[(1, 20), (2, 20), (3, 20), (4, 20)] } else { &[(1, 12)] };
+    let mut counts = SecondCounts::default();
+    for path in sets.iter().flat_map(|&(set, count)| random(count, 60, set)) {
         let simulated = simulate(&path.scenario(), Some(path.controller), path.seed);
-        let inferred = infer(&simulated.call, &InferOptions::default()).expect("the call has packets");
-        let mut lows = Vec::new();
-        let mut others = Vec::new();
-        let (mut own, mut own_near, mut own_inside, mut unknown) = (0u32, 0, 0, 0);
-        let mut bad = String::new();
-        for (index, second) in inferred.seconds.iter().enumerate().take(60) {
-            if second.bps.is_none() {
-                lows.push(second.low_bps / path.capacity(index));
-            }
-            if let Some(bps) = second.bps && simulated.waited.get(index).is_none_or(|&waited| waited < WAITED) {
-                others.push((index, (100.0 * (bps / path.capacity(index) - 1.0)).round(), second.pairs, simulated.waited.get(index).copied()));
-            }
+        let inferred = inferred(&simulated.call);
+        let (mut all, mut near, mut inside) = (0, 0, 0);
+        for (index, second) in inferred.seconds.iter().enumerate().take(path.seconds as usize) {
+            counts.shared += u32::from(second.is_shared);
             if simulated.waited.get(index).is_none_or(|&waited| waited < WAITED) {
                 continue;
             }
             let truth = path.capacity(index);
-            own += 1;
-            let error = second.bps.map(|bps| bps / truth - 1.0);
-            let is_near = error.is_some_and(|error| error.abs() <= 0.05);
-            let is_inside = !second.is_open && second.low_bps <= truth && truth <= second.high_bps;
-            own_near += u32::from(is_near);
-            own_inside += u32::from(is_inside);
-            unknown += u32::from(second.bps.is_none());
-            if let Some(bps) = second.bps {
-                widths.push((second.high_bps - second.low_bps) / bps);
-            }
-            if !is_near || !is_inside {
-                bad += &format!(
-                    " {index}:{:.0}%{}{}/{}/{}",
-                    100.0 * error.unwrap_or(9.99),
-                    if is_inside { "" } else { "!" },
-                    if second.is_shared { "s" } else { "" }, second.pairs, simulated.waited[index]
-                );
-            }
+            all += 1;
+            near += u32::from(second.bps.is_some_and(|bps| (bps / truth - 1.0).abs() <= 0.05));
+            inside += u32::from(!second.is_open && second.low_bps <= truth && truth <= second.high_bps);
+            counts.widths.extend(second.bps.map(|bps| (second.high_bps - second.low_bps) / bps));
         }
         println!(
-            "{} {}: {own} with queue, {own_near} near, {own_inside} inside, {unknown} unknown, cov {:.2}; delay {}/{} of {}, {:?} {:?} {:?} | {}\n   {bad}",
-            path.name, path.controller, inferred.coverage(), inferred.delay.forward_us, inferred.delay.back_us, path.delay_ms, inferred.queue, inferred.loss, inferred.jitter, path.link.replace('\n', " ")
+            "{} {}: {all} seconds with a queue, {near} within 5 %, {inside} in the band",
+            path.name, path.controller
         );
-        if !others.is_empty() {
-            println!("   others {others:?}");
-        }
-        lows.sort_by(f64::total_cmp);
-        if !lows.is_empty() {
-            println!("   lows {:?}", lows.iter().map(|low| (low * 100.0).round()).collect::<Vec<_>>());
-        }
-        all += own;
-        near += own_near;
-        inside += own_inside;
+        counts.all += all;
+        counts.near += near;
+        counts.inside += inside;
     }
+    let SecondCounts { all, near, inside, mut widths, shared } = counts;
     widths.sort_by(f64::total_cmp);
-    println!("{all}: near {near} inside {inside} width {}", widths[widths.len() / 2]);
+    let width = widths[widths.len() / 2];
+    println!(
+        "{all} seconds: {near} within 5 %, {inside} in the band, median width {width:.3}, {shared} shared"
+    );
+    assert!(f64::from(near) >= 0.95 * f64::from(all), "{near} of {all} within 5 %");
+    assert!(f64::from(inside) >= 0.95 * f64::from(all), "{inside} of {all} in the band");
+    assert!(width <= 0.2, "the median width is {width}");
+    assert!(f64::from(shared) <= 0.02 * f64::from(all), "{shared} of {all} shared");
 }
+
+/// A call over 2 Mbit/s.
+fn over_two_megabits(flow: &str, others: &str) -> String {
+    format!(
+        "title = \"known\"\nduration = \"60s\"\n[links.forward]\nfrom = \"sender\"\nto = \"receiver\"\ndelay = \"25ms\"\nqueue = {{ \
+         time = \"300ms\" }}\nrate = \"2Mbps\"\n[links.back]\nfrom = \"receiver\"\nto = \"sender\"\ndelay = \"25ms\"\nrate = \
+         \"100Mbps\"\n{flow}\n{others}"
+    )
+}
+
 #[test]
-fn debug_one() {
-    let Ok(index) = std::env::var("WEIR_ONE") else { return };
-    let (index, at): (usize, usize) = { let (a, b) = index.split_once(',').unwrap(); (a.parse().unwrap(), b.parse().unwrap()) };
-    let path = &random(20, 60, crate::set())[index];
-    let simulated = simulate(&path.scenario(), Some(path.controller), path.seed);
-    let inferred = infer(&simulated.call, &InferOptions::default()).unwrap();
-    println!("{:?}", path.steps);
-    for second in &inferred.seconds[at - 2..at + 3] {
-        println!("{second:?} {}", path.capacity((second.from_us / 1_000_000) as usize));
-    }
-    let base = inferred.delay.forward_us;
-    for packet in simulated.call.packets.rows().filter(|p| p.sent_us.get().unwrap() / 1_000_000 == at as i64) {
-        println!("{} {} wait {:?}", packet.sent_us.get().unwrap(), simulated.call.wire_bytes(&packet), packet.arrived_us.get().map(|a| a - base - packet.sent_us.get().unwrap()));
+fn nothing_is_known_where_nothing_queued() {
+    let flow = FLOW.replace("max_rate = \"2.5Mbps\"", "max_rate = \"50kbps\", frame_rate = 5");
+    let flow = flow.replace("start = \"300kbps\"", "start = \"50kbps\"");
+    let flow = flow.replace("encoder = {", "payload_limit = \"1400B\"\nencoder = {");
+    let simulated = simulate(&over_two_megabits(&flow, ""), None, 1);
+    let packets = simulated.call.packets.len();
+    assert!((250..=400).contains(&packets), "{packets} packets in 60 s");
+    for second in inferred(&simulated.call).seconds {
+        assert!(second.bps.is_none() && second.is_open, "{second:?}");
+        assert!(second.low_bps <= 2.02e6, "{second:?}");
     }
 }
+
 #[test]
-fn debug_loss() {
-    for index in [2, 4, 8, 10, 14, 16] {
-        let path = &random(20, 60, crate::set())[index];
-        for seed in [path.seed, path.seed+1000, path.seed+2000] {
-        let call = simulate(&path.scenario(), Some(path.controller), seed).call;
-        let arrived = call.packets.rows().filter(|p| p.arrived_us.is_known()).count();
-        let last = call.packets.rows().filter(|p| p.arrived_us.is_known()).map(|p| p.sent_us.get()).max().flatten().unwrap();
-        let all = call.packets.rows().filter(|p| p.sent_us.get().unwrap() <= last).count();
-        let inferred = infer(&call, &InferOptions::default()).unwrap();
-        println!("{index} {} {} {all} {arrived} {} {:?}", path.link.replace('\n', " "), path.controller, 1.0 - arrived as f64 / all as f64, inferred.loss);
+fn beside_another_flow_it_is_a_share() {
+    let cubic = "[flows.upload]\nkind = \"tcp\"\nfrom = \"sender\"\nto = \"receiver\"\nalgorithm = \"cubic\"\nstart = \"15s\"\nstop = \"45s\"";
+    for controller in ["gcc", "nada", "scream-v2"] {
+        let simulated = simulate(&over_two_megabits(FLOW, cubic), Some(controller), 1);
+        let inferred = inferred(&simulated.call);
+        let shared =
+            |from: usize, to: usize| inferred.seconds[from..to].iter().filter(|s| s.is_shared).count();
+        let (before, beside, after) = (shared(0, 14), shared(18, 44), shared(48, 60));
+        println!("{controller}: shared {before} of 14 before, {beside} of 26 beside, {after} of 12 after");
+        assert!(before + after <= 2, "{controller}: {before} before, {after} after");
+        assert!(beside >= 20, "{controller}: {beside} of 26");
+        for second in inferred.seconds[18..44].iter().filter(|second| second.is_shared) {
+            assert!(second.is_open && second.low_bps <= 2.02e6 && second.high_bps >= 1.9e6, "{second:?}");
         }
     }
+}
+
+#[test]
+fn of_a_file() {
+    let Ok(file) = std::env::var("WEIR_CALL") else { return };
+    let call: RecordedCall = serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();
+    let inferred = inferred(&call);
+    for (index, second) in inferred.seconds.iter().enumerate() {
+        println!(
+            "{index} {:?} {} {} {} {} {:?}",
+            second.bps.map(|b| b.round()),
+            second.pairs,
+            second.low_bps.round(),
+            second.high_bps.round(),
+            second.is_shared,
+            second.pieces
+        );
+    }
+    println!("{:?} {:?} {:?} {:?}", inferred.delay, inferred.queue, inferred.loss, inferred.jitter);
 }

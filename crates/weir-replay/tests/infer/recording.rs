@@ -2,9 +2,9 @@
 
 use weir_cc::{Ecn, Target};
 use weir_import::traces::TraceStore;
-use weir_media::MediaPacket;
 use weir_measure::metrics::Recorder;
 use weir_measure::results::RunMetrics;
+use weir_media::MediaPacket;
 use weir_net::Time;
 use weir_scenario::compile::RunOptions;
 use weir_scenario::scenario::Scenario;

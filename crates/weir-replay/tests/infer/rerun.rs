@@ -3,6 +3,7 @@
 use weir_replay::infer::{InferOptions, PathEnd, infer};
 use weir_world::RecordedCall;
 
+use crate::is_long;
 use crate::paths::{FLOW, KnownPath, random};
 use crate::recording::simulate;
 
@@ -71,31 +72,40 @@ fn runs(text: &str, path: &KnownPath, recorded: &[f64]) -> RunsOnPath {
 }
 
 #[test]
-fn own_controller() {
-    let mut good = [0; 3];
-    for path in random(20, 60, crate::set()) {
+fn own_controller_on_the_inferred_path() {
+    // In short, four paths without random loss, to whose chances rates of loss-based controllers are sensitive.
+    let chosen = |index: &usize| is_long() || [5, 7, 12, 15].contains(index);
+    let paths = random(20, 60, 1);
+    let (mut all, mut held) = (0, [0; 3]);
+    for path in paths.iter().enumerate().filter(|(index, _)| chosen(index)).map(|(_, path)| path) {
         let text = path.scenario();
         let call = simulate(&text, Some(path.controller), path.seed).call;
-        let inferred = inferred_scenario(&path, &call, PathEnd::Middle);
+        let inferred = inferred_scenario(path, &call, PathEnd::Middle);
         let recorded = rates(&call, path.seconds);
-        let (known, again) = (runs(&text, &path, &recorded), runs(&inferred, &path, &recorded));
-        let same = simulate(&inferred, Some(path.controller), path.seed).call;
+        let (known, again) = (runs(&text, path, &recorded), runs(&inferred, path, &recorded));
         let rate = again.bytes / known.bytes - 1.0;
         let holds = [
             again.alike >= known.alike - 0.05,
             rate.abs() <= 0.05,
             (again.wait_ms - known.wait_ms).abs() <= (0.15 * known.wait_ms).max(5.0),
         ];
-        for (good, holds) in good.iter_mut().zip(holds) {
-            *good += i32::from(holds);
+        all += 1;
+        for (held, holds) in held.iter_mut().zip(holds) {
+            *held += i32::from(holds);
         }
         println!(
-            "{} {}: alike {:.2} v {:.2}, rate {:+.1} %, wait {:.1} v {:.1} {holds:?} same seed: {:.2} {:+.1} % {:.1} v {:.1}",
-            path.name, path.controller, again.alike, known.alike, 100.0 * rate, again.wait_ms, known.wait_ms,
-            alike(&recorded, &rates(&same, path.seconds)),
-            100.0 * (rates(&same, path.seconds).iter().sum::<f64>() / recorded.iter().sum::<f64>() - 1.0),
-            median_wait_ms(&same, path.delay_ms), median_wait_ms(&call, path.delay_ms),
+            "{} {}: seconds alike {:.2}, on the known path {:.2}; rate {:+.1} %; wait {:.1}, on the known path {:.1} ms",
+            path.name,
+            path.controller,
+            again.alike,
+            known.alike,
+            100.0 * rate,
+            again.wait_ms,
+            known.wait_ms
         );
     }
-    println!("good {good:?}");
+    let [alike, rate, wait] = held;
+    println!("of {all} paths: seconds alike {alike}, rate {rate}, wait {wait}");
+    let least = if is_long() { [16, 15, 18] } else { [all; 3] };
+    assert!(held.iter().zip(least).all(|(held, least)| *held >= least), "{held:?} of {all}, least {least:?}");
 }

@@ -1,8 +1,10 @@
 //! The best controller on inferred paths, beside the best on the known ones.
 
+use weir_measure::results::RunMetrics;
 use weir_measure::results::ranking::{RankedController, Ranking};
 use weir_replay::infer::PathEnd;
 
+use crate::is_long;
 use crate::paths::random;
 use crate::recording::{metrics, simulate};
 use crate::rerun::inferred_scenario;
@@ -12,36 +14,38 @@ const CONTROLLERS: [&str; 3] = ["gcc", "nada", "scream-v2"];
 /// Seeds of the runs.
 const SEEDS: core::ops::Range<u64> = 21..31;
 
-/// The recommended controllers over this scenario.
-fn winners(text: &str) -> (Vec<String>, Ranking) {
+/// The recommended controllers over this scenario, in the order of their names.
+fn recommended(text: &str) -> Vec<String> {
     let candidate = |name: &&str| {
-        let runs: Vec<_> = SEEDS.map(|seed| metrics(text, name, seed)).collect();
-        let flow = |run: &weir_measure::results::RunMetrics| run.flows[0].clone();
+        let runs: Vec<RunMetrics> = SEEDS.map(|seed| metrics(text, name, seed)).collect();
         RankedController {
             name: (*name).to_owned(),
-            useful_rate_kbps: runs.iter().map(|run| Some(flow(run).useful_rate_bps? / 1e3)).collect(),
+            useful_rate_kbps: runs.iter().map(|run| Some(run.flows[0].useful_rate_bps? / 1e3)).collect(),
             frame_delay_ms: runs.iter().map(|run| run.media.frame_delay_ms.p95).collect(),
-            freezes: runs.iter().map(|run| flow(run).freezes).collect(),
+            freezes: runs.iter().map(|run| run.flows[0].freezes).collect(),
             neighbour_rate_kbps: Vec::new(),
         }
     };
-    let ranking = Ranking::of(&CONTROLLERS.iter().map(candidate).collect::<Vec<_>>());
-    let mut names = ranking.recommended.clone();
+    let mut names = Ranking::of(&CONTROLLERS.iter().map(candidate).collect::<Vec<_>>()).recommended;
     names.sort();
-    (names, ranking)
+    names
 }
 
 #[test]
-fn on_inferred_paths() {
-    for path in random(20, 60, crate::set()) {
+fn the_best_is_the_same_where_both_ends_agree() {
+    let chosen = |index: &usize| is_long() || [3, 12].contains(index);
+    let (mut undecided, mut wrong) = (0, 0);
+    for (_, path) in random(20, 60, 1).iter().enumerate().filter(|(index, _)| chosen(index)) {
         let text = path.scenario();
         let call = simulate(&text, Some(path.controller), path.seed).call;
-        let of = |text: &str| {
-            let (names, ranking) = winners(text);
-            let all: Vec<String> = ranking.candidates.iter().map(|c| format!("{} {:.0}/{:.0}", c.name, c.useful_rate_kbps, c.frame_delay_ms.unwrap_or(0.0))).collect();
-            format!("{names:?} lead {:?} {}", ranking.leading, all.join(" "))
-        };
-        let end = |end| of(&inferred_scenario(&path, &call, end));
-        println!("{} {}\n  true {}\n  low  {}\n  mid  {}\n  high {}", path.name, path.controller, of(&text), end(PathEnd::Low), end(PathEnd::Middle), end(PathEnd::High));
+        let [low, high] =
+            [PathEnd::Low, PathEnd::High].map(|end| recommended(&inferred_scenario(path, &call, end)));
+        let known = recommended(&text);
+        println!("{} {}: {known:?}; lower end {low:?}, upper end {high:?}", path.name, path.controller);
+        undecided += i32::from(low != high);
+        // Of several that are recommended, one may be recommended there alone.
+        wrong += i32::from(low == high && !low.iter().any(|name| known.contains(name)));
     }
+    println!("{undecided} undecided, {wrong} wrong");
+    assert!(undecided <= 5 && wrong == 0, "{undecided} undecided, {wrong} wrong");
 }
