@@ -8,6 +8,7 @@ mod demo;
 mod docs;
 mod emulate;
 mod figures;
+mod infer;
 mod listings;
 mod manual;
 mod open;

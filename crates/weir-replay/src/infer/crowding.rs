@@ -13,6 +13,12 @@ const AROUND: usize = 2;
 const LEAST_SHARE: f64 = 0.25;
 /// Standard errors by which the share has to be above zero.
 const STANDARD_ERRORS: f64 = 5.0;
+/// Fewer pairs of a kind tell nothing.
+const LEAST_PAIRS: f64 = 10.0;
+/// Spread of the gaps from which they are irregular, as a share of their mean.
+const IRREGULAR: f64 = 0.3;
+/// Share of the largest capacity below which irregular gaps count.
+const LOW: f64 = 0.92;
 /// A pair sent within this time is close, in microseconds; one sent after twice of it is apart.
 const CLOSE_US: f64 = 8_000.0;
 
@@ -26,6 +32,7 @@ struct PairSums {
     bytes_gap: f64,
     between_gap: f64,
     gap_gap: f64,
+    gap: f64,
     close: f64,
     apart: f64,
     /// Packets that met no packet of the call, and those among them that waited.
@@ -37,6 +44,7 @@ impl PairSums {
     /// Adds what is left of `second` once its gaps, and its times between departures, are freed from what goes with bytes.
     fn add_within(&mut self, second: &Self) {
         self.pairs += second.pairs;
+        self.gap += second.gap;
         self.close += second.close;
         self.apart += second.apart;
         self.fresh += second.fresh;
@@ -52,7 +60,7 @@ impl PairSums {
 
     /// Share of the capacity that others took, where it is clear.
     fn share_of_others(&self) -> Option<f64> {
-        if self.close < 10.0 || self.apart < 10.0 || self.between_between <= 0.0 {
+        if !self.has_both() || self.between_between <= 0.0 {
             return None;
         }
         let share = self.between_gap / self.between_between;
@@ -61,9 +69,25 @@ impl PairSums {
         (share > STANDARD_ERRORS * error).then_some(share)
     }
 
-    fn is_shared(&self) -> bool {
+    /// Whether others took a part; `None` where too few packets queued, or met none, to know.
+    fn is_shared(&self) -> Option<bool> {
         let waits = self.fresh >= 8.0 && self.fresh_waited >= 0.7 * self.fresh;
-        waits || self.share_of_others().is_some_and(|share| share > LEAST_SHARE)
+        let takes = self.share_of_others().is_some_and(|share| share > LEAST_SHARE);
+        let is_known = waits || self.fresh >= 8.0 || self.has_both();
+        is_known.then_some(waits || takes)
+    }
+
+    /// Whether gaps differ by more than sizes of packets and `noise_us` explain: single packets of others are between some of them.
+    fn is_irregular(&self, noise_us: f64) -> bool {
+        let spread = (self.gap_gap / self.pairs.max(1.0)).sqrt();
+        self.pairs >= 2.0 * LEAST_PAIRS
+            && spread > IRREGULAR * self.gap / self.pairs
+            && spread > 2.0 * noise_us
+    }
+
+    /// Whether there are enough pairs sent close to each other, and enough sent apart.
+    fn has_both(&self) -> bool {
+        self.close >= LEAST_PAIRS && self.apart >= LEAST_PAIRS
     }
 }
 
@@ -87,6 +111,7 @@ pub(super) fn mark(line: &PacketLine, margin_us: i64, seconds: &mut [CapacitySec
             own.bytes_gap += bytes * gap;
             own.between_gap += between * gap;
             own.gap_gap += gap * gap;
+            own.gap += gap;
             own.close += f64::from(u8::from(between <= CLOSE_US));
             own.apart += f64::from(u8::from(between >= 2.0 * CLOSE_US));
         } else if second.sent_us > first.served_us {
@@ -96,12 +121,22 @@ pub(super) fn mark(line: &PacketLine, margin_us: i64, seconds: &mut [CapacitySec
             own.fresh_waited += f64::from(u8::from(second.wait_us() as f64 > longest));
         }
     }
+    let mut before: Option<f64> = None;
     for (index, second) in seconds.iter_mut().enumerate() {
         let around = &sums[index.saturating_sub(AROUND)..(index + AROUND + 1).min(sums.len())];
         let mut all = PairSums::default();
         for sums in around {
             all.add_within(sums);
         }
-        second.is_shared = all.is_shared();
+        let below = |of: f64| second.bps.is_some_and(|bps| bps < of);
+        second.is_shared = match all.is_shared() {
+            Some(true) => true,
+            // Where the distances of departures are alike, irregular gaps below the capacity of other seconds show others, too.
+            _ if below(LOW * fastest) && all.is_irregular(margin_us as f64) => true,
+            Some(false) => false,
+            // Where too little is known, a share that stays low stays a share.
+            None => before.is_some_and(|before| below(1.25 * before)),
+        };
+        before = second.bps.filter(|_| second.is_shared);
     }
 }
