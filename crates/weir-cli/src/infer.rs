@@ -100,8 +100,7 @@ impl EndAgreement {
 fn check(path: &InferredPath, registry: &Registry, jobs: Option<u32>) -> Result<EndAgreement, Failure> {
     let recommended = |end: PathEnd| -> Result<Vec<String>, Failure> {
         let changes = [format!("controllers={CHECKED:?}")];
-        let mut scenario = Scenario::parse_in(registry, "inferred", &path.scenario(end), &changes)?;
-        scenario.name = "inferred".to_owned();
+        let scenario = Scenario::parse_in(registry, "inferred", &path.scenario(end), &changes)?;
         let seeds: Vec<u64> = SEEDS.collect();
         let request = ComparisonRequest {
             scenario: &scenario,

@@ -203,6 +203,10 @@ impl BinSums {
     }
 }
 
+fn square(value: f64) -> f64 {
+    value * value
+}
+
 /// Bits per second of bytes per microsecond.
 const fn bps(rate: f64) -> f64 {
     rate * 8e6
@@ -226,11 +230,11 @@ pub(super) fn seconds(bins: &Bins, line: &PacketLine) -> Vec<CapacitySecond> {
                 let shares = parts.iter().map(|part| part.len() as f64 / BINS_PER_SECOND as f64);
                 let (mean, variance) =
                     shares.zip(&figures).fold((0.0, 0.0), |(mean, variance), (share, figure)| {
-                        (mean + share * figure.rate, variance + (share * figure.half).powi(2))
+                        (mean + share * figure.rate, variance + square(share * figure.half))
                     });
                 // The place of a change is known to a bin.
                 let jump = figures.windows(2).map(|two| (two[1].rate - two[0].rate).abs()).sum::<f64>();
-                let half = (variance + (jump / BINS_PER_SECOND as f64).powi(2)).sqrt().max(NARROWEST * mean);
+                let half = (variance + square(jump / BINS_PER_SECOND as f64)).sqrt().max(NARROWEST * mean);
                 set(&mut second, RateFigure { rate: mean, half });
                 let piece = |(part, figure): (&core::ops::Range<usize>, &RateFigure)| RatePiece {
                     from_us: from_us + part.start as i64 * BIN_US,
@@ -284,7 +288,7 @@ fn best_split(bins: &[ServiceBin]) -> Option<usize> {
             continue;
         }
         let rest = left.deviation() + right.deviation();
-        let noise = (NOISE * whole.rate()).powi(2) * whole.busy / whole.count.max(1.0);
+        let noise = square(NOISE * whole.rate()) * whole.busy / whole.count.max(1.0);
         let variance = (rest / (whole.count - 2.0).max(1.0)).max(noise);
         let gain = (whole.deviation() - rest) / variance;
         let differs = (left.rate() - right.rate()).abs() > DIFFERENCE * whole.rate();

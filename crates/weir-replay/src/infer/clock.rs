@@ -12,7 +12,7 @@ const MOST_SKEW: f64 = 200e-6;
 const USUAL_DELAY_US: i64 = 25_000;
 
 /// The step of a clock in microseconds: the largest of 1000, 250 and 1 that divides all differences of its times.
-pub(super) fn resolution_us(times: impl Iterator<Item = i64> + Clone) -> i64 {
+pub(super) fn resolution_us(times: &(impl Iterator<Item = i64> + Clone)) -> i64 {
     let first = times.clone().next().unwrap_or(0);
     let divides = |step: i64| times.clone().all(|time| (time - first) % step == 0);
     [1000, 250].into_iter().find(|&step| divides(step)).unwrap_or(1)
@@ -82,7 +82,7 @@ pub(super) fn delays(call: &RecordedCall, line: &PacketLine, propagation_us: i64
         };
     }
     // The service of the packet itself is in the round trip, too.
-    let half = least_round_trip.map(|rtt| ((rtt + propagation_us) / 2).max(0));
+    let half = least_round_trip.map(|rtt| i64::midpoint(rtt, propagation_us).max(0));
     DelayEstimate {
         forward_us: half.unwrap_or(USUAL_DELAY_US),
         back_us: half.unwrap_or(USUAL_DELAY_US),

@@ -42,7 +42,7 @@ fn without_service(packets: &[(f64, f64)]) -> Vec<f64> {
     let (bytes, delay) = (mean(|packet| packet.0), mean(|packet| packet.1));
     let (mut squares, mut products) = (0.0, 0.0);
     for packet in packets {
-        squares += (packet.0 - bytes).powi(2);
+        squares += (packet.0 - bytes) * (packet.0 - bytes);
         products += (packet.0 - bytes) * (packet.1 - delay);
     }
     let per_byte = if squares > 0.0 { (products / squares).max(0.0) } else { 0.0 };

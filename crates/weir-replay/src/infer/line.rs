@@ -76,15 +76,15 @@ impl PacketLine {
         let mut frame = None;
         let mut frame_from_us = 0;
         for packet in call.packets.rows() {
-            let Some(arrived_us) = packet.arrived_us.get() else {
+            let arrived = packet.arrived_us.get();
+            if arrived.is_none() {
                 missing_before += 1;
-                let is_lost = packet.is_lost()
-                    || packet.sent_us.get().is_some_and(|sent| last_us.is_some_and(|last| sent < last));
-                if is_lost {
+                let must_have_come = |sent| last_us.is_some_and(|last| sent < last);
+                if packet.is_lost() || packet.sent_us.get().is_some_and(must_have_come) {
                     lost.push(LostPacket { after: served.len() });
                 }
-                continue;
-            };
+            }
+            let Some(arrived_us) = arrived else { continue };
             let own = Some((packet.stream, packet.timestamp));
             let continues_frame = own == frame;
             frame = own;
@@ -122,8 +122,8 @@ impl PacketLine {
         if span(|packet| packet.sent_us) || span(|packet| packet.served_us) {
             return Err(InferError::TooLong);
         }
-        let resolution_us = clock::resolution_us(served.iter().map(|packet| packet.sent_us))
-            + clock::resolution_us(served.iter().map(|packet| packet.served_us));
+        let resolution_us = clock::resolution_us(&served.iter().map(|packet| packet.sent_us))
+            + clock::resolution_us(&served.iter().map(|packet| packet.served_us));
         clock::align(&mut served, call.arrival_clock);
         let least =
             served.iter().min_by_key(|packet| packet.wait_us()).copied().ok_or(InferError::NoArrivals)?;

@@ -141,22 +141,19 @@ impl InferredPath {
             }
         };
         for (second, nearby) in self.seconds.iter().zip(nearby) {
-            match second.bps {
-                Some(bps) => {
-                    let remark = remark(second, bps);
-                    let bps = if second.is_shared && end == PathEnd::High { second.high_bps } else { bps };
-                    if second.pieces.len() > 1 && !second.is_shared {
-                        for piece in &second.pieces {
-                            push(piece.from_us, piece.bps, remark.clone());
-                        }
-                    } else {
-                        push(second.from_us, bps, remark);
-                    }
-                }
-                None => {
-                    let remark = format!("no queue: {} kbit/s or more", (second.low_bps / 1000.0).round());
-                    push(second.from_us, second.at(end, nearby), remark);
-                }
+            let Some(bps) = second.bps else {
+                let remark = format!("no queue: {} kbit/s or more", (second.low_bps / 1000.0).round());
+                push(second.from_us, second.at(end, nearby), remark);
+                continue;
+            };
+            let remark = remark(second, bps);
+            let bps = if second.is_shared && end == PathEnd::High { second.high_bps } else { bps };
+            if second.pieces.len() < 2 || second.is_shared {
+                push(second.from_us, bps, remark);
+                continue;
+            }
+            for piece in &second.pieces {
+                push(piece.from_us, piece.bps, remark.clone());
             }
         }
         steps

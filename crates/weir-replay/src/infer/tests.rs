@@ -68,7 +68,7 @@ impl MadeLink {
                 if backlog <= self.limit {
                     free_us = free_us.max(now);
                     free_us += f64::from(BYTES) * 8e6 / at(free_us);
-                    let is_lost = self.lost_of > 0 && number as usize % self.lost_of == 0;
+                    let is_lost = self.lost_of > 0 && (number as usize).is_multiple_of(self.lost_of);
                     let arrived = (free_us * (1.0 + self.drift)) as i64 + self.delay_us;
                     row.arrived_us =
                         if is_lost { OptionalInteger::UNKNOWN } else { OptionalInteger::new(arrived) };

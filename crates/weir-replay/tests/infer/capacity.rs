@@ -100,34 +100,10 @@ fn beside_another_flow_it_is_a_share() {
             |from: usize, to: usize| inferred.seconds[from..to].iter().filter(|s| s.is_shared).count();
         let (before, beside, after) = (shared(0, 14), shared(18, 44), shared(48, 60));
         println!("{controller}: shared {before} of 14 before, {beside} of 26 beside, {after} of 12 after");
-        for (index, second) in
-            inferred.seconds.iter().enumerate().filter(|_| std::env::var_os("WEIR_SHOW").is_some())
-        {
-            println!("{index} {:?} {} {}", second.bps.map(f64::round), second.pairs, second.is_shared);
-        }
         assert!(before + after <= 2, "{controller}: {before} before, {after} after");
         assert!(beside >= 20, "{controller}: {beside} of 26");
         for second in inferred.seconds[18..44].iter().filter(|second| second.is_shared) {
             assert!(second.is_open && second.low_bps <= 2.02e6 && second.high_bps >= 1.9e6, "{second:?}");
         }
     }
-}
-
-#[test]
-fn of_a_file() {
-    let Ok(file) = std::env::var("WEIR_CALL") else { return };
-    let call: RecordedCall = serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();
-    let inferred = inferred(&call);
-    for (index, second) in inferred.seconds.iter().enumerate() {
-        println!(
-            "{index} {:?} {} {} {} {} {:?}",
-            second.bps.map(|b| b.round()),
-            second.pairs,
-            second.low_bps.round(),
-            second.high_bps.round(),
-            second.is_shared,
-            second.pieces
-        );
-    }
-    println!("{:?} {:?} {:?} {:?}", inferred.delay, inferred.queue, inferred.loss, inferred.jitter);
 }
