@@ -61,8 +61,9 @@ pub(super) fn set(
     }
 }
 
-/// The most that got through in each bin of each second, in bit/s: bytes of packets in a row over the time from the first departure to the end
-/// of the last service. With a known propagation delay the service of a single packet is such a time, too.
+/// The most that got through in each bin of each second, in bit/s: bytes of packets in a row over the time from the
+/// first departure to the end of the last service. With a known propagation delay the service of a single packet is
+/// such a time, too.
 fn through(
     line: &PacketLine,
     tolerance_us: i64,
@@ -91,8 +92,8 @@ fn through(
     all
 }
 
-/// Divides a second in which packets queued only before a change, or only after one, where more got through in the rest than its
-/// figure allows.
+/// Divides a second in which packets queued only before a change, or only after one, where more got through in the
+/// rest than its figure allows.
 fn complete(second: &mut CapacitySecond, busy_us: &[f64; BINS_PER_SECOND], through: &[f64; BINS_PER_SECOND]) {
     let Some(own) = second.bps.filter(|_| second.pieces.len() < 2) else { return };
     let all: f64 = busy_us.iter().sum();

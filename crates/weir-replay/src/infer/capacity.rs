@@ -187,7 +187,8 @@ impl BinSums {
         (self.squares - self.rate() * self.bytes).max(0.0)
     }
 
-    /// The figure, with the standard error of the ratio of two sums over bins, and the steps of the clocks at the ends of each span.
+    /// The figure, with the standard error of the ratio of two sums over bins, and the steps of the clocks at the
+    /// ends of each span.
     fn figure(&self, resolution_us: f64) -> Option<RateFigure> {
         if !self.has_figure() {
             return None;

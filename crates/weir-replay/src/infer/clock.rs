@@ -33,8 +33,8 @@ pub(super) fn align(served: &mut [ServedPacket], clock: ArrivalClock) {
     }
 }
 
-/// Slope of the line below all delays that is nearest to them: the edge of their lower convex hull above the middle of the call (Moon,
-/// Skelly and Towsley 1999).
+/// Slope of the line below all delays that is nearest to them: the edge of their lower convex hull above the middle
+/// of the call (Moon, Skelly and Towsley 1999).
 fn skew(served: &[ServedPacket]) -> f64 {
     let mut hull: Vec<(i64, i64)> = Vec::new();
     for packet in served {

@@ -1,8 +1,9 @@
 //! Other traffic at the bottleneck, by delay that the call's own bytes do not explain.
 //!
-//! While the call's packets queue, the gap between two arrivals is the service of the second packet and of what others sent between the
-//! two: `gap = bytes / capacity + share of others * time between the departures`. Alone, gaps do not depend on the time between
-//! departures. A packet that meets none of the call's packets waits for others alone.
+//! While the call's packets queue, the gap between two arrivals is the service of the second packet and of what
+//! others sent between the two: `gap = bytes / capacity + share of others * time between the departures`. Alone, gaps
+//! do not depend on the time between departures. A packet that meets none of the call's packets waits for others
+//! alone.
 
 use super::line::{PacketLine, second_of};
 use super::path::CapacitySecond;
@@ -41,7 +42,8 @@ struct PairSums {
 }
 
 impl PairSums {
-    /// Adds what is left of `second` once its gaps, and its times between departures, are freed from what goes with bytes.
+    /// Adds what is left of `second` once its gaps, and its times between departures, are freed from what goes with
+    /// bytes.
     fn add_within(&mut self, second: &Self) {
         self.pairs += second.pairs;
         self.gap += second.gap;
@@ -77,7 +79,8 @@ impl PairSums {
         is_known.then_some(waits || takes)
     }
 
-    /// Whether gaps differ by more than sizes of packets and `noise_us` explain: single packets of others are between some of them.
+    /// Whether gaps differ by more than sizes of packets and `noise_us` explain: single packets of others are between
+    /// some of them.
     fn is_irregular(&self, noise_us: f64) -> bool {
         let spread = (self.gap_gap / self.pairs.max(1.0)).sqrt();
         self.pairs >= 2.0 * LEAST_PAIRS
@@ -131,7 +134,8 @@ pub(super) fn mark(line: &PacketLine, margin_us: i64, seconds: &mut [CapacitySec
         let below = |of: f64| second.bps.is_some_and(|bps| bps < of);
         second.is_shared = match all.is_shared() {
             Some(true) => true,
-            // Where the distances of departures are alike, irregular gaps below the capacity of other seconds show others, too.
+            // Where the distances of departures are alike, irregular gaps below the capacity of other seconds show
+            // others, too.
             _ if below(LOW * fastest) && all.is_irregular(margin_us as f64) => true,
             Some(false) => false,
             // Where too little is known, a share that stays low stays a share.

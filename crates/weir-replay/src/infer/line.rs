@@ -65,7 +65,8 @@ impl PacketLine {
             matches!(call.source, RecordingSource::EventLogOfSender | RecordingSource::EventLogOfReceiver);
         let extra = options.extra_bytes.unwrap_or(if from_log { SRTP_TAG_BYTES } else { 0 });
         let is_weak = !call.has_departures();
-        // Where arrivals were recorded and not reported, what did not arrive is lost, unless it may still have been on its way.
+        // Where arrivals were recorded and not reported, what did not arrive is lost, unless it may still have been
+        // on its way.
         let are_recorded =
             call.arrival_clock == ArrivalClock::Common || call.source == RecordingSource::TwoCaptures;
         let arrived = call.packets.rows().filter(|packet| packet.arrived_us.is_known());
@@ -158,8 +159,8 @@ impl PacketLine {
 
     /// Propagation delay less [`Self::least_delay_us`], which contains the service of a packet; 0 or less.
     ///
-    /// In each second with a figure and without a change, the packet that waited least gives one: its delay less its service. The tenth
-    /// part of the seconds with the least of them does not count, as single figures err.
+    /// In each second with a figure and without a change, the packet that waited least gives one: its delay less its
+    /// service. The tenth part of the seconds with the least of them does not count, as single figures err.
     pub(super) fn propagation_us(&self, seconds: &[CapacitySecond]) -> i64 {
         let mut least: Vec<Option<i64>> = vec![None; seconds.len()];
         for packet in &self.served {
@@ -178,8 +179,8 @@ impl PacketLine {
             .map_or(0, |&beyond| beyond.min(0))
     }
 
-    /// Highest rate for which the source may have been good: the highest target where the controller stood at it, and otherwise at
-    /// least 2.5 Mbit/s, the highest rate of the usual encoder.
+    /// Highest rate for which the source may have been good: the highest target where the controller stood at it, and
+    /// otherwise at least 2.5 Mbit/s, the highest rate of the usual encoder.
     pub(super) fn most_bps(&self, call: &RecordedCall) -> u64 {
         const USUAL_BPS: u64 = 2_500_000;
         let most_target = call.targets.bps.iter().copied().max().unwrap_or(0);

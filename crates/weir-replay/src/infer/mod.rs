@@ -1,8 +1,8 @@
 //! The path behind a call: capacity where packets queued and a band elsewhere, delay, queue limit, loss, jitter.
 //!
-//! A packet that was sent before the one ahead of it had been served leaves the bottleneck directly behind it. The bytes of such packets over the gaps
-//! between their arrivals are the capacity, or the call's share of it beside other traffic. Where no packet queued, the
-//! packets that got through give a lower bound, and the upper end is open.
+//! A packet that was sent before the one ahead of it had been served leaves the bottleneck directly behind it. The
+//! bytes of such packets over the gaps between their arrivals are the capacity, or the call's share of it beside
+//! other traffic. Where no packet queued, the packets that got through give a lower bound, and the upper end is open.
 
 mod bounds;
 mod capacity;

@@ -51,7 +51,8 @@ pub struct InferredPath {
     pub start_bps: Option<u64>,
     /// Highest rate for which the call's source may have been good, in bit/s.
     pub most_bps: u64,
-    /// Whether departures are unknown: packets of one frame then count as sent together, and all figures as lower bounds.
+    /// Whether departures are unknown: packets of one frame then count as sent together, and all figures as lower
+    /// bounds.
     pub is_weak: bool,
 }
 
@@ -70,7 +71,8 @@ pub struct CapacitySecond {
     pub high_bps: f64,
     /// Whether the upper end is open: no packet queued. [`Self::high_bps`] is then an assumption.
     pub is_open: bool,
-    /// Whether other traffic took part of the capacity: [`Self::bps`] is the call's share, and the capacity at least that.
+    /// Whether other traffic took part of the capacity: [`Self::bps`] is the call's share, and the capacity at least
+    /// that.
     pub is_shared: bool,
     /// Capacity within the second, where it changed or where only parts of it have a figure.
     pub pieces: Vec<RatePiece>,
@@ -154,8 +156,8 @@ pub enum PathEnd {
 }
 
 impl LossEstimate {
-    /// The share of loss of a scenario: the worse end of its 95 % interval at the lower end of the path, the better one at the
-    /// upper end.
+    /// The share of loss of a scenario: the worse end of its 95 % interval at the lower end of the path, the better
+    /// one at the upper end.
     pub fn at(&self, end: PathEnd) -> f64 {
         let half = 1.96 * (self.share * (1.0 - self.share) / self.packets.max(1) as f64).sqrt();
         match end {

@@ -4,7 +4,8 @@ use core::fmt::Write as _;
 
 use super::path::{CapacitySecond, InferredPath, PathEnd, QueueLimit};
 
-/// Limits of a queue that was never seen full, unless more was seen, in microseconds: at the lower end, in the middle, at the upper end.
+/// Limits of a queue that was never seen full, unless more was seen, in microseconds: at the lower end, in the
+/// middle, at the upper end.
 const USUAL_QUEUES_US: [i64; 3] = [100_000, 300_000, 500_000];
 /// Start rate without a recorded one, in bit/s.
 const USUAL_START_BPS: u64 = 300_000;
@@ -17,7 +18,8 @@ struct RateStep {
 }
 
 impl InferredPath {
-    /// A complete scenario: the path, and a video flow over it. Where no figure is known, the capacity is that end of the band.
+    /// A complete scenario: the path, and a video flow over it. Where no figure is known, the capacity is that end of
+    /// the band.
     pub fn scenario(&self, end: PathEnd) -> String {
         let mut text = String::new();
         let elsewhere = match end {

@@ -60,7 +60,8 @@ impl KnownPath {
     }
 }
 
-/// `count` paths: constant, with a few steps, with a random walk; with and without jitter and loss; queues in time and in bytes.
+/// `count` paths: constant, with a few steps, with a random walk; with and without jitter and loss; queues in time
+/// and in bytes.
 pub(crate) fn random(count: usize, seconds: u64, set: u64) -> Vec<KnownPath> {
     let controllers = ["gcc", "nada", "scream-v2"];
     let path = |index: usize| {
