@@ -1,6 +1,6 @@
 //! Bounds of the capacity in seconds without a figure, and of the capacity behind a share.
 
-use super::capacity::{BIN_US, BINS_PER_SECOND, Bins};
+use super::capacity::{BIN_US, BINS_PER_SECOND, ServiceBins};
 use super::line::{PacketLine, second_of};
 use super::path::{CapacitySecond, InferOptions, RatePiece};
 
@@ -8,7 +8,7 @@ use super::path::{CapacitySecond, InferOptions, RatePiece};
 const LONGEST_ROW: usize = 40;
 /// Longest time of such a row in microseconds.
 const LONGEST_ROW_US: i64 = 1_000_000;
-/// Bins nearly without a queue from which a part of a second counts as one.
+/// ServiceBins nearly without a queue from which a part of a second counts as one.
 const LEAST_IDLE: usize = 4;
 /// Part of the time with a queue that may lie in that part.
 const STRAY: f64 = 0.15;
@@ -20,7 +20,7 @@ const NEARBY: usize = 10;
 /// Sets the bounds of seconds without a figure; seconds beside other traffic get the open upper end of their capacity.
 pub(super) fn set(
     line: &PacketLine,
-    bins: &Bins,
+    bins: &ServiceBins,
     tolerance_us: i64,
     options: &InferOptions,
     seconds: &mut [CapacitySecond],

@@ -5,7 +5,7 @@ use super::path::{CapacitySecond, RatePiece};
 
 /// Length of a bin in microseconds.
 pub(super) const BIN_US: i64 = 50_000;
-/// Bins in a second.
+/// ServiceBins in a second.
 pub(super) const BINS_PER_SECOND: usize = 20;
 /// Fewer pairs give no figure.
 const LEAST_PAIRS: f64 = 5.0;
@@ -34,11 +34,11 @@ struct ServiceBin {
 
 /// What was served while packets queued, in bins from the begin of the call on.
 #[derive(Clone, Debug)]
-pub(super) struct Bins {
+pub(super) struct ServiceBins {
     bins: Vec<ServiceBin>,
 }
 
-impl Bins {
+impl ServiceBins {
     /// The bins of pairs whose first packet was served more than `margin_us` after the second was sent.
     pub(super) fn of(line: &PacketLine, margin_us: i64) -> Self {
         let mut bins = Self::empty(line);
@@ -214,7 +214,7 @@ const fn bps(rate: f64) -> f64 {
 }
 
 /// The seconds of the call, with figures and bands where packets queued.
-pub(super) fn seconds(bins: &Bins, line: &PacketLine) -> Vec<CapacitySecond> {
+pub(super) fn seconds(bins: &ServiceBins, line: &PacketLine) -> Vec<CapacitySecond> {
     let resolution_us = line.resolution_us() as f64;
     let seconds = bins.bins.chunks(BINS_PER_SECOND).enumerate();
     let of_second = |(index, bins): (usize, &[ServiceBin])| {

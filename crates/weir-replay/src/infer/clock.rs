@@ -65,7 +65,10 @@ fn turns_down(a: (i64, i64), b: (i64, i64), c: (i64, i64)) -> bool {
 
 /// Delays of both ways, with `propagation_us` as of [`PacketLine::propagation_us`].
 pub(super) fn delays(call: &RecordedCall, line: &PacketLine, propagation_us: i64) -> DelayEstimate {
-    let least_round_trip = call.round_trips.rtt_us.iter().copied().filter(|&rtt| rtt > 0).min();
+    let mut round_trips: Vec<i64> = call.round_trips.rtt_us.iter().copied().filter(|&rtt| rtt > 0).collect();
+    round_trips.sort_unstable();
+    // Clocks that are set during the call make single ones too short.
+    let least_round_trip = round_trips.get(round_trips.len() / 20).copied();
     let common = call.arrival_clock == ArrivalClock::Common && !line.is_weak();
     if common {
         let forward_us = (line.least_delay_us + propagation_us).max(0);
@@ -81,8 +84,8 @@ pub(super) fn delays(call: &RecordedCall, line: &PacketLine, propagation_us: i64
             is_assumed: false,
         };
     }
-    // The service of the packet itself is in the round trip, too.
-    let half = least_round_trip.map(|rtt| i64::midpoint(rtt, propagation_us).max(0));
+    // Reports are small: their service hardly counts.
+    let half = least_round_trip.map(|rtt| rtt / 2);
     DelayEstimate {
         forward_us: half.unwrap_or(USUAL_DELAY_US),
         back_us: half.unwrap_or(USUAL_DELAY_US),

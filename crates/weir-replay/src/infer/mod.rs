@@ -24,7 +24,7 @@ pub use path::{
     PathEnd, QueueEstimate, QueueLimit, RatePiece,
 };
 
-use capacity::Bins;
+use capacity::ServiceBins;
 use line::PacketLine;
 
 /// Passes over the packets with the capacity of the pass before.
@@ -38,12 +38,12 @@ pub fn infer(call: &RecordedCall, options: &InferOptions) -> Result<InferredPath
     let line = PacketLine::of(call, options)?;
     let (jitter, spread_us) = jitter::estimate(&line);
     let margin = line.resolution_us() + spread_us;
-    let mut bins = Bins::of(&line, margin);
+    let mut bins = ServiceBins::of(&line, margin);
     let mut seconds = capacity::seconds(&bins, &line);
     if !line.is_weak() {
         // With the capacity known, the end of each service follows from departures, without the noise of arrivals.
         for _ in 0..PASSES {
-            bins = Bins::served_by(&line, margin, line.propagation_us(&seconds), &seconds);
+            bins = ServiceBins::served_by(&line, margin, line.propagation_us(&seconds), &seconds);
             seconds = capacity::seconds(&bins, &line);
         }
         crowding::mark(&line, margin, &mut seconds);

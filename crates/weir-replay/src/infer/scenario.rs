@@ -61,7 +61,7 @@ impl InferredPath {
         let delay = match (self.delay.is_assumed, self.delay.is_one_way) {
             (true, _) => "a usual value; the recording has no round trip",
             (false, true) => "least one-way delay, without service",
-            (false, false) => "half of the least round trip, without service",
+            (false, false) => "half of the least round trip",
         };
         line(format!("delay = \"{}\"", millis(self.delay.forward_us)), delay);
         let (queue, remark) = self.queue_table(end);
