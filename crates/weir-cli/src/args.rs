@@ -3,6 +3,7 @@
 mod attack;
 mod emulate;
 mod import;
+mod infer;
 mod new;
 mod packets;
 mod reproduce;
@@ -30,6 +31,7 @@ pub(crate) use emulate::EmulateArgs;
 pub(crate) use import::{
     CallDirection, CallSourceArgs, ExplainCallArgs, ExtensionName, ImportArgs, ReplayArgs,
 };
+pub(crate) use infer::InferArgs;
 pub(crate) use new::{NewCommand, NewControllerArgs};
 pub(crate) use packets::PacketArgs;
 pub(crate) use reproduce::{ReproduceArgs, ReproduceExtent};
@@ -91,6 +93,8 @@ pub(crate) enum Command {
     Attack(AttackArgs),
     /// Run the claims of papers, and judge them: the paper's number beside ours, and a verdict.
     Reproduce(ReproduceArgs),
+    /// Infer the path behind a recorded call, as a scenario that runs.
+    Infer(InferArgs),
     /// Compute results of the theory; without a name, list the analyses.
     Analyse(AnalyseArgs),
     /// List controllers, couplers, scenarios, suites or traces.

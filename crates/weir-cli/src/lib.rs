@@ -21,6 +21,7 @@ mod effective;
 mod emulate;
 mod explain;
 mod failure;
+mod infer;
 mod kept;
 mod list;
 mod manual;
@@ -110,6 +111,7 @@ fn run_with(registry: &Registry) -> ExitCode {
         },
         Command::Why(args) => why::why(&args, registry),
         Command::Trace(command) => trace::trace(&command),
+        Command::Infer(args) => infer::infer(&args, registry),
         Command::Analyse(args) => analyse::analyse(&args),
         Command::List(args) => list::list(&args, registry),
         Command::Import(args) => call_import::import(&args),

@@ -10,6 +10,7 @@ mod docs;
 mod emulate;
 mod figures;
 mod import;
+mod infer;
 mod listings;
 mod manual;
 mod open;
