@@ -20,10 +20,17 @@ use weir_world::LinkSpec;
 /// Bytes of a packet, headers included.
 const PACKET: u32 = 1200;
 
-pub(super) fn run() -> Result<(), Box<dyn Error>> {
-    let mut arguments = std::env::args().skip(1);
-    let mut number = |default: f64| arguments.next().map_or(Ok(default), |text| text.parse());
-    let (mbps, seconds, load) = (number(10.0)?, number(10.0)?, number(1.5)?);
+/// A forwarder that has ended.
+pub(crate) struct ForwardFigures {
+    driven: Driven,
+    wake_ups: Lateness,
+    received: u64,
+    /// Packets that the receiver's socket dropped.
+    dropped: u64,
+}
+
+/// Sends packets over a link of `mbps` for `seconds`, at `load` times its rate.
+pub(crate) fn forward(mbps: f64, seconds: f64, load: f64) -> Result<ForwardFigures, Box<dyn Error>> {
     let rate = DataRate::from_bps_f64(mbps * 1e6);
     let queue = QueueConfig { limit_time: Some(TimeDelta::from_millis(300)), ..QueueConfig::default() };
     let config = LinkConfig { queue, ..LinkConfig::new(Service::Constant(rate), TimeDelta::from_millis(25)) };
@@ -68,9 +75,7 @@ pub(super) fn run() -> Result<(), Box<dyn Error>> {
     });
     let wake_ups = sending.join().expect("the sender does not panic")?;
     let (received, lost) = counting.join().expect("the receiver does not panic");
-    let driven = driver.stop()?;
-    print(&driven, wake_ups, received, lost?);
-    Ok(())
+    Ok(ForwardFigures { driven: driver.stop()?, wake_ups, received, dropped: lost? })
 }
 
 impl ForwardFigures {
