@@ -98,6 +98,12 @@ impl OutputDirectory {
         Ok(())
     }
 
+    /// Makes the process one of the user who called by `sudo` for good, unless the directory is of another user.
+    pub(crate) fn drop_root(directory: Option<&Self>) -> Result<(), Failure> {
+        let dropped = FileOwner::caller().drop_root(directory.map(|directory| directory.path.as_path()));
+        dropped.map_err(|error| Failure::Machine(format!("the rights of root cannot be dropped: {error}")))
+    }
+
     /// The caller's directory, else one of the results called `name`; none if only `json` is requested.
     pub(crate) fn usual(
         out: Option<&Path>,

@@ -69,6 +69,8 @@ pub(crate) fn testbed(args: &TestbedArgs, registry: &Registry) -> Result<ExitCod
     if watch.end()? {
         return Err(RunError::Interrupted.into());
     }
+    // The rest needs no root.
+    OutputDirectory::drop_root(directory.as_ref())?;
     let beside = if args.compare { beside(&scenario, &comparison, &runs, &store)? } else { Vec::new() };
     let distributions = compare_distributions(&beside);
 

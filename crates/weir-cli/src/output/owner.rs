@@ -5,6 +5,9 @@ use std::io;
 use std::path::Path;
 
 #[cfg(target_os = "linux")]
+use std::os::unix::fs::MetadataExt as _;
+
+#[cfg(target_os = "linux")]
 use weir_live::caller::Caller;
 
 /// The owner of new files: the process, or the user who called it by `sudo`.
@@ -19,6 +22,13 @@ impl FileOwner {
     /// The user who called.
     pub(super) fn caller() -> Self {
         Self { caller: Caller::of_sudo() }
+    }
+
+    /// Makes the process one of this user for good, unless `directory`, into which it writes, is of another.
+    pub(super) fn drop_root(&self, directory: Option<&Path>) -> io::Result<()> {
+        let Some(caller) = &self.caller else { return Ok(()) };
+        let is_own = |path: &Path| Ok::<bool, io::Error>(path.metadata()?.uid() == caller.uid);
+        if directory.map_or(Ok(true), is_own)? { caller.become_for_good() } else { Ok(()) }
     }
 
     /// Gives it a file.
@@ -37,6 +47,10 @@ impl FileOwner {
 impl FileOwner {
     pub(super) fn caller() -> Self {
         Self::default()
+    }
+
+    pub(super) fn drop_root(&self, _: Option<&Path>) -> io::Result<()> {
+        Ok(())
     }
 
     pub(super) fn take(&self, _: &File) -> io::Result<()> {

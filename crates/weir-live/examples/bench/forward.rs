@@ -20,19 +20,16 @@ use weir_world::LinkSpec;
 /// Bytes of a packet, headers included.
 const PACKET: u32 = 1200;
 
-/// Figures of a forwarding run.
-#[derive(Debug)]
+/// A forwarder that has ended.
 pub(crate) struct ForwardFigures {
     driven: Driven,
-    /// Lateness of the sender's wake-ups.
     wake_ups: Lateness,
-    /// Packets that the receiver read.
     received: u64,
     /// Packets that the receiver's socket dropped.
     dropped: u64,
 }
 
-/// Forwards packets over a link of `mbps` for `seconds`, sent at `load` times its rate.
+/// Sends packets over a link of `mbps` for `seconds`, at `load` times its rate.
 pub(crate) fn forward(mbps: f64, seconds: f64, load: f64) -> Result<ForwardFigures, Box<dyn Error>> {
     let rate = DataRate::from_bps_f64(mbps * 1e6);
     let queue = QueueConfig { limit_time: Some(TimeDelta::from_millis(300)), ..QueueConfig::default() };
@@ -77,9 +74,8 @@ pub(crate) fn forward(mbps: f64, seconds: f64, load: f64) -> Result<ForwardFigur
         Ok(wake_ups)
     });
     let wake_ups = sending.join().expect("the sender does not panic")?;
-    let (received, dropped) = counting.join().expect("the receiver does not panic");
-    let driven = driver.stop()?;
-    Ok(ForwardFigures { driven, wake_ups, received, dropped: dropped? })
+    let (received, lost) = counting.join().expect("the receiver does not panic");
+    Ok(ForwardFigures { driven: driver.stop()?, wake_ups, received, dropped: lost? })
 }
 
 impl ForwardFigures {

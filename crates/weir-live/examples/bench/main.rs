@@ -32,7 +32,7 @@ const CEILING: (u32, u32, usize) = (150, 1000, 50);
 #[cfg(target_os = "linux")]
 fn table() -> Result<(), Box<dyn std::error::Error>> {
     let row = |name: &str, p50: f64, p99: f64, cpu: f64, note: &str| {
-        println!("| {name} | {p50:.3} | {p99:.3} | {:.2} | {note} |", cpu);
+        println!("| {name} | {p50:.3} | {p99:.3} | {cpu:.2} | {note} |");
     };
     println!("| what | late p50, ms | late p99, ms | cores | |");
     println!("|---|---|---|---|---|");

@@ -17,6 +17,7 @@ use crate::report::TcpTrace;
 pub(super) struct Transfers {
     stop_senders: Arc<AtomicBool>,
     stop_sinks: Arc<AtomicBool>,
+    #[expect(clippy::type_complexity, reason = "what the two threads of a transfer return")]
     threads: Vec<(Transfer, Thread<SentTransfer>, Thread<(u64, Option<Time>)>)>,
 }
 

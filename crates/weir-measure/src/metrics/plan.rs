@@ -7,6 +7,7 @@ use crate::results::FlowKind;
 
 /// Plan of the measurements of a run. Flows and links are in the order of the simulation.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
 pub struct MeasurePlan {
     /// End of the run.
     pub end: Time,

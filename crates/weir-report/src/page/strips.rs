@@ -104,7 +104,7 @@ mod tests {
         let (real, simulated) = (vec![150.0], vec![100.0, 200.0, 200.0]);
         let strip =
             ValueStrip { names, real, simulated, allowed: Some([100.0, 300.0]), result: "agrees".to_owned() };
-        let text = section(&[strip.clone()]).into_string();
+        let text = section(std::slice::from_ref(&strip)).into_string();
         assert_eq!(text.matches("class=\"simulated\"").count(), 3);
         // The scale is from 100 to 300 over 304 pixels: 150 is at a quarter.
         assert!(text.contains("cx=\"84.0\""), "{text}");

@@ -18,7 +18,7 @@ fn scenario() -> Scenario {
     let overrides = [
         "duration=20s",
         "flows.video.stop=15s",
-        "flows.video.controller=nada",
+        "flows.video.controller=gcc",
         "links.forward.queue.time=30ms",
     ];
     Scenario::open("quality/steady", &overrides.map(str::to_owned)).unwrap()
