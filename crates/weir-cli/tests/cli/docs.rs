@@ -18,8 +18,9 @@ use printed::{Printed, blocks, comparable, printed, renewed, rows, tables};
 const REPRODUCTION: &str = "docs/reproduction.md";
 
 /// Documents with results, which do not depend on the machine.
-const RESULTS: [&str; 14] = [
+const RESULTS: [&str; 15] = [
     "README.md",
+    "docs/calls.md",
     "docs/tutorial.md",
     "docs/operators.md",
     "docs/researchers.md",

@@ -7,17 +7,22 @@ use super::{Explanation, FallCause};
 /// Falls that are listed on a terminal.
 const LISTED: usize = 12;
 
+/// A number of things, in the plural where it is not one.
+fn counted(count: usize, thing: &str) -> String {
+    if count == 1 { format!("1 {thing}") } else { format!("{count} {thing}s") }
+}
+
 impl Display for Explanation {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         if let Some(quality) = &self.quality {
             let frozen = quality.freezes.iter().map(|freeze| freeze.length_us).sum::<i64>() as f64 / 1e6;
             writeln!(
                 f,
-                "In {:.0} s the viewer got {:.0} kbit/s; {:.2} % of the packets were lost; {} freezes, {frozen:.1} s together.",
+                "In {:.0} s the viewer got {:.0} kbit/s; {:.2} % of the packets were lost; {}, {frozen:.1} s together.",
                 self.length_s,
                 quality.received_bps / 1e3,
                 100.0 * quality.lost_share,
-                quality.freezes.len()
+                counted(quality.freezes.len(), "freeze")
             )?;
         }
         for finding in &self.counted {
@@ -33,10 +38,10 @@ impl Display for Explanation {
         for share in &self.shares {
             writeln!(
                 f,
-                "  {:>5.1} % of the time: {} ({} falls)",
+                "  {:>5.1} % of the time: {} ({})",
                 100.0 * share.share,
                 share.cause.name(),
-                share.falls
+                counted(share.falls, "fall")
             )?;
         }
         for fall in self.falls.iter().take(LISTED) {
