@@ -23,6 +23,9 @@ pub struct CallUses {
     pub explain: CallUse,
 }
 
+/// Why counters give neither feedback nor a path.
+const UNTIMED: &str = "counters have no times of packets";
+
 const fn yes(extent: &'static str) -> CallUse {
     CallUse { possible: true, extent }
 }
@@ -37,6 +40,10 @@ impl CallUses {
         let by_feedback = |extent| {
             if call.has_departures() && call.has_feedback() {
                 yes(extent)
+            } else if call.source == RecordingSource::ReadableRtp {
+                no(
+                    "no packet is in a feedback report; where it is transport-wide, give --extension-id transport-cc=ID",
+                )
             } else {
                 no("the recording has no per-packet feedback")
             }
@@ -70,9 +77,7 @@ impl CallUses {
                 by_arrivals("from departures and arrivals"),
                 yes("all but RTCP"),
             ),
-            RecordingSource::Counters => {
-                (no("counters have no times of packets"), yes("bounds only"), yes("coarse, once a second"))
-            }
+            RecordingSource::Counters => (no(UNTIMED), no(UNTIMED), yes("coarse, once a second")),
             RecordingSource::Table => (
                 by_feedback("every controller, as far as the columns go"),
                 by_arrivals("as far as the columns go"),

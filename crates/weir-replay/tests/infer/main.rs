@@ -1,5 +1,6 @@
 //! Inference of paths, held against simulated calls over known paths.
 
+mod browser;
 mod capacity;
 mod paths;
 mod recording;

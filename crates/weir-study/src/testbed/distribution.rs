@@ -75,7 +75,7 @@ fn probability(distance: f64, a: usize, b: usize) -> f64 {
     }
     let term = |k: i32| {
         let sign = if k % 2 == 0 { -1.0 } else { 1.0 };
-        sign * (-2.0 * f64::from(k * k) * scaled * scaled).exp()
+        sign * libm::exp(-2.0 * f64::from(k * k) * scaled * scaled)
     };
     (2.0 * (1..=100).map(term).sum::<f64>()).clamp(0.0, 1.0)
 }
