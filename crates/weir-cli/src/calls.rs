@@ -5,8 +5,7 @@ use std::io;
 use weir_study::comparison::{Comparison, ControllerRuns, RecordedFlowCall};
 
 use crate::failure::Failure;
-use crate::output::OutputDirectory;
-use crate::run::{file_name, stream};
+use crate::output::{OutputDirectory, file_name};
 
 /// Refuses to record where no file is written.
 pub(crate) fn have_a_place(record: bool, directory: Option<&OutputDirectory>) -> Result<(), Failure> {
@@ -25,7 +24,7 @@ pub(crate) fn add(directory: &mut OutputDirectory, comparison: &Comparison) -> R
             let flow = sample.plan.flows.get(*flow).map_or("flow", |flow| flow.name.as_str());
             let (name, flow) = (file_name(name), file_name(flow));
             let seed = if several { format!("{seed}-") } else { String::new() };
-            stream(directory, format!("call-{name}-{seed}{flow}.call.json"), |out| {
+            directory.stream_with(format!("call-{name}-{seed}{flow}.call.json"), |out| {
                 serde_json::to_writer(out, call).map_err(io::Error::from)
             })?;
         }

@@ -1,12 +1,13 @@
 //! The files of a comparison. The directory is tested before anything runs. Files appear whole or not at all, and
 //! those that an earlier run left of other controllers are removed.
 
+mod names;
 mod owner;
 mod part;
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
-use std::io::{self, Read, Seek as _, Write};
+use std::io::{self, BufWriter, Read, Seek as _, Write};
 use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 
 use serde::Serialize;
@@ -15,6 +16,7 @@ use weir_study::experiments::{self, ShippedRow};
 use weir_study::runs::CaptureFile;
 
 use crate::failure::Failure;
+pub(crate) use names::file_name;
 use owner::FileOwner;
 use part::{FileExchange, PartialFile, remove_left};
 
@@ -127,6 +129,18 @@ impl OutputDirectory {
         let (kept, file) = file.map_err(|source| Failure::Unwritable { path: path.clone(), source })?;
         self.streamed.push((name, kept));
         Ok(CaptureFile { file, path })
+    }
+
+    /// Writes a file while it is made, as [`Self::stream`].
+    pub(crate) fn stream_with(
+        &mut self,
+        name: String,
+        write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+    ) -> Result<(), Failure> {
+        let CaptureFile { file, path } = self.stream(name)?;
+        let mut out = BufWriter::new(file);
+        let written = write(&mut out).and_then(|()| out.flush());
+        written.map_err(|source| Failure::Write { path, source })
     }
 
     /// Writes all files, those that were streamed included, and removes the files of an earlier run that this one

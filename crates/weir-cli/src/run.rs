@@ -1,8 +1,7 @@
 //! `weir run`: runs a scenario under one controller or several, or the demo.
 
-use std::fs::{self, File};
-use std::hash::{DefaultHasher, Hasher};
-use std::io::{self, BufWriter, Write};
+use std::fs;
+use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use indicatif::ProgressBar;
@@ -27,7 +26,7 @@ use weir_study::testbed::{HostNoise, NoisySimulator};
 use crate::args::{RunArgs, SeriesForm};
 use crate::check::counted;
 use crate::failure::Failure;
-use crate::output::{DECODE_AS, Files, OutputDirectory, TABLE, json_file};
+use crate::output::{DECODE_AS, Files, OutputDirectory, TABLE, file_name, json_file};
 use crate::sweep::sweep;
 use crate::terminal;
 use crate::{browser, calls, differences, effective, progress, table};
@@ -235,7 +234,7 @@ fn host_noise(log: &Path) -> Result<HostNoise, Failure> {
     let noise: HostNoise = serde_json::from_slice(&text)
         .map_err(|error| refuse(format!("{error}; give a file host-noise-*.json of `weir testbed --out`")))?;
     if !noise.is_valid() {
-        return Err(refuse("a lateness is not within 0 to 10 s, or there is none".to_owned()));
+        return Err(refuse("a lateness is not within 0 to 10 s, or has no number".to_owned()));
     }
     Ok(noise)
 }
@@ -327,11 +326,11 @@ fn add_series(
             if !forms.contains(&form) {
                 continue;
             }
-            stream(directory, format!("series-{name}.{end}"), |out| match form {
+            directory.stream_with(format!("series-{name}.{end}"), |out| match form {
                 SeriesForm::Csv => series.write_csv(out),
                 SeriesForm::Parquet => parquet::write_series(series, out),
             })?;
-            stream(directory, format!("decisions-{name}.{end}"), |out| match form {
+            directory.stream_with(format!("decisions-{name}.{end}"), |out| match form {
                 SeriesForm::Csv => series.decisions().write_csv(out),
                 SeriesForm::Parquet => parquet::write_decisions(series.decisions(), out),
             })?;
@@ -341,18 +340,6 @@ fn add_series(
         files.push((format!("queuing-delay-{name}.csv"), delays));
     }
     Ok(())
-}
-
-/// Writes a file of the directory while it is made.
-pub(crate) fn stream(
-    directory: &mut OutputDirectory,
-    name: String,
-    write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
-) -> Result<(), Failure> {
-    let CaptureFile { file, path } = directory.stream(name)?;
-    let mut out = BufWriter::new(file);
-    let written = write(&mut out).and_then(|()| out.flush());
-    written.map_err(|source| Failure::Write { path, source })
 }
 
 fn heading(scenario: &Scenario, comparison: &Comparison) -> String {
@@ -408,32 +395,4 @@ fn print_json(out: &mut impl Write, summaries: &[&Summary], notes: &[String]) ->
         writeln!(terminal::stderr(), "{note}")?;
     }
     Ok(())
-}
-
-/// The name of a controller or variant as a part of a file's name: characters with a meaning to a file system or a
-/// shell become `-`. A name that changes by that, or is cut as too long, gets a unique number.
-pub(crate) fn file_name(controller: &str) -> String {
-    const MOST: usize = 100;
-    let harmless = |c: char| if c.is_ascii_alphanumeric() || "-_.+={},'".contains(c) { c } else { '-' };
-    let name: String = controller.chars().map(harmless).take(MOST).collect();
-    if name == controller {
-        return name;
-    }
-    let mut hasher = DefaultHasher::new();
-    hasher.write(controller.as_bytes());
-    format!("{name}-{:08x}", hasher.finish() as u32)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_name_has_a_file_of_its_own() {
-        assert_eq!(file_name("gcc{trendline.window=40}"), "gcc{trendline.window=40}");
-        assert_ne!(file_name("a b"), file_name("a-b"));
-        let long = |last: char| format!("gcc{{{}{last}}}", "a".repeat(300));
-        assert_ne!(file_name(&long('1')), file_name(&long('2')));
-        assert!(file_name(&long('1')).len() < 120 && !file_name("../../x").contains('/'));
-    }
 }

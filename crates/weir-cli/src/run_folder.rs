@@ -13,7 +13,7 @@ use weir_study::comparison::versus::Loaded;
 
 use crate::failure::Failure;
 use crate::output::TABLE;
-use crate::run::file_name;
+use crate::output::file_name;
 
 const RESULTS: &str = "results.json";
 const SCENARIO: &str = "scenario.toml";

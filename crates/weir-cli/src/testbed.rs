@@ -21,8 +21,8 @@ use weir_study::testbed::{
 
 use crate::args::{Priority, TestbedArgs};
 use crate::failure::Failure;
-use crate::output::{Files, OutputDirectory, json_file};
-use crate::run::{Findings, Part, REPORT, closing, file_name, print_tables, write};
+use crate::output::{Files, OutputDirectory, file_name, json_file};
+use crate::run::{Findings, Part, REPORT, closing, print_tables, write};
 use crate::{browser, calls, effective, progress, table, terminal};
 use signals::SignalWatch;
 

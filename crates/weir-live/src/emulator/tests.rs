@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use weir_net::{
-    CoDel, Discipline, DualPi2, Jitter, LinkConfig, LossModel, Order, QueueConfig, Service, Trace,
+    CoDel, Discipline, DualPi2, FqCoDel, Jitter, LinkConfig, LossModel, Order, QueueConfig, Service, Trace,
 };
 use weir_units::DataRate;
 
@@ -219,4 +219,25 @@ fn a_run_gives_each_flow_two_routes_and_must_not_have_cells() {
     spec.cells.clear();
     spec.flows[1].forward.clear();
     assert_eq!(Emulator::of_run(&spec).expect_err("no route").to_string(), "route 2 has no links");
+}
+
+#[test]
+fn flows_of_one_route_have_queues_of_their_own_where_they_are_told_apart() {
+    let place_of_the_short_flow = |flows: [u32; 2]| {
+        let queue = QueueConfig {
+            discipline: Discipline::FqCoDel(FqCoDel::default()),
+            limit_packets: Some(100),
+            ..QueueConfig::default()
+        };
+        let mut emulator = over(vec![LinkConfig { queue, ..constant(1, 20) }]);
+        for buffer in 0..20 {
+            let flow = flows[usize::from(buffer == 19)];
+            emulator.enqueue(Time::ZERO, Transit { flow, ..packet(buffer, 1250) });
+        }
+        let order = deliveries(&drain(&mut emulator, Time::from_millis(1000)));
+        order.iter().position(|&(buffer, _)| buffer == 19)
+    };
+    // As one flow it waits for all others; as a new flow it waits for the quantum of the other.
+    assert!(place_of_the_short_flow([0, 0]).is_some_and(|place| place >= 17));
+    assert!(place_of_the_short_flow([7, 9]).is_some_and(|place| place <= 3));
 }

@@ -22,6 +22,14 @@ pub fn sample_sd(values: &[f64]) -> Option<f64> {
     (values.len() > 1).then(|| (squares / (values.len() - 1) as f64).sqrt())
 }
 
+/// Largest distance between the cumulative distributions of two samples (Kolmogorov and Smirnov); NaN where one is empty.
+pub fn distance(a: &[f64], b: &[f64]) -> f64 {
+    let up_to = |values: &[f64], x: f64| {
+        values.iter().filter(|value| **value <= x).count() as f64 / values.len() as f64
+    };
+    a.iter().chain(b).map(|&x| (up_to(a, x) - up_to(b, x)).abs()).fold(f64::NAN, f64::max)
+}
+
 /// Half the width of the 95 % confidence interval of the mean, by Student's t: t(0.975, n − 1) · s / √n. `None` for
 /// fewer than two values; zero where all values are equal.
 pub fn half_width_95(values: &[f64]) -> Option<f64> {

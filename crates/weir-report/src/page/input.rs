@@ -7,8 +7,6 @@ use weir_cc::LimitingFactor;
 use weir_measure::results::stats::{Estimate, Kind, kinds_in_words};
 use weir_units::DataRate;
 
-use super::strips::ValueStrip;
-
 /// A comparison of controllers in one scenario. Columns over time have one entry per bin, NaN where there is no
 /// value; a column that is shorter than the time column ends early.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -37,6 +35,21 @@ pub struct PageInput {
     pub seed: Option<u64>,
     /// The names of the two runs, where two are side by side.
     pub runs: Option<[String; 2]>,
+}
+
+/// A quantity of real runs beside simulated ones.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ValueStrip {
+    /// Names of the run, the flow and the quantity.
+    pub names: [String; 3],
+    /// The real values.
+    pub real: Vec<f64>,
+    /// The simulated values.
+    pub simulated: Vec<f64>,
+    /// The range within which a real value agrees, if there is one.
+    pub allowed: Option<[f64; 2]>,
+    /// The result, in a word or two.
+    pub result: String,
 }
 
 /// A row per controller, a column per metric.

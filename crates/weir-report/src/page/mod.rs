@@ -26,11 +26,10 @@ pub use decimate::extremes;
 pub use input::{
     Best, CdfStep, ControllerPanel, ControllerRank, CoupledCurves, CouplingCurves, DecisionTick, Differences,
     FlowCurves, FlowRole, Move, PageInput, PlacedTable, Row, RowKind, Scatter, ScatterPoint, SignalBand,
-    SummaryCell, SummaryColumn, SummaryTable, kinds_below,
+    SummaryCell, SummaryColumn, SummaryTable, ValueStrip, kinds_below,
 };
 pub use markdown::markdown_cell;
 pub use palette::{COMPETITOR, IDEAL, css as palette_css, law as colour_of};
-pub use strips::ValueStrip;
 pub use table::MARKED;
 pub use table::{PLACED_CSS, placed};
 

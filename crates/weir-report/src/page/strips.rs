@@ -4,27 +4,13 @@ use core::fmt::Write;
 
 use maud::{Markup, PreEscaped, html};
 
+use super::input::ValueStrip;
 use super::table::shown;
 
 /// Length and height of a strip, and its margin, in pixels.
 const LENGTH: f64 = 320.0;
 const HEIGHT: f64 = 22.0;
 const MARGIN: f64 = 8.0;
-
-/// A quantity of real runs beside simulated ones.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct ValueStrip {
-    /// Names of the run, the flow and the quantity.
-    pub names: [String; 3],
-    /// The real values.
-    pub real: Vec<f64>,
-    /// The simulated values.
-    pub simulated: Vec<f64>,
-    /// The range within which a real value agrees, if there is one.
-    pub allowed: Option<[f64; 2]>,
-    /// The result, in a word or two.
-    pub result: String,
-}
 
 /// The table of strips; empty without any.
 pub(super) fn section(strips: &[ValueStrip]) -> Markup {

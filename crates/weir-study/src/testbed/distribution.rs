@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::Serialize;
+use weir_measure::results::stats::distance;
 
 use super::RunBeside;
 use super::agreement::Agreement;
-use crate::judge::formula::distance;
 
 /// Fewest real runs whose distribution is compared.
 pub const LEAST_RUNS: usize = 12;

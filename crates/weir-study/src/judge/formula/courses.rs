@@ -1,6 +1,7 @@
 //! Functions of numbers and time series. A moment without a value is NaN and is left out of every statistic.
 
 use serde::{Deserialize, Deserializer, Serialize};
+use weir_measure::results::stats;
 
 /// Time series with equal steps.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -158,8 +159,6 @@ pub(super) fn correlation(a: &[f64], b: &[f64]) -> f64 {
 }
 
 /// Largest distance between the two cumulative distributions.
-pub(crate) fn distance(a: &[f64], b: &[f64]) -> f64 {
-    let below = |values: &[f64], x: f64| share(values, |value| value <= x);
-    let steps = known(a).into_iter().chain(known(b));
-    steps.map(|x| (below(a, x) - below(b, x)).abs()).fold(f64::NAN, f64::max)
+pub(super) fn distance(a: &[f64], b: &[f64]) -> f64 {
+    stats::distance(&known(a), &known(b))
 }
