@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use weir_wire::seq::Unwrapper;
 
+use super::rtcp_state::RtcpState;
 use super::tables::PacketRow;
 use super::{
     ArrivalClock, FORMAT_VERSION, MOST_EVENTS, MOST_PACKETS, OptionalInteger, RecordedCall, RecordedStream,
@@ -50,7 +51,7 @@ pub struct CallBuilder {
     numbers: NearestUnwrapper,
     /// Rows of recent packets by transport-wide number.
     by_number: RecentRows<65_536>,
-    pub(super) rtcp: super::rtcp::RtcpState,
+    pub(super) rtcp: RtcpState,
     /// Departures by absolute send time.
     send_times: SendTimes,
     left_out: u64,

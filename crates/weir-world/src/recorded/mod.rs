@@ -10,6 +10,7 @@
 mod builder;
 mod monitor;
 mod rtcp;
+mod rtcp_state;
 mod table;
 mod tables;
 #[cfg(test)]

@@ -1,7 +1,5 @@
 //! RTCP of a recorded call: reports are joined with the packets that they cover.
 
-use std::collections::VecDeque;
-
 use weir_wire::NtpTime;
 use weir_wire::ntp::nanos_from_units;
 use weir_wire::rtcp::{
@@ -19,21 +17,6 @@ const SENDER_REPORTS: usize = 64;
 const GENERIC_NACK: u8 = 1;
 /// Feedback message type of a full intra request (RFC 5104 §4.3.1).
 const FULL_INTRA_REQUEST: u8 = 4;
-
-/// State of the RTCP reader.
-#[derive(Debug, Default)]
-pub(super) struct RtcpState {
-    /// Sender reports that the sender sent: middle 32 bits of NTP time, departure in µs.
-    sender_reports: VecDeque<(u32, i64)>,
-    /// Number of the last transport-wide feedback message.
-    last_feedback: Option<u8>,
-    /// Reference time of the last transport-wide feedback in ns, unwrapped.
-    reference: Option<i64>,
-    /// Time of the last RFC 8888 report in ns, unwrapped.
-    report_time: Option<i64>,
-    /// Packets whose arrival a report has stated.
-    received: RowSet,
-}
 
 impl CallBuilder {
     /// Takes RTCP that the sender of the media sent at `time_us`: its sender reports date round-trip times.
@@ -211,26 +194,5 @@ impl CallBuilder {
             }
             _ => {}
         }
-    }
-}
-
-/// A set of rows.
-#[derive(Debug, Default)]
-struct RowSet(Vec<u64>);
-
-impl RowSet {
-    fn contains(&self, row: usize) -> bool {
-        self.0.get(row / 64).is_some_and(|word| word >> (row % 64) & 1 == 1)
-    }
-
-    /// Adds the row; returns whether it is new.
-    fn insert(&mut self, row: usize) -> bool {
-        if self.0.len() <= row / 64 {
-            self.0.resize(row / 64 + 1, 0);
-        }
-        let word = &mut self.0[row / 64];
-        let new = *word >> (row % 64) & 1 == 0;
-        *word |= 1 << (row % 64);
-        new
     }
 }
