@@ -30,6 +30,7 @@ quick: ## format check, clippy and tests of the crates that changed
 # controllers' own properties, and all seeds and loss ratios of the simulator's and the oracles' tests.
 test-long: ## the properties of every controller over two hours, and all cases of shortened tests; some five minutes
 	WEIR_LONG=1 cargo test --locked --quiet -p weir-study --test study -- --nocapture --test-threads 1 every_law:: parking_lots:: omniscient:: attack:: padded:: transfers::
+	WEIR_LONG=1 cargo test --locked --quiet -p weir-replay --test infer -- --nocapture
 	WEIR_LONG=1 cargo test --locked --quiet -p weir-cc --lib -p weir-sim --test sim -p weir-oracle --test oracle
 	cargo build --locked --quiet -p weir-cli --profile test
 	WEIR_LONG=1 tests/newcomer/run.sh

@@ -10,8 +10,8 @@ use super::path::{CapacitySecond, InferError, InferOptions};
 const SRTP_TAG_BYTES: u32 = 10;
 /// Fewer packets give no path.
 const LEAST_PACKETS: usize = 50;
-/// Longest call in microseconds: a week.
-const LONGEST_US: i64 = 7 * 24 * 3600 * 1_000_000;
+/// Longest call in microseconds: a day.
+pub(super) const LONGEST_US: i64 = 24 * 3600 * 1_000_000;
 
 /// A packet that arrived.
 #[derive(Clone, Copy, Debug)]
@@ -59,7 +59,7 @@ pub(super) struct PacketLine {
 
 impl PacketLine {
     /// # Errors
-    /// No arrivals, too few packets, or times that span more than a week.
+    /// No arrivals, too few packets, or times that span more than a day.
     pub(super) fn of(call: &RecordedCall, options: &InferOptions) -> Result<Self, InferError> {
         let from_log =
             matches!(call.source, RecordingSource::EventLogOfSender | RecordingSource::EventLogOfReceiver);
@@ -112,15 +112,19 @@ impl PacketLine {
         if served.len() < LEAST_PACKETS {
             return Err(InferError::TooFew(served.len()));
         }
-        let span = |time: fn(&ServedPacket) -> i64| {
-            let (least, most) = served.iter().fold((i64::MAX, i64::MIN), |(least, most), packet| {
-                (least.min(time(packet)), most.max(time(packet)))
-            });
-            most.checked_sub(least).is_none_or(|span| span > LONGEST_US)
-                || least < -LONGEST_US
-                || most > i64::MAX / 4
+        let extremes = |time: fn(&ServedPacket) -> i64| {
+            served
+                .iter()
+                .map(time)
+                .fold((i64::MAX, i64::MIN), |(least, most), time| (least.min(time), most.max(time)))
         };
-        if span(|packet| packet.sent_us) || span(|packet| packet.served_us) {
+        let (first_sent, last_sent) = extremes(|packet| packet.sent_us);
+        let (first_arrived, last_arrived) = extremes(|packet| packet.served_us);
+        let span_us = last_arrived.checked_sub(first_arrived);
+        // The other clock may begin anywhere, but sums with its times must not overflow.
+        let is_far = first_arrived < i64::MIN / 4 || last_arrived > i64::MAX / 4;
+        let is_late = first_sent < -LONGEST_US || last_sent > LONGEST_US;
+        if is_late || is_far || span_us.is_none_or(|span_us| span_us > LONGEST_US) {
             return Err(InferError::TooLong);
         }
         let resolution_us = clock::resolution_us(&served.iter().map(|packet| packet.sent_us))

@@ -25,7 +25,7 @@ pub use path::{
 };
 
 use capacity::ServiceBins;
-use line::PacketLine;
+use line::{LONGEST_US, PacketLine};
 
 /// Passes over the packets with the capacity of the pass before.
 const PASSES: usize = 2;
@@ -52,7 +52,7 @@ pub fn infer(call: &RecordedCall, options: &InferOptions) -> Result<InferredPath
     let propagation = line.propagation_us(&seconds);
     let losses = loss::causes(&line, propagation);
     Ok(InferredPath {
-        duration_us: call.duration_us.max(line.end_us()),
+        duration_us: call.duration_us.min(LONGEST_US).max(line.end_us()),
         delay: clock::delays(call, &line, propagation),
         jitter,
         queue: queue::estimate(&line, propagation, &losses),

@@ -28,7 +28,7 @@ pub enum InferError {
     #[error("the recording has {0} packets that arrived; 50 are needed")]
     TooFew(usize),
     /// The recording lasts too long.
-    #[error("the times of the packets span more than a week; one call is needed")]
+    #[error("the times of the packets span more than a day; one call is needed, with times from its begin")]
     TooLong,
 }
 

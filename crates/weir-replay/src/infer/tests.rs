@@ -171,4 +171,11 @@ fn calls_without_packets_are_refused() {
     let mut call = MadeLink::default().call(4, 0, 0);
     *call.packets.arrived_us.last_mut().expect("there are packets") = OptionalInteger::new(i64::MAX);
     assert_eq!(infer(&call, &InferOptions::default()), Err(InferError::TooLong));
+    let mut call = MadeLink::default().call(4, 0, 0);
+    for column in [&mut call.packets.sent_us, &mut call.packets.arrived_us] {
+        for time in column {
+            *time = time.get().map(|time| time + 1_000_000_000_000_000).into();
+        }
+    }
+    assert_eq!(infer(&call, &InferOptions::default()), Err(InferError::TooLong));
 }
