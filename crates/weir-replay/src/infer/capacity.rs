@@ -1,6 +1,7 @@
 //! Capacity from packets that queued: bytes over the gaps between their arrivals.
 
-use super::line::{PacketLine, ServedPacket, second_of, service_us};
+use super::line::{PacketLine, second_of, service_us};
+use super::packet::ServedPacket;
 use super::path::{CapacitySecond, RatePiece};
 
 /// Length of a bin in microseconds.

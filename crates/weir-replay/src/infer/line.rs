@@ -4,6 +4,7 @@ use weir_world::RecordedCall;
 use weir_world::recorded::{ArrivalClock, RecordingSource};
 
 use super::clock;
+use super::packet::{LostPacket, ServedPacket};
 use super::path::{CapacitySecond, InferError, InferOptions};
 
 /// Bytes of the authentication tag of SRTP with HMAC-SHA1-80 (RFC 3711 §5.2).
@@ -12,35 +13,6 @@ const SRTP_TAG_BYTES: u32 = 10;
 const LEAST_PACKETS: usize = 50;
 /// Longest call in microseconds: a day.
 pub(super) const LONGEST_US: i64 = 24 * 3600 * 1_000_000;
-
-/// A packet that arrived.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct ServedPacket {
-    /// Departure from the sender.
-    pub(super) sent_us: i64,
-    /// Arrival less the least one-way delay of the call: the end of its service, by the sender's clock.
-    pub(super) served_us: i64,
-    /// Bytes on the wire.
-    pub(super) bytes: u32,
-    /// Packets before it, in order of departure, that did not arrive.
-    pub(super) missing_before: u32,
-    /// Whether it is of the same frame as the packet before it. Used only without departures.
-    pub(super) continues_frame: bool,
-}
-
-impl ServedPacket {
-    /// Time from departure to the end of service, less that of the packet with the least delay.
-    pub(super) const fn wait_us(&self) -> i64 {
-        self.served_us - self.sent_us
-    }
-}
-
-/// A packet that was lost.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct LostPacket {
-    /// Served packets that were sent before it.
-    pub(super) after: usize,
-}
 
 /// The packets of a call on the time line of the bottleneck.
 #[derive(Clone, Debug)]

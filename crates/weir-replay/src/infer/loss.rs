@@ -1,6 +1,7 @@
 //! Random loss, and loss at a full queue: told apart by the wait of the packets beside a lost one.
 
-use super::line::{LostPacket, PacketLine};
+use super::line::PacketLine;
+use super::packet::LostPacket;
 use super::path::LossEstimate;
 
 /// A wait up to this share of the longest one counts as no full queue.

@@ -8,9 +8,11 @@ mod bounds;
 mod capacity;
 mod clock;
 mod crowding;
+mod delay;
 mod jitter;
 mod line;
 mod loss;
+mod packet;
 mod path;
 mod queue;
 mod scenario;
@@ -53,7 +55,7 @@ pub fn infer(call: &RecordedCall, options: &InferOptions) -> Result<InferredPath
     let losses = loss::causes(&line, propagation);
     Ok(InferredPath {
         duration_us: call.duration_us.min(LONGEST_US).max(line.end_us()),
-        delay: clock::delays(call, &line, propagation),
+        delay: delay::delays(call, &line, propagation),
         jitter,
         queue: queue::estimate(&line, propagation, &losses),
         loss: losses.random,

@@ -44,7 +44,7 @@ fn backlogs(line: &PacketLine, propagation_us: i64) -> Vec<f64> {
     let mut first = 0;
     let mut bytes = 0.0;
     let end = |index: usize| (line.served[index].served_us - propagation_us) as f64;
-    let backlog = |(index, packet): (usize, &super::line::ServedPacket)| {
+    let backlog = |(index, packet): (usize, &super::packet::ServedPacket)| {
         bytes += f64::from(packet.bytes);
         let now = packet.sent_us as f64;
         while first < index && end(first) <= now {

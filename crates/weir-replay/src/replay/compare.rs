@@ -20,9 +20,9 @@ const SHORTEST_PARTING_US: i64 = 1_000_000;
 /// Most partings of a result.
 const MOST_PARTINGS: usize = 5;
 
-/// Agreement of a replayed rate with the recorded estimate, from ten seconds on.
+/// RateAgreement of a replayed rate with the recorded estimate, from ten seconds on.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct Agreement {
+pub struct RateAgreement {
     /// Share of the time within 10 % of the recorded estimate, 0 to 1.
     pub within_10_percent: f64,
     /// Median of the replayed rate over the recorded estimate.
@@ -81,7 +81,7 @@ pub(super) fn agreement(
     recorded: &[ReplayPoint],
     replayed: &[ReplayPoint],
     end_us: i64,
-) -> Option<Agreement> {
+) -> Option<RateAgreement> {
     let mut ratios: Vec<f64> =
         pairs(recorded, replayed, SETTLED_US, end_us).map(|(_, one, two)| ratio(one, two)).collect();
     if ratios.is_empty() {
@@ -90,7 +90,7 @@ pub(super) fn agreement(
     let alike = ratios.iter().filter(|ratio| (*ratio - 1.0).abs() <= ALIKE).count();
     let within_10_percent = alike as f64 / ratios.len() as f64;
     ratios.sort_by(f64::total_cmp);
-    Some(Agreement { within_10_percent, median_ratio: ratios[ratios.len() / 2] })
+    Some(RateAgreement { within_10_percent, median_ratio: ratios[ratios.len() / 2] })
 }
 
 /// The first time at which the two differ by 20 %.

@@ -9,7 +9,7 @@ use weir_cc::{
 };
 use weir_world::RecordedCall;
 
-use super::schedule::{Input, Schedule, sizes};
+use super::schedule::{ReplayInput, ReplaySchedule, sizes};
 use super::{ReplayDecision, ReplayPoint, SignalValue};
 
 /// Time for which the history waits for feedback on a packet.
@@ -22,7 +22,7 @@ const MOST_RECORDS: usize = 4096;
 /// A controller in the open loop.
 pub(super) struct Feed<'a> {
     call: &'a RecordedCall,
-    schedule: &'a Schedule,
+    schedule: &'a ReplaySchedule,
     controller: Box<dyn Controller>,
     /// Its receiver half, where that makes the reports.
     receiver: Option<Box<dyn Receiver>>,
@@ -57,7 +57,7 @@ fn arrival_time(us: i64) -> ArrivalTime {
 impl<'a> Feed<'a> {
     pub(super) fn new(
         call: &'a RecordedCall,
-        schedule: &'a Schedule,
+        schedule: &'a ReplaySchedule,
         controller: Box<dyn Controller>,
         receiver: Option<Box<dyn Receiver>>,
     ) -> Self {
@@ -149,33 +149,33 @@ impl<'a> Feed<'a> {
         }
     }
 
-    fn input(&mut self, at: i64, input: &Input) -> Option<Decision> {
+    fn input(&mut self, at: i64, input: &ReplayInput) -> Option<Decision> {
         let now = send_time(at);
         match input {
-            Input::Sent(row) => {
+            ReplayInput::Sent(row) => {
                 self.on_sent(now, *row as usize);
                 None
             }
-            Input::Arrived(row) => {
+            ReplayInput::Arrived(row) => {
                 self.on_arrival(*row as usize);
                 None
             }
-            Input::Report(places, missed) => {
+            ReplayInput::Report(places, missed) => {
                 self.reports = self.reports.wrapping_add(*missed);
                 let rows = &self.schedule.reported[places.start as usize..places.end as usize];
                 self.on_report(now, rows)
             }
-            Input::Reception(row) => self.on_reception(at, *row as usize),
-            Input::Ceiling(bps) => self.join(at, &Report::Ceiling(DataRate::from_bps(*bps))),
-            Input::Cluster(row) => {
+            ReplayInput::Reception(row) => self.on_reception(at, *row as usize),
+            ReplayInput::Ceiling(bps) => self.join(at, &Report::Ceiling(DataRate::from_bps(*bps))),
+            ReplayInput::Cluster(row) => {
                 self.on_cluster(at, *row as usize);
                 None
             }
-            Input::ApplicationLimited(limited) => {
+            ReplayInput::ApplicationLimited(limited) => {
                 self.application_limited = *limited;
                 None
             }
-            Input::RouteChanged => {
+            ReplayInput::RouteChanged => {
                 self.history.change_route(now);
                 self.controller.on_event(now, PathEvent::RouteChanged)
             }

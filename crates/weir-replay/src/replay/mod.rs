@@ -18,12 +18,12 @@ use weir_cc::{DataRate, RateLimits, TimeDelta};
 use weir_registry::{FeedbackSource, Options, Registry, RegistryError};
 use weir_world::RecordedCall;
 
-pub use compare::{Agreement, Parting, SETTLED_US};
+pub use compare::{Parting, RateAgreement, SETTLED_US};
 pub use page::replay_page;
 
 pub(crate) use compare::{rate_at, recorded_rate};
 use feed::Feed;
-use schedule::Schedule;
+use schedule::ReplaySchedule;
 
 /// Options of a replay.
 #[derive(Clone, Copy, Debug)]
@@ -110,8 +110,8 @@ pub struct ControllerReplay {
     /// Time in µs from which its rate depends on packets that it would not have sent: for a controller with a window, the first
     /// difference of 20 % from the recorded rate.
     pub diverged_us: Option<i64>,
-    /// Agreement with the recorded estimate; absent without one, and for a controller with a window.
-    pub agreement: Option<Agreement>,
+    /// RateAgreement with the recorded estimate; absent without one, and for a controller with a window.
+    pub agreement: Option<RateAgreement>,
     /// Spans in which the rate differs from the recorded estimate, the longest first.
     pub partings: Vec<Parting>,
     /// Remarks for the reader of the result.
@@ -189,7 +189,7 @@ pub fn replay(
             "The recording has no per-packet feedback: reports are made from the arrivals each {interval} ms."
         ));
     }
-    let schedule = Schedule::of(call, options.feedback_interval, own_receiver);
+    let schedule = ReplaySchedule::of(call, options.feedback_interval, own_receiver);
     let Feed { points, decisions, .. } = Feed::new(call, &schedule, controller, receiver).run();
     let recorded = recorded_rate(call);
     let diverged_us = registry

@@ -8,12 +8,12 @@ use weir_world::recorded::{ArrivalClock, PacketRow, RecordingSource};
 
 /// An input of the controller, or of its receiver half.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Input {
+pub(super) enum ReplayInput {
     /// The packet of this row reached the receiver.
     Arrived(u32),
     /// The packet of this row left.
     Sent(u32),
-    /// A per-packet report came, about these places of [`Schedule::reported`], with so many reports missed before it.
+    /// A per-packet report came, about these places of [`ReplaySchedule::reported`], with so many reports missed before it.
     Report(Range<u32>, u8),
     /// The receiver report of this row came.
     Reception(u32),
@@ -27,7 +27,7 @@ pub(super) enum Input {
     RouteChanged,
 }
 
-impl Input {
+impl ReplayInput {
     /// Order among inputs of one time: a cluster is known before its first packet leaves, and a report may release packets.
     const fn rank(&self) -> u8 {
         match self {
@@ -40,8 +40,8 @@ impl Input {
 
 /// The inputs of a call in order of time.
 #[derive(Debug, Default)]
-pub(super) struct Schedule {
-    pub(super) inputs: Vec<(i64, Input)>,
+pub(super) struct ReplaySchedule {
+    pub(super) inputs: Vec<(i64, ReplayInput)>,
     /// Rows in the order of their reports.
     pub(super) reported: Vec<u32>,
     /// Arrivals by the clock of departures in µs, where they are known: by row.
@@ -55,7 +55,7 @@ const FEEDBACK_INTERVAL_US: i64 = 50_000;
 /// Way back of a call without any round trip.
 const DEFAULT_WAY_BACK_US: i64 = 25_000;
 
-impl Schedule {
+impl ReplaySchedule {
     /// The inputs of `call`. With `own_receiver` arrivals are among them, and per-packet reports are not.
     pub(super) fn of(call: &RecordedCall, feedback_interval: Option<TimeDelta>, own_receiver: bool) -> Self {
         let way_back = call.round_trips.rtt_us.iter().min().map_or(DEFAULT_WAY_BACK_US, |rtt| rtt / 2);
@@ -68,9 +68,9 @@ impl Schedule {
             if let Some(sent) = packet.sent_us.get()
                 && (counts(&packet) || !numbered)
             {
-                schedule.inputs.push((sent, Input::Sent(row as u32)));
+                schedule.inputs.push((sent, ReplayInput::Sent(row as u32)));
                 if own_receiver && let Some(arrived) = schedule.arrivals[row] {
-                    schedule.inputs.push((arrived, Input::Arrived(row as u32)));
+                    schedule.inputs.push((arrived, ReplayInput::Arrived(row as u32)));
                 }
             }
         }
@@ -88,24 +88,24 @@ impl Schedule {
                 .time_us
                 .iter()
                 .enumerate()
-                .map(|(row, &at)| (at, Input::Reception(row as u32)))
+                .map(|(row, &at)| (at, ReplayInput::Reception(row as u32)))
                 .collect(),
-            call.ceilings.rows().map(|row| (row.time_us, Input::Ceiling(row.bps))).collect(),
+            call.ceilings.rows().map(|row| (row.time_us, ReplayInput::Ceiling(row.bps))).collect(),
             call.probe_clusters
                 .time_us
                 .iter()
                 .enumerate()
-                .map(|(row, &at)| (at, Input::Cluster(row as u32)))
+                .map(|(row, &at)| (at, ReplayInput::Cluster(row as u32)))
                 .collect(),
             call.application_limits
                 .rows()
-                .map(|row| (row.time_us, Input::ApplicationLimited(row.limited != 0)))
+                .map(|row| (row.time_us, ReplayInput::ApplicationLimited(row.limited != 0)))
                 .collect(),
             // The first route is that of the whole call before.
             call.route_changes
                 .rows()
                 .skip(1)
-                .map(|row| (row.time_us, Input::RouteChanged))
+                .map(|row| (row.time_us, ReplayInput::RouteChanged))
                 .collect::<Vec<_>>(),
         ];
         schedule.inputs.extend(others.into_iter().flatten());
@@ -127,7 +127,7 @@ impl Schedule {
             while let Some(report) = missed.next_if(|report| report.time_us <= time) {
                 lost_reports += report.missed;
             }
-            self.inputs.push((time, Input::Report(first..next, lost_reports.min(255) as u8)));
+            self.inputs.push((time, ReplayInput::Report(first..next, lost_reports.min(255) as u8)));
             first = next;
         }
     }
@@ -147,7 +147,8 @@ impl Schedule {
             if let Some((last, _)) = end {
                 let start = self.reported.len() as u32;
                 self.reported.extend_from_slice(&rows[first..=first + last]);
-                self.inputs.push((due + self.way_back, Input::Report(start..self.reported.len() as u32, 0)));
+                self.inputs
+                    .push((due + self.way_back, ReplayInput::Report(start..self.reported.len() as u32, 0)));
                 first += last + 1;
             }
             due += interval;
