@@ -58,7 +58,7 @@ pub(in crate::analysis) struct Results {
     /// The greatest distance of a measured term from `π`, over that.
     loss_error: f64,
     /// Measured term with a constant delay and no losses.
-    equilibrium: f64,
+    at_rest: f64,
 }
 
 impl Default for Parameters {
@@ -107,7 +107,7 @@ impl Analysis for Mismatch {
             slope_error: greatest_error(&slope_read, &parameters.slopes),
             loss_odds_error: greatest_error(&loss_read, &loss_odds),
             loss_error: greatest_error(&loss_read, &parameters.loss_ratios),
-            equilibrium: measured_term(Path::default())?,
+            at_rest: measured_term(Path::default())?,
             slope: parameters.slopes.clone(),
             loss: parameters.loss_ratios.clone(),
             slope_read,
@@ -231,7 +231,7 @@ mod tests {
         // A window with a loss has fewer packets, and reports count alike: of 12 packets 1/11, a twelfth more.
         assert!(results.loss_odds_error < 0.1, "{results:?}");
         assert!(results.loss_error < 0.1, "{results:?}");
-        assert!(results.equilibrium.abs() < 1e-3, "{results:?}");
+        assert!(results.at_rest.abs() < 1e-3, "{results:?}");
     }
 
     #[test]
