@@ -68,7 +68,7 @@ fn what_is_no_call_is_refused_with_a_sentence() {
     for (file, part) in [
         ("empty.json", "the file is empty"),
         ("foreign.json", ""),
-        ("cut.json", "EOF"),
+        ("cut.json", "the file is cut off"),
         ("none.json", "no arrivals"),
         ("old.json", "version is 99"),
         ("missing.json", "cannot be read"),

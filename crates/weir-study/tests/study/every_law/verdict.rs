@@ -33,8 +33,13 @@ fn exceptions() -> BTreeMap<String, Vec<String>> {
     let mut laws: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for row in table.lines().skip(2).take_while(|line| line.starts_with('|')) {
         let cells: Vec<&str> = row.split('|').map(str::trim).collect();
-        let names = cells[2].split(", ").map(|name| name.trim_matches('`').to_owned());
-        laws.entry(cells[1].to_owned()).or_default().extend(names);
+        let names = || cells[2].split(", ").map(|name| name.trim_matches('`').to_owned());
+        // Of several properties in a row the later ones share the begin of the first.
+        let begin = cells[1].split_once(", ").map_or("", |(begin, _)| begin);
+        for (index, property) in cells[1].split("; ").enumerate() {
+            let whole = if index == 0 { property.to_owned() } else { format!("{begin}, {property}") };
+            laws.entry(whole).or_default().extend(names());
+        }
     }
     laws
 }
