@@ -4,7 +4,12 @@
 //! allocation. No address, port, name, session description or other text of a file enters the call; source identifiers become 1, 2, 3.
 
 mod error;
+pub mod event_log;
+mod forms;
 mod options;
+mod uses;
 
 pub use error::CallImportError;
+pub use forms::{CallForm, SNIFFED_BYTES, read, read_file, sniff, write};
 pub use options::{CallOptions, EndSelection, ExtensionOverrides};
+pub use uses::{CallUse, CallUses};

@@ -1,7 +1,5 @@
 //! Assembly of a recorded call from packets and RTCP, in order of time.
 
-use Vec;
-
 use std::collections::BTreeMap;
 
 use weir_wire::seq::Unwrapper;
@@ -53,9 +51,44 @@ pub struct CallBuilder {
     /// Rows of recent packets by transport-wide number.
     by_number: RecentRows<65_536>,
     pub(super) rtcp: super::rtcp::RtcpState,
+    /// Departures by absolute send time.
+    send_times: SendTimes,
     left_out: u64,
     first_us: Option<i64>,
     last_us: i64,
+}
+
+/// Departures that packets carry as absolute send time, by the sender's clock.
+#[derive(Debug, Default)]
+struct SendTimes {
+    /// Arrival and departure of the last packet.
+    last: Option<(i64, i64)>,
+    /// Least of arrival minus departure.
+    least_delay: Option<i64>,
+}
+
+/// Time after which absolute send time begins anew.
+const SEND_TIME_PERIOD_US: i64 = 64_000_000;
+
+impl SendTimes {
+    /// The departure in µs of a packet with the send time `stamp`, in units of 2⁻¹⁸ s. Of the times that the stamp may
+    /// stand for, that is the one nearest to the last departure plus the time since.
+    fn departure(&mut self, arrived_us: i64, stamp: u32) -> i64 {
+        let stamp_us = (i64::from(stamp & 0xFF_FFFF) * 1_000_000) >> 18;
+        let sent_us = self.last.map_or(stamp_us, |(arrived, sent)| {
+            nearest(sent + (arrived_us - arrived), stamp_us, SEND_TIME_PERIOD_US)
+        });
+        self.last = Some((arrived_us, sent_us));
+        let delay = arrived_us - sent_us;
+        self.least_delay = Some(self.least_delay.map_or(delay, |least| least.min(delay)));
+        sent_us
+    }
+}
+
+/// `value`, known modulo `period`, as the time nearest to `expected`.
+pub(super) fn nearest(expected: i64, value: i64, period: i64) -> i64 {
+    let ahead = value.wrapping_sub(expected).rem_euclid(period);
+    expected.saturating_add(if ahead < period / 2 { ahead } else { ahead - period })
 }
 
 #[derive(Debug)]
@@ -171,6 +204,16 @@ impl CallBuilder {
         self.add(packet, |row| row.arrived_us = OptionalInteger::new(arrived_us));
     }
 
+    /// The same of a packet that carries its absolute send time `stamp`, in units of 2⁻¹⁸ s, modulo 64 s.
+    pub fn on_received_stamped(&mut self, arrived_us: i64, packet: &RtpDeparture, stamp: u32) {
+        self.touch(arrived_us);
+        let sent_us = self.send_times.departure(arrived_us, stamp);
+        self.add(packet, |row| {
+            row.arrived_us = OptionalInteger::new(arrived_us);
+            row.sent_us = OptionalInteger::new(sent_us);
+        });
+    }
+
     /// Adds the arrival of a packet whose departure is known, as the receiver saw it.
     pub fn on_arrival(&mut self, arrived_us: i64, ssrc: u32, sequence: u16, ecn: u8) {
         self.touch(arrived_us);
@@ -235,6 +278,10 @@ impl CallBuilder {
         let origin = self.first_us.unwrap_or(0);
         let mut call = self.call;
         call.duration_us = (self.last_us - origin).max(0);
+        if let Some(least_delay) = self.send_times.least_delay {
+            // Send times are of the sender's clock: moved so, the fastest packet takes no time.
+            shift(&mut call.packets.sent_us, -least_delay);
+        }
         // A clock of milliseconds gives packets of a burst one time: their numbers have the order of departure.
         call.packets.sort_by_key(|packet| (packet.order_us(), packet.number.get().unwrap_or(0)));
         let shift_arrivals = call.arrival_clock == ArrivalClock::Common;

@@ -15,8 +15,6 @@ mod tables;
 #[cfg(test)]
 mod tests;
 
-use Vec;
-
 use serde::{Deserialize, Serialize};
 
 pub use builder::{CallBuilder, RtpDeparture, StreamNumber};
@@ -34,6 +32,10 @@ pub use tables::{
 pub const FORMAT_VERSION: u32 = 1;
 /// Most packets that a call keeps; later packets are left out and a remark says so.
 pub const MOST_PACKETS: usize = 2_500_000;
+/// Greatest time of an event, and greatest length of a call, in µs: 6000 years.
+const MOST_TIME_US: i64 = 200_000_000_000_000_000;
+/// Most bytes of a packet.
+const MOST_PACKET_BYTES: u32 = 65_535;
 
 /// The kind of a recording.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -235,8 +237,8 @@ impl RecordedCall {
         if self.version != FORMAT_VERSION {
             return fault(format!("version is {}; this build reads version {FORMAT_VERSION}", self.version));
         }
-        if self.duration_us < 0 {
-            return fault(format!("duration_us is {}; it is 0 or more", self.duration_us));
+        if !(0..=MOST_TIME_US).contains(&self.duration_us) {
+            return fault(format!("duration_us is {}; it is from 0 to {MOST_TIME_US}", self.duration_us));
         }
         let uneven = [
             ("packets", self.packets.uneven()),
@@ -259,6 +261,24 @@ impl RecordedCall {
         ];
         if let Some((name, uneven)) = uneven.into_iter().find_map(|(name, uneven)| Some((name, uneven?))) {
             return fault(uneven.describe(name));
+        }
+        let times = self.time_columns().into_iter().flatten().copied();
+        let optional = [&self.packets.sent_us, &self.packets.arrived_us, &self.packets.reported_us];
+        let optional = optional.into_iter().flatten().filter_map(|time| time.get());
+        if let Some(time) = times.chain(optional).find(|time| time.unsigned_abs() > MOST_TIME_US as u64) {
+            return fault(format!("a time is {time} µs; it is {MOST_TIME_US} at most"));
+        }
+        if let Some(row) = self.packets.payload_bytes.iter().position(|&bytes| bytes > MOST_PACKET_BYTES) {
+            let bytes = self.packets.payload_bytes[row];
+            return fault(format!(
+                "packets.payload_bytes[{row}] is {bytes}; a packet has {MOST_PACKET_BYTES} at most"
+            ));
+        }
+        if self.packet_overhead_bytes > MOST_PACKET_BYTES {
+            return fault(format!(
+                "packet_overhead_bytes is {}; it is {MOST_PACKET_BYTES} at most",
+                self.packet_overhead_bytes
+            ));
         }
         for series in &self.counters {
             if series.time_us.len() != series.values.len() {
@@ -295,6 +315,28 @@ impl RecordedCall {
             return fault(format!("packets row {} is earlier than the row before it", row + 1));
         }
         Ok(())
+    }
+
+    /// The columns with times of all tables but that of packets.
+    fn time_columns(&self) -> [&[i64]; 16] {
+        [
+            &self.feedback.time_us,
+            &self.receiver_reports.time_us,
+            &self.round_trips.time_us,
+            &self.targets.time_us,
+            &self.encoder_targets.time_us,
+            &self.ceilings.time_us,
+            &self.delay_estimates.time_us,
+            &self.loss_estimates.time_us,
+            &self.probe_clusters.time_us,
+            &self.probe_outcomes.time_us,
+            &self.application_limits.time_us,
+            &self.route_changes.time_us,
+            &self.frames.time_us,
+            &self.decoded_frames.time_us,
+            &self.key_frame_requests.time_us,
+            &self.nacks.time_us,
+        ]
     }
 
     /// Whether the departures of the packets are known.

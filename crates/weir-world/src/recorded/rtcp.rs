@@ -9,7 +9,7 @@ use weir_wire::rtcp::{
     messages,
 };
 
-use super::builder::CallBuilder;
+use super::builder::{CallBuilder, nearest};
 use super::tables::{FeedbackReport, KeyFrameRequest, Nack, RateRow, ReceiverReportRow, RoundTrip};
 use super::{ArrivalClock, OptionalInteger};
 
@@ -55,24 +55,40 @@ impl CallBuilder {
             match message {
                 Message::Twcc(feedback) => self.on_transport_feedback(time_us, &feedback),
                 Message::Ccfb(feedback) => self.on_ccfb(time_us, &feedback),
-                Message::ReceiverReport(report) => {
-                    report.blocks().for_each(|block| self.on_block(time_us, &block));
-                }
-                Message::SenderReport(report) => {
-                    report.blocks().for_each(|block| self.on_block(time_us, &block));
-                }
-                Message::Remb(remb) => {
-                    self.call.ceilings.push(RateRow { time_us, bps: remb.bitrate });
-                }
-                Message::Pli(request) => self.on_key_frame_request(time_us, request.source),
-                Message::Other(packet) => self.on_other(time_us, &packet),
-                _ => {}
+                other => self.on_report(time_us, &other),
             }
         }
     }
 
+    /// Takes RTCP that the receiver of the media sent at `time_us`, in a recording of the receiver. Per-packet feedback is
+    /// skipped: the sender's view of its packets is not known there.
+    pub fn on_rtcp_of_receiver(&mut self, time_us: i64, datagram: &[u8]) {
+        self.touch(time_us);
+        messages(datagram).flatten().for_each(|message| self.on_report(time_us, &message));
+    }
+
+    /// Takes a report or a request of the receiver other than per-packet feedback.
+    fn on_report(&mut self, time_us: i64, message: &Message<'_>) {
+        match message {
+            Message::ReceiverReport(report) => {
+                report.blocks().for_each(|block| self.on_block(time_us, &block));
+            }
+            Message::SenderReport(report) => {
+                report.blocks().for_each(|block| self.on_block(time_us, &block));
+            }
+            Message::Remb(remb) => {
+                self.call.ceilings.push(RateRow { time_us, bps: remb.bitrate });
+            }
+            Message::Pli(request) => self.on_key_frame_request(time_us, request.source),
+            Message::Other(packet) => self.on_other(time_us, packet),
+            _ => {}
+        }
+    }
+
     fn on_transport_feedback(&mut self, time_us: i64, feedback: &Twcc<'_>) {
-        let reference = nearest(self.rtcp.reference, feedback.reference_nanos(), Twcc::PERIOD_NANOS);
+        let reference = self.rtcp.reference.map_or(feedback.reference_nanos(), |last| {
+            nearest(last, feedback.reference_nanos(), Twcc::PERIOD_NANOS)
+        });
         self.rtcp.reference = Some(reference);
         let (mut packets, mut lost) = (0, 0);
         for (number, status) in feedback.statuses() {
@@ -91,7 +107,9 @@ impl CallBuilder {
     }
 
     fn on_ccfb(&mut self, time_us: i64, feedback: &Ccfb<'_>) {
-        let made = nearest(self.rtcp.report_time, feedback.timestamp_nanos(), Ccfb::PERIOD_NANOS);
+        let made = self.rtcp.report_time.map_or(feedback.timestamp_nanos(), |last| {
+            nearest(last, feedback.timestamp_nanos(), Ccfb::PERIOD_NANOS)
+        });
         self.rtcp.report_time = Some(made);
         let (mut packets, mut lost) = (0, 0);
         for block in feedback.blocks() {
@@ -179,13 +197,6 @@ impl CallBuilder {
             _ => {}
         }
     }
-}
-
-/// `value`, known modulo `period`, as the time nearest to `last`.
-fn nearest(last: Option<i64>, value: i64, period: i64) -> i64 {
-    let Some(last) = last else { return value };
-    let ahead = (value - last).rem_euclid(period);
-    last + if ahead < period / 2 { ahead } else { ahead - period }
 }
 
 /// A set of rows.

@@ -15,7 +15,8 @@ table! {
         sequence: i64,
         /// RTP timestamp.
         timestamp: u32,
-        /// Departure by the sender's clock; unknown in a recording of the receiver.
+        /// Departure by the sender's clock. In a recording of the receiver it is known of packets with absolute send time,
+        /// and moved so that the least delay is 0.
         sent_us: OptionalInteger,
         /// Arrival; unknown for a lost packet, and for one without a report.
         arrived_us: OptionalInteger,

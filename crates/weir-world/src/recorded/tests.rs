@@ -157,7 +157,42 @@ fn a_call_survives_its_file_and_faults_are_named() {
         "packets.stream[1] is 4, and there are 1 streams, from 0"
     );
     assert_eq!(
+        fault(|call| call.packets.payload_bytes[1] = 70_000),
+        "packets.payload_bytes[1] is 70000; a packet has 65535 at most"
+    );
+    assert_eq!(
+        fault(|call| call.targets.push(RateRow { time_us: i64::MIN, bps: 1 })),
+        "a time is -9223372036854775808 µs; it is 200000000000000000 at most"
+    );
+    assert_eq!(
         fault(|call| call.packets.sent_us[0] = OptionalInteger::new(9)),
         "packets row 1 is earlier than the row before it"
     );
+}
+
+#[test]
+fn send_times_give_departures_on_the_clock_of_the_arrivals() {
+    let mut builder = CallBuilder::new(RecordingSource::EventLogOfReceiver);
+    // Stamps of 2⁻¹⁸ s: 63.5 s, then 0.5 s after the wrap at 64 s, then 100 s later.
+    let stamp = |quarters: u32| quarters << 16;
+    builder.on_received_stamped(1_000_000, &packet(1, 1), stamp(254));
+    builder.on_received_stamped(2_030_000, &packet(2, 2), stamp(2));
+    builder.on_received_stamped(102_020_000, &packet(3, 3), stamp(146));
+    let call = builder.finish();
+    call.check().unwrap();
+    let times: Vec<_> =
+        call.packets.rows().map(|row| (row.sent_us.get().unwrap(), row.arrived_us.get().unwrap())).collect();
+    assert_eq!(times, [(0, 0), (1_000_000, 1_030_000), (101_000_000, 101_020_000)]);
+}
+
+#[test]
+fn a_recording_of_the_receiver_has_its_reports_and_no_fates() {
+    let mut builder = CallBuilder::new(RecordingSource::EventLogOfReceiver);
+    builder.on_received(0, &packet(100, 10));
+    builder.on_rtcp_of_receiver(10_000, &feedback(3));
+    let nack = [&[0x81, 205, 0, 3, 0, 0, 0, 9], &77_u32.to_be_bytes()[..], &[0, 5, 0, 0]].concat();
+    builder.on_rtcp_of_receiver(20_000, &nack);
+    let call = builder.finish();
+    assert!(!call.has_feedback() && call.feedback.is_empty());
+    assert_eq!(call.nacks.rows().collect::<Vec<_>>(), [Nack { time_us: 20_000, stream: 0, packets: 1 }]);
 }

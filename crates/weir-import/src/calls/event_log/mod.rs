@@ -1,0 +1,74 @@
+//! RTC event logs of libwebrtc: Chromium's `--webrtc-event-logging=DIR`, and "diagnostic packet and event recording" in
+//! chrome://webrtc-internals. A log is the protocol buffer `webrtc.rtclog2.EventStream`: messages with batches of events.
+
+mod assembly;
+mod batch;
+mod direction;
+mod events;
+mod probes;
+#[cfg(test)]
+mod tests;
+mod wire;
+
+use std::io::Read;
+
+use weir_world::RecordedCall;
+
+use super::{CallImportError, CallOptions};
+use assembly::CallAssembly;
+use events::LogMessage;
+use wire::{FieldValue, MessageEnd, MessageFields, MessageReader};
+
+/// Reads an event log. A log that is cut off gives the call up to there, and a remark says so.
+///
+/// # Errors
+/// The log is of before 2019, broken, or without packets; it has no stream of [`CallOptions::ssrc`].
+pub fn read(source: impl Read, options: &CallOptions) -> Result<RecordedCall, CallImportError> {
+    let mut messages = MessageReader::new(source);
+    let mut assembly = CallAssembly::new(options);
+    let mut ended = false;
+    let end = loop {
+        let (number, message) = match messages.next() {
+            Ok(message) => message,
+            Err(end) => break end,
+        };
+        let decoded = events::decode(number, message);
+        let begin = messages.begin;
+        let malformed = |problem: String| CallImportError::at(format!("byte {begin}"), problem);
+        assembly.pass(number);
+        match decoded.map_err(malformed)? {
+            LogMessage::Outdated => return Err(malformed(OUTDATED.to_owned())),
+            LogMessage::Begin => assembly.begin(),
+            LogMessage::End => ended = true,
+            LogMessage::Declaration(stream) => assembly.declare(stream),
+            LogMessage::Events(events) => assembly.add(events),
+            LogMessage::Unused => {}
+        }
+    };
+    match end {
+        MessageEnd::Whole if ended => {}
+        MessageEnd::Whole => {
+            assembly.remark("The log has no end event: its recording was broken off, and the last seconds may be missing.");
+        }
+        MessageEnd::Cut => assembly.remark("The log is cut off within a message; the call ends before it."),
+        MessageEnd::Malformed(problem) => {
+            return Err(CallImportError::at(format!("byte {}", messages.begin), problem));
+        }
+        MessageEnd::Unreadable(error) => return Err(error.into()),
+    }
+    assembly.finish()
+}
+
+/// Whether a file may be an event log: it begins with a message of a field that a log has.
+pub(super) fn is_begin(begin: &[u8]) -> bool {
+    let mut rest = begin;
+    let (Ok(key), Ok(length)) = (wire::varint(&mut rest), wire::varint(&mut rest)) else { return false };
+    let is_field = matches!(key >> 3, 1..=7 | 16..=35 | 101..=104);
+    let first = MessageFields(&rest[..rest.len().min(usize::try_from(length).unwrap_or(usize::MAX))]).next();
+    // Each of these messages begins with its time, an integer; some logs of before 2019 have it in field 1, too.
+    is_field && key & 7 == 2 && matches!(first, Some(Ok((1, FieldValue::Integer(_)))))
+}
+
+/// The refusal of logs of the form of before 2019.
+const OUTDATED: &str =
+    "this event log is of the form that browsers wrote before 2019; record the call with a later one";
