@@ -57,6 +57,7 @@
 //!    (RFC 4585 §6.3.1) as packets come, and goes by frame markings (RFC 9626): nothing is repaired but by a key frame.
 
 mod audio;
+pub mod chromium;
 mod config;
 mod content;
 mod coupled;

@@ -1,5 +1,6 @@
 //! Weir's controllers against independent implementations.
 
+mod chromium_target;
 mod goog_cc;
 mod house;
 mod nada_rmcat;
