@@ -89,8 +89,8 @@ pub use coupled_flows::CoupledFlows;
 pub use detection::{BottleneckDetection, DetectionSide};
 pub use encoder::{
     ContentSharing, Encoder, EncoderConfig, EncoderModel, Frame, FrameBurst, FrameTraces, KeyFrames,
-    LADDER_RUNGS, Ladder, LateRequests, Packets, RATE_STEPS, RateSteps, Statistical, TalkingHead,
-    TraceDriven, TraceError,
+    LADDER_RUNGS, Ladder, LateRequests, Packets, RATE_STEPS, RateSteps, ScaledVideo, Statistical,
+    TalkingHead, TraceDriven, TraceError,
 };
 pub use guard::{Alarm, Breaker, RefusedReports};
 pub use packetiser::Packetiser;

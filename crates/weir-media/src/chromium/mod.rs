@@ -5,16 +5,25 @@
 //! those of libwebrtc's `RtpVideoSender`, `FecControllerDefault`, `EncoderBitrateAdjuster` and `EncoderOvershootDetector`.
 
 mod adjuster;
+mod config;
 mod headers;
+mod nack_list;
 mod overshoot;
 mod protection;
+mod rate_dropper;
+mod retransmissions;
+mod sender;
 mod target;
 mod window;
 
 pub use adjuster::BitrateAdjuster;
+pub use config::{ChromiumConfig, QUEUE_LIMIT};
 pub use headers::{HeaderRates, header_rate};
 pub use overshoot::OvershootDetector;
 pub use protection::ProtectionShare;
+pub use rate_dropper::RateDropper;
 pub use target::{EncoderTarget, EncoderTargetParts};
 pub use window::RateWindow;
 
+pub(crate) use nack_list::NackList;
+pub(crate) use sender::ChromiumSender;
