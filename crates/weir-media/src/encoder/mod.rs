@@ -448,18 +448,6 @@ impl EncoderConfig {
         }
     }
 
-    /// A stand-in for Chromium's VP8 of a camera of 1280x720 with a noisy picture: up to 2.5 Mbit/s, libwebrtc's highest for it,
-    /// sizes that scatter by 13 %, frames up to 15 ms late, the resolution by the quality.
-    pub const fn chromium() -> Self {
-        let lateness = TimeDelta::from_millis(15);
-        Self {
-            min_rate: DataRate::from_kbps(30),
-            size_noise: 0.13,
-            model: EncoderModel::Scaled(ScaledVideo { pixels: 1280.0 * 720.0, adapts: true, lateness }),
-            ..Self::papers()
-        }
-    }
-
     /// Whether there are key frames, which [`Encoder::request_key_frame`] needs.
     pub fn has_key_frames(&self) -> bool {
         match self.model {
