@@ -1,5 +1,5 @@
 # `make` alone is `make test`. Behind a target, two number signs and a line are its entry in `make help`. CI runs `make lint test`.
-.PHONY: test test-live reality help quick test-long lint package bench demo docs docs-check docs-reproduction docs-reproduction-check reproduce-check reproduce-tried reproduce-verdicts reproduction-pages fmt \
+.PHONY: test test-live reality bench-live help quick test-long lint package bench demo docs docs-check docs-reproduction docs-reproduction-check reproduce-check reproduce-tried reproduce-verdicts reproduction-pages fmt \
 	mutants fuzz soak
 
 test: ## all tests; some minutes on two cores
@@ -15,6 +15,9 @@ test-live: ## real packets in real time; one minute
 reality: ## real runs beside simulated ones: writes docs/reality.md; some eleven minutes
 	cargo build --release --locked
 	tools/docs/reality.py $(WEIR_RELEASE) docs/reality.md
+
+bench-live: ## how much real traffic this machine carries, as a table; one minute, alone
+	cargo run --release --locked --quiet -p weir-live --example bench
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-26s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -96,9 +99,9 @@ demo: ## a call from a moving car under each controller
 	cargo run --release --locked -- run
 mutants: ## changes of the code that no test notices; SHARD=1/20 is a sample
 
-# Which changes of the code its own tests do not notice (needs cargo-mutants): of laws and of coupling the unit tests of the same module, of
+# Which changes of the code its own tests do not notice (needs cargo-mutants): of controllers and of coupling the unit tests of the same module, of
 # crates all of their own. All mutants take days; SHARD=1/20 takes an even sample of one in twenty. tools/mutants.py AREA prints the results.
-# What is left out: of coupling a law under it, of sim what takes more than a second. Fewer tests catch no more.
+# What is left out: of coupling a controller under it, of sim what takes more than a second. Fewer tests catch no more.
 TESTS_coupled := -- --skip tfrc_coupled::
 TESTS_sim := -- -- --skip dual_queue:: --skip bottlenecks:: --skip goodput:: --skip fifty_reno_flows
 TARGET_media := endpoints
@@ -124,7 +127,7 @@ fuzz: ## looks for bytes that cause a panic; FOR=600s, TARGET=rtcp
 	tools/fuzz.sh $(FOR) $(TARGET)
 
 # Either half of every controller through ten million arbitrary calls, the same call begun in other years, a week of a call: no panic, rates
-# within their limits, flat memory. Needs Linux, which reports the memory. PART=arrivals LAW=gcc,nada takes a part; the parts are lives,
+# within their limits, flat memory. Needs Linux, which reports the memory. PART=arrivals CONTROLLERS=gcc,nada takes a part; the parts are lives,
 # arrivals, uptime and week.
 soak: ## ten million calls and a simulated week for each controller; up to 45 minutes
-	cargo run --release --locked --quiet -p weir-fuzz --bin soak -- $(PART) $(LAW)
+	cargo run --release --locked --quiet -p weir-fuzz --bin soak -- $(PART) $(CONTROLLERS)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # What action.yml does: runs a suite with what is checked out and, if BASE names a commit, with that, and compares both. It can be called
-# by hand, too, in the folder of a crate that has the command `weir`, such as a clone of Weir or what `weir new law` makes:
+# by hand, too, in the folder of a crate that has the command `weir`, such as a clone of Weir or what `weir new controller` makes:
 #
 #   SUITE=rfc8867 CONTROLLERS=gcc BASE=main tools/ci/suite-diff.sh
 #

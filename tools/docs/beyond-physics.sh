@@ -15,10 +15,15 @@ beyond() {
         | (if any(.verdict == "no-bound-known") then " (no bound known)" else "" end) as $known
         | map(if .name | IN($checks[]) then . else error("no column for \(.name)") end)
         | map({ key: .name, value: . }) | from_entries as $beyond
-        | "| `\($suite)` \($case)\($known) | \($checks | map($beyond[.] | figure) | join(" | ")) |"'
+        | $checks[] | select($beyond[.]) | "\($suite)\t\(.)\t\($case)\($known): \($beyond[.] | figure)"'
 }
-echo "| case | rate, % | rate against TCP, % | queue wait p95, ms | loss, % |"
-echo "|---|---|---|---|---|"
+# A row for each suite and check.
+together() {
+    awk -F '\t' '{ key = $1 FS $2; if (!(key in cases)) order[++rows] = key; cases[key] = cases[key] (cases[key] ? ", " : "") $3 }
+        END { print "| suite | check | cases |\n|---|---|---|"
+            for (i = 1; i <= rows; i++) { split(order[i], own, FS)
+                print "| `" own[1] "` | " own[2] ", " (own[2] ~ /wait/ ? "ms" : "%") " | " cases[order[i]] " |" } }'
+}
 if [ $# -gt 0 ]; then beyond "$@"; else
     for suite in rfc8867 rfc8869 gaming sharing quality; do beyond "$suite"; done
-fi
+fi | together

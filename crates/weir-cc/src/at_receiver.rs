@@ -1,4 +1,4 @@
-//! An observer at the receiver.
+//! An [`Observer`] mounted at the receiver of a flow.
 
 use crate::controller::{Observer, Receiver, Signal};
 use crate::packet::Arrival;
@@ -6,8 +6,8 @@ use crate::parts::number_gate::NumberGate;
 use crate::report::{Echo, Report};
 use crate::time::ArrivalTime;
 
-/// An [`Observer`] mounted at the receiver. Follows the packet numbers that go on arriving (RFC 3550 A.1): a number
-/// far from the others counts when the next one goes on from there.
+/// An [`Observer`] mounted at the receiver, which is a controller's receiver half. Sequence numbers are validated as
+/// in RFC 3550 §A.1: a number far from the others counts only if the next one continues from it.
 #[derive(Debug)]
 pub struct AtReceiver<O> {
     observer: O,

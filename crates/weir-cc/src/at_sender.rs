@@ -1,22 +1,22 @@
-//! An [`Observer`] mounted at the sender: the same observer, the same controller, and a receiver that reports
-//! single packets.
+//! An [`Observer`] mounted at the sender: the same observer and controller as with [`AtReceiver`](crate::AtReceiver),
+//! but a receiver that reports single packets.
 //!
 //! The receiver half is [`PacketFeedback`](crate::packet_feedback::PacketFeedback). The mount rebuilds the arrivals
 //! of each report and passes them to the observer in order of arrival. The observer makes its reports at the
-//! receiver's times, and the controller gets them as if they had crossed the network. The observer cannot tell the
-//! difference, except for information that per-packet feedback does not carry:
+//! receiver's times, and the controller gets them as if they had crossed the network. The observer works as at the
+//! receiver, except for information that per-packet feedback does not carry:
 //!
-//! 1. `media_time` and `marker` are not known at the sender, and neither are duplicates. Both fields are as in a
-//!    packet without media, and of two copies the first one counts.
-//! 2. A lost report takes the information on its packets with it. The observer is informed of the gap
-//!    ([`Observer::on_unreported`]): unreported packets count neither as lost nor as received, and their time
-//!    counts for no rate. If the report was only late, its packets are late ones to the observer.
-//! 3. Departures are exact; those that travel with the packet have the resolution of the wire.
-//! 4. A report of the observer waits for the next feedback, up to one interval of it.
-//! 5. A packet whose arrival time is not reported gets the delay of the packet before it
-//!    ([`Observer::on_untimed`]). Before the first reported time there is no delay, and such packets are left out.
-//! 6. Packets that come more than half a second after packets sent half a second later, or 1024 numbers late,
-//!    are not reported.
+//! 1. `media_time` and `marker` are unknown at the sender, and so are duplicates. Both fields are as in a packet
+//!    without media; of two copies the first counts.
+//! 2. With a lost report the information on its packets is lost. The observer is informed of the gap
+//!    ([`Observer::on_unreported`]). Unreported packets count neither as lost nor as received, and their time counts
+//!    for no rate. If the report was only late, its packets are late packets for the observer.
+//! 3. Times of departure are exact. Those that travel with the packet have the resolution of the wire format.
+//! 4. A report of the observer waits for the next feedback, up to one feedback interval.
+//! 5. A packet without a reported arrival time gets the delay of the packet before it ([`Observer::on_untimed`]).
+//!    Packets before the first reported time are left out.
+//! 6. Packets are not reported if they arrive more than half a second after packets sent half a second later, or 1024
+//!    numbers late.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -29,29 +29,29 @@ use crate::packet::{Arrival, Ecn, PacketFate, PacketResult, SendState, SentPacke
 use crate::report::{Feedback, ReportKind};
 use crate::time::{ApparentDelay, ArrivalTime, SendTime};
 
-/// Number of remembered changes of the stamp. A controller changes it with its reports: this covers seconds of
-/// them.
-const STAMPS: usize = 128;
-/// Initial capacity for results.
-const ROOM: usize = 256;
-/// Most reports between two arrivals, the last one late: a clock jump causes no more.
-const MOST_REPORTS: usize = 256;
-/// Signals that an observer can show here.
-const MOST_SIGNALS: usize = 32;
+/// Number of remembered changes of the stamp. A controller changes the stamp with its reports, so that this covers
+/// several seconds.
+const MAX_STAMPS: usize = 128;
+/// Initial capacity for the packets of a feedback.
+const INITIAL_PACKETS: usize = 256;
+/// Greatest number of reports between two arrivals, the last one late. It limits the effect of a clock jump.
+const MAX_REPORTS: usize = 256;
+/// Greatest number of signals that an observer can show.
+const MAX_SIGNALS: usize = 32;
 
 /// A controller `L` with its [`Observer`] `O`, both at the sender.
 #[derive(Debug)]
 pub struct AtSender<O, L> {
     observer: O,
-    law: L,
-    /// Signals of the controller, then the observer's that `shown` indexes.
+    controller: L,
+    /// Signals of the controller, then those of the observer that `shown` selects.
     signals: &'static [Signal],
     /// Indices into the observer's list of signals.
     shown: Vec<usize>,
     stamps: Stamps,
-    /// Arrivals of the present feedback, in order of arrival, each with whether its time was reported.
+    /// Arrivals in the present feedback in order of arrival, each with whether its time was reported.
     arrivals: Vec<(Arrival, bool)>,
-    /// Arrival time and delay of the newest packet whose time was reported; late packets do not count.
+    /// Arrival time and delay of the newest packet with a reported time, without late packets.
     timed: Option<(ArrivalTime, ApparentDelay)>,
     newest_sent: Option<u64>,
     /// Newest packet whose fate was reported.
@@ -59,26 +59,26 @@ pub struct AtSender<O, L> {
 }
 
 impl<O: Observer, L: Controller> AtSender<O, L> {
-    /// Mounts `observer` beside the controller `law`. `signals` is the list to show: those of the controller, then
-    /// the selected ones of the observer, in its order ([`join_signals`] makes it).
-    pub fn new(observer: O, law: L, signals: &'static [Signal]) -> Self {
-        let extra = signals.get(law.signals().len()..).unwrap_or_default();
+    /// Mounts `observer` beside the controller `controller`. `signals` are those of the controller, then the selected
+    /// ones of the observer in its order ([`join_signals`] makes the list).
+    pub fn new(observer: O, controller: L, signals: &'static [Signal]) -> Self {
+        let extra = signals.get(controller.signals().len()..).unwrap_or_default();
         let place = |wanted: &Signal| observer.signals().iter().position(|own| own.name == wanted.name);
-        let shown = extra.iter().map(|wanted| place(wanted).unwrap_or(MOST_SIGNALS)).collect();
+        let shown = extra.iter().map(|wanted| place(wanted).unwrap_or(MAX_SIGNALS)).collect();
         Self {
             observer,
-            law,
+            controller,
             signals,
             shown,
             stamps: Stamps::new(),
-            arrivals: Vec::with_capacity(ROOM),
+            arrivals: Vec::with_capacity(INITIAL_PACKETS),
             timed: None,
             newest_sent: None,
             reported: None,
         }
     }
 
-    /// The arrivals that `results` report, in order of arrival. Packets that were not sent here are left out.
+    /// Rebuilds the arrivals in `results`, in order of arrival. Packets that were not sent here are left out.
     fn rebuild(&mut self, results: &[PacketResult]) {
         self.arrivals.clear();
         for PacketResult { sent, fate } in results {
@@ -98,8 +98,8 @@ impl<O: Observer, L: Controller> AtSender<O, L> {
         self.arrivals.sort_unstable_by_key(|(packet, _)| (packet.at, packet.id));
     }
 
-    /// Informs the observer of missing reports: a report begins with the first packet that no report before it
-    /// covered.
+    /// Informs the observer of missing reports. A report begins with the first packet that no earlier report covered,
+    /// so that a gap shows.
     fn find_gap(&mut self, results: &[PacketResult]) {
         let (Some(first), Some(last)) = (results.first(), results.last()) else { return };
         if self
@@ -111,16 +111,22 @@ impl<O: Observer, L: Controller> AtSender<O, L> {
         self.reported = self.reported.max(Some(last.sent.id));
     }
 
-    /// Makes the reports due before `end`, or at it where `inclusive`, and hands each to the controller.
-    fn report(&mut self, end: ArrivalTime, inclusive: bool, told: &FeedbackContext<'_>) -> Option<Decision> {
+    /// Makes the reports due before `end` (at `end`, too, if `inclusive`) and passes each to the controller.
+    fn report(
+        &mut self,
+        end: ArrivalTime,
+        inclusive: bool,
+        context: &FeedbackContext<'_>,
+    ) -> Option<Decision> {
         let mut decided = None;
-        for made in 1..=MOST_REPORTS {
+        for made in 1..=MAX_REPORTS {
             let due = self.observer.next_report().filter(|&due| due < end || (inclusive && due == end));
             let Some(due) = due else { break };
-            let now = if made < MOST_REPORTS { due } else { end };
+            let now = if made < MAX_REPORTS { due } else { end };
             let Some(report) = self.observer.report(now) else { continue };
-            let feedback = Feedback::Native { report, rtt: told.feedback.rtt() };
-            decided = Decision::merged(decided, self.law.on_feedback(told.now, &feedback, told.state));
+            let feedback = Feedback::Native { report, rtt: context.feedback.rtt() };
+            decided =
+                Decision::merged(decided, self.controller.on_feedback(context.now, &feedback, context.state));
         }
         decided
     }
@@ -133,7 +139,7 @@ struct FeedbackContext<'a> {
     state: &'a SendState,
 }
 
-/// A packet as it arrived, with the fields known to its sender.
+/// The arrival of a packet, with the fields that its sender knows.
 fn arrival(sent: &SentPacket, at: ArrivalTime, ecn: Ecn, stamp: Stamp) -> Arrival {
     Arrival { ecn, stamp, ..Arrival::new(sent.id, sent.at, at, sent.payload) }
 }
@@ -141,33 +147,33 @@ fn arrival(sent: &SentPacket, at: ArrivalTime, ecn: Ecn, stamp: Stamp) -> Arriva
 impl<O: Observer, L: Controller> Controller for AtSender<O, L> {
     fn on_sent(&mut self, packet: &SentPacket, state: &SendState) {
         self.newest_sent = self.newest_sent.max(Some(packet.id));
-        self.stamps.put(packet.id, self.law.stamp().unwrap_or_default());
-        self.law.on_sent(packet, state);
+        self.stamps.put(packet.id, self.controller.stamp().unwrap_or_default());
+        self.controller.on_sent(packet, state);
     }
 
     fn accepts(&self, kind: ReportKind) -> bool {
         match kind {
             ReportKind::Packets => true,
-            ReportKind::Ceiling | ReportKind::Reception => self.law.accepts(kind),
+            ReportKind::Ceiling | ReportKind::Reception => self.controller.accepts(kind),
             _ => false,
         }
     }
 
-    /// The controller's own reports are ignored here: they would repeat the observer's. Reports of other kinds go
-    /// on to the controller.
+    /// The controller's own reports are ignored, because they would repeat the observer's. Reports of other kinds are
+    /// passed to the controller.
     fn on_feedback(&mut self, now: SendTime, feedback: &Feedback<'_>, state: &SendState) -> Option<Decision> {
         let (results, at) = match *feedback {
             Feedback::Packets { results, at, .. } => (results, at),
             Feedback::Native { .. } => return None,
-            _ => return self.law.on_feedback(now, feedback, state),
+            _ => return self.controller.on_feedback(now, feedback, state),
         };
         self.find_gap(results);
         self.rebuild(results);
-        let told = FeedbackContext { now, feedback, state };
+        let context = FeedbackContext { now, feedback, state };
         let mut decided = None;
         for n in 0..self.arrivals.len() {
             let (packet, timed) = self.arrivals[n];
-            decided = Decision::merged(decided, self.report(packet.at, false, &told));
+            decided = Decision::merged(decided, self.report(packet.at, false, &context));
             if timed {
                 self.observer.on_arrival(&packet);
             } else {
@@ -176,13 +182,13 @@ impl<O: Observer, L: Controller> Controller for AtSender<O, L> {
         }
         let newest = self.arrivals.last().map(|(packet, _)| packet.at);
         match at.or(newest) {
-            Some(end) => Decision::merged(decided, self.report(end, true, &told)),
+            Some(end) => Decision::merged(decided, self.report(end, true, &context)),
             None => decided,
         }
     }
 
     fn on_timeout(&mut self, now: SendTime, state: &SendState) -> Option<Decision> {
-        self.law.on_timeout(now, state)
+        self.controller.on_timeout(now, state)
     }
 
     fn on_event(&mut self, now: SendTime, event: PathEvent) -> Option<Decision> {
@@ -190,29 +196,29 @@ impl<O: Observer, L: Controller> Controller for AtSender<O, L> {
             self.observer.on_route_changed();
             (self.reported, self.timed) = (None, None);
         }
-        self.law.on_event(now, event)
+        self.controller.on_event(now, event)
     }
 
     fn next_timeout(&self) -> Option<SendTime> {
-        self.law.next_timeout()
+        self.controller.next_timeout()
     }
 
     fn target(&self) -> Target {
-        self.law.target()
+        self.controller.target()
     }
 
     fn on_streams(&mut self, now: SendTime, streams: StreamsConfig) {
-        self.law.on_streams(now, streams);
+        self.controller.on_streams(now, streams);
     }
 
     // No stamp: the sender remembers it, so it need not travel.
 
     fn poll_probe(&mut self) -> Option<Probe> {
-        self.law.poll_probe()
+        self.controller.poll_probe()
     }
 
     fn apply_allocation(&mut self, now: SendTime, share: AllocatedRate) -> DataRate {
-        self.law.apply_allocation(now, share)
+        self.controller.apply_allocation(now, share)
     }
 
     fn signals(&self) -> &'static [Signal] {
@@ -220,10 +226,10 @@ impl<O: Observer, L: Controller> Controller for AtSender<O, L> {
     }
 
     fn read_signals(&self, out: &mut [f64]) {
-        let (law, observer) = out.split_at_mut(self.law.signals().len().min(out.len()));
-        self.law.read_signals(law);
-        let mut values = [f64::NAN; MOST_SIGNALS];
-        let known = self.observer.signals().len().min(MOST_SIGNALS);
+        let (controller, observer) = out.split_at_mut(self.controller.signals().len().min(out.len()));
+        self.controller.read_signals(controller);
+        let mut values = [f64::NAN; MAX_SIGNALS];
+        let known = self.observer.signals().len().min(MAX_SIGNALS);
         self.observer.read_signals(&mut values[..known]);
         for (slot, &place) in observer.iter_mut().zip(&self.shown) {
             *slot = values.get(place).copied().unwrap_or(f64::NAN);
@@ -231,7 +237,7 @@ impl<O: Observer, L: Controller> Controller for AtSender<O, L> {
     }
 
     fn evidence(&self, why: ChangeReason) -> [Option<Evidence>; 3] {
-        self.law.evidence(why)
+        self.controller.evidence(why)
     }
 }
 
@@ -240,14 +246,14 @@ impl<O: Observer, L: Controller> Controller for AtSender<O, L> {
 ///
 /// # Panics
 /// If `N` is not that length.
-pub const fn join_signals<const N: usize>(law: &[Signal], observer: &[Signal]) -> [Signal; N] {
+pub const fn join_signals<const N: usize>(controller: &[Signal], observer: &[Signal]) -> [Signal; N] {
     let mut joined = [Signal { name: "", unit: "", meaning: "" }; N];
     let mut length = 0;
     let mut next = 0;
-    while next < law.len() + observer.len() {
-        let from_law = next < law.len();
-        let signal = if from_law { law[next] } else { observer[next - law.len()] };
-        if from_law || !names(law, signal.name) {
+    while next < controller.len() + observer.len() {
+        let from_law = next < controller.len();
+        let signal = if from_law { controller[next] } else { observer[next - controller.len()] };
+        if from_law || !contains_name(controller, signal.name) {
             joined[length] = signal;
             length += 1;
         }
@@ -258,7 +264,7 @@ pub const fn join_signals<const N: usize>(law: &[Signal], observer: &[Signal]) -
 }
 
 /// Whether one of `signals` has this name.
-const fn names(signals: &[Signal], name: &str) -> bool {
+const fn contains_name(signals: &[Signal], name: &str) -> bool {
     let mut next = 0;
     while next < signals.len() {
         if same(signals[next].name.as_bytes(), name.as_bytes()) {
@@ -277,20 +283,20 @@ const fn same(left: &[u8], right: &[u8]) -> bool {
     next == left.len() && next == right.len()
 }
 
-/// The stamps of one's own packets, each with the first packet that carried it.
+/// Stamps of the sent packets, each with the first packet that carried it.
 #[derive(Debug)]
 struct Stamps(VecDeque<(u64, Stamp)>);
 
 impl Stamps {
     fn new() -> Self {
-        Self(VecDeque::with_capacity(STAMPS))
+        Self(VecDeque::with_capacity(MAX_STAMPS))
     }
 
     fn put(&mut self, id: u64, stamp: Stamp) {
         if self.0.back().is_some_and(|&(_, last)| last == stamp) {
             return;
         }
-        if self.0.len() == STAMPS {
+        if self.0.len() == MAX_STAMPS {
             self.0.pop_front();
         }
         self.0.push_back((id, stamp));

@@ -1,4 +1,4 @@
-//! Errors of constants out of range.
+//! Errors of configurations whose constants are out of range.
 
 use core::fmt;
 
@@ -24,12 +24,12 @@ impl core::error::Error for ConfigError {}
 /// A constant, whether it is within its range, and the range.
 pub(crate) type Rule = (&'static str, bool, &'static str);
 
-/// The first of `rules` that does not hold, as an error.
+/// Checks rules in order. The first that does not hold is the error.
 pub(crate) fn check(rules: impl IntoIterator<Item = Rule>) -> Result<(), ConfigError> {
     check_group("", rules)
 }
 
-/// The same for the part `group` of a configuration, which ends with a dot.
+/// As [`check`], for the part `group` of a configuration, which ends with a dot.
 pub(crate) fn check_group(
     group: &'static str,
     rules: impl IntoIterator<Item = Rule>,
@@ -40,37 +40,37 @@ pub(crate) fn check_group(
     }
 }
 
-/// "above 0".
+/// Whether the value is above 0 and finite: "above 0".
 pub(crate) fn positive(value: f64) -> bool {
     value > 0.0 && value.is_finite()
 }
 
-/// "0 or above".
+/// Whether the value is 0 or more and finite: "0 or above".
 pub(crate) fn amount(value: f64) -> bool {
     value >= 0.0 && value.is_finite()
 }
 
-/// "at least 1".
+/// Whether the value is at least 1 and finite: "at least 1".
 pub(crate) fn at_least_one(value: f64) -> bool {
     value >= 1.0 && value.is_finite()
 }
 
-/// "in [0, 1]".
+/// Whether the value is in [0, 1]: "in [0, 1]".
 pub(crate) fn ratio(value: f64) -> bool {
     (0.0..=1.0).contains(&value)
 }
 
-/// "in (0, 1]".
+/// Whether the value is in (0, 1]: "in (0, 1]".
 pub(crate) fn weight(value: f64) -> bool {
     value > 0.0 && value <= 1.0
 }
 
-/// "longer than 0".
+/// Whether the time is above 0: "longer than 0".
 pub(crate) fn span(value: TimeDelta) -> bool {
     value > TimeDelta::ZERO
 }
 
-/// "0 or longer".
+/// Whether the time is 0 or more: "0 or longer".
 pub(crate) fn not_negative(value: TimeDelta) -> bool {
     !value.is_negative()
 }

@@ -1,4 +1,5 @@
-//! The interface of every controller: a sender half, a receiver half, and the observer that a receiver half may be.
+//! The interface of every controller: a sender half, a receiver half, and the observer of arrivals that a receiver
+//! half may be.
 
 use core::fmt::Debug;
 
@@ -12,37 +13,37 @@ use crate::time::{ArrivalTime, SendTime};
 /// The sender half of a controller. The caller passes the time; a controller reads no clock. No call blocks,
 /// allocates in steady state or panics, whatever the input.
 pub trait Controller: Send + Sync + Debug {
-    /// A packet has left the pacer.
+    /// Takes a packet that has left the pacer.
     fn on_sent(&mut self, _packet: &SentPacket, _state: &SendState) {}
 
-    /// Whether the controller uses reports of this kind. The embedder passes it no others, and lets no others
-    /// change the state it reads: off-path attackers may send them. By default a controller accepts all kinds.
+    /// Whether the controller uses reports of this kind; by default all kinds. The embedder passes no reports of
+    /// other kinds, because off-path attackers may send them.
     fn accepts(&self, _kind: ReportKind) -> bool {
         true
     }
 
-    /// Takes feedback in. Returns a decision if a rate was computed, even if the number did not change.
+    /// Takes feedback. Returns a decision if a rate was computed, even if the rate did not change.
     fn on_feedback(&mut self, now: SendTime, feedback: &Feedback<'_>, state: &SendState) -> Option<Decision>;
 
-    /// The time of [`Self::next_timeout`] has come; early or twice is harmless.
+    /// Handles the timeout of [`Self::next_timeout`]. An early or repeated call has no effect.
     fn on_timeout(&mut self, _now: SendTime, _state: &SendState) -> Option<Decision> {
         None
     }
 
-    /// A change outside the controller. Before [`PathEvent::RouteChanged`] the embedder calls
+    /// Takes an event outside the controller. Before [`PathEvent::RouteChanged`] the embedder calls
     /// [`SendHistory::change_route`](crate::history::SendHistory::change_route).
     fn on_event(&mut self, now: SendTime, event: PathEvent) -> Option<Decision>;
 
-    /// Time of the next call of [`Self::on_timeout`]; after `on_timeout(t)` later than `t`.
+    /// Time of the next call of [`Self::on_timeout`]; after `on_timeout(t)` it is later than `t`.
     fn next_timeout(&self) -> Option<SendTime> {
         None
     }
 
-    /// Rates, pacing and window to send with now.
+    /// Rates, pacing and window that hold at present.
     fn target(&self) -> Target;
 
-    /// Streams that the application sends from now on. Called before the first packet leaves, and when they change;
-    /// without a call a controller assumes a camera without a highest rate.
+    /// Takes the streams that the application sends from now on. It is called before the first packet leaves, and
+    /// when the streams change. Without a call a controller assumes a camera without a highest rate.
     fn on_streams(&mut self, _now: SendTime, _streams: StreamsConfig) {}
 
     /// Values for the header of each packet, for controllers whose receiver half needs them.
@@ -50,18 +51,18 @@ pub trait Controller: Send + Sync + Debug {
         None
     }
 
-    /// A probe to send, if the controller wants one: a command, read once and sent once. Poll it after each call
-    /// that can change the target.
+    /// A probe to send, if the controller requests one. Each is returned once. Poll after each call that can change
+    /// the target.
     fn poll_probe(&mut self) -> Option<Probe> {
         None
     }
 
-    /// Replaces the controller's own state by coupling's allocation: the controller continues from this rate, or
-    /// from the nearest one within its limits. Returns the rate taken. Never makes a decision ([`AllocatedRate`]
-    /// lists the state that is scaled).
+    /// Replaces the controller's own state by the allocation of its coupling: the controller continues from this
+    /// rate, or from the nearest rate within its limits. Returns that rate. It makes no decision. [`AllocatedRate`]
+    /// lists the state that is scaled.
     fn apply_allocation(&mut self, now: SendTime, share: AllocatedRate) -> DataRate;
 
-    /// The internal quantities that [`Self::read_signals`] shows, by the names of the controller's paper.
+    /// Quantities inside the controller that [`Self::read_signals`] writes, by the names of the controller's paper.
     fn signals(&self) -> &'static [Signal] {
         &[]
     }
@@ -69,22 +70,22 @@ pub trait Controller: Send + Sync + Debug {
     /// Writes the present value of each signal; `out` has the length of [`Self::signals`]. NaN where unknown.
     fn read_signals(&self, _out: &mut [f64]) {}
 
-    /// The signals that a decision for the reason `why` depends on, with their present thresholds. Called only for
-    /// reasons that [measurements decide](ChangeReason::is_measured).
+    /// The signals on which a decision for the reason `why` depends, with their present thresholds. It is called only
+    /// for reasons that [measurements decide](ChangeReason::is_measured).
     fn evidence(&self, _why: ChangeReason) -> [Option<Evidence>; 3] {
         [None; 3]
     }
 }
 
-/// The receiver half of a controller: arrivals in, reports out.
+/// The receiver half of a controller. It takes arrivals and makes reports.
 pub trait Receiver: Send + Sync + Debug {
-    /// A packet has arrived.
+    /// Takes a packet that has arrived.
     fn on_arrival(&mut self, packet: &Arrival);
 
     /// Time of the next call of [`Self::poll_report`].
     fn next_timeout(&self) -> Option<ArrivalTime>;
 
-    /// The report that is due at `now`, if any; call until `None`.
+    /// The report that is due at `now`; call until `None`.
     fn poll_report(&mut self, now: ArrivalTime) -> Option<Report<'_>>;
 
     /// Whether its reports cover single packets ([`Report::Packets`]).
@@ -92,12 +93,12 @@ pub trait Receiver: Send + Sync + Debug {
         false
     }
 
-    /// The path is another one, and the receiving end knows it ([`PathEvent::RouteChanged`] at the other end).
-    /// Estimates of delay, loss and capacity do not hold any more. Call it when the first packet by the new route
-    /// comes, before passing that packet. Packets still on their way by the old route are then forgotten.
+    /// Takes a change of the route that the receiving end knows ([`PathEvent::RouteChanged`] at the other end).
+    /// Estimates of delay, loss and capacity are reset. Call it before passing the first packet on the new route.
+    /// Later packets from the old route are then ignored.
     fn on_route_changed(&mut self);
 
-    /// The internal quantities that [`Self::read_signals`] shows.
+    /// Quantities that [`Self::read_signals`] writes.
     fn signals(&self) -> &'static [Signal] {
         &[]
     }
@@ -106,33 +107,33 @@ pub trait Receiver: Send + Sync + Debug {
     fn read_signals(&self, _out: &mut [f64]) {}
 }
 
-/// Measures arrivals and makes the controller's own report. Depends on arrivals alone, so that it fits at either
-/// end: at the receiver ([`AtReceiver`](crate::AtReceiver)) or at the sender ([`AtSender`](crate::AtSender)).
+/// Observer of arrivals that makes the controller's own report. It depends on arrivals alone, so that it can be
+/// mounted at either end: at the receiver ([`AtReceiver`](crate::AtReceiver)) or at the sender
+/// ([`AtSender`](crate::AtSender)).
 pub trait Observer: Send + Sync + Debug {
-    /// A packet has arrived.
+    /// Takes a packet that has arrived.
     fn on_arrival(&mut self, packet: &Arrival);
 
-    /// A packet has arrived, and its arrival time was not reported. [`Arrival::at`] is the time it would have with
-    /// the delay of the packet before it; this is no sample of delay. An observer of samples leaves it out of them,
-    /// and counts the packet and its mark.
+    /// Takes an arrived packet without a reported arrival time. [`Arrival::at`] is computed with the delay of the
+    /// packet before it, and is no sample of the delay. The observer counts the packet and its mark.
     fn on_untimed(&mut self, packet: &Arrival) {
         self.on_arrival(packet);
     }
 
-    /// Packets that left between the last packet shown and the next one were not reported. They are not lost, and
-    /// the time in between counts for no rate.
+    /// Records that the packets between the last arrival and the next one were not reported. They are not lost, and
+    /// the time between counts for no rate.
     fn on_unreported(&mut self) {}
 
-    /// When the next report is due.
+    /// Time of the next report.
     fn next_report(&self) -> Option<ArrivalTime>;
 
-    /// The report at `now`, or `None` if none is due or there was no arrival yet.
+    /// The report at `now`, or `None` if none is due or nothing has arrived yet.
     fn report(&mut self, now: ArrivalTime) -> Option<NativeReport>;
 
-    /// The path is another one: estimates of delay, loss and capacity do not hold any more.
+    /// Takes a change of the route: estimates of delay, loss and capacity are reset.
     fn on_route_changed(&mut self);
 
-    /// The internal quantities that [`Self::read_signals`] shows.
+    /// Quantities that [`Self::read_signals`] writes.
     fn signals(&self) -> &'static [Signal] {
         &[]
     }
@@ -144,17 +145,17 @@ pub trait Observer: Send + Sync + Debug {
 /// Rates, pacing and window that a sender should use now.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Target {
-    /// For the encoder.
+    /// Target rate of the encoder.
     pub media_rate: DataRate,
     /// Target rate on the wire; differs from the media rate where a buffer is being shaped.
     pub sending_rate: DataRate,
-    /// How packets leave the pacer.
+    /// Pace at which packets leave.
     pub pacing: Pacing,
-    /// Lead of packets over that pace.
+    /// Burst that may leave ahead of that pace.
     pub burst: Burst,
     /// Congestion window in bytes, for controllers with a window.
     pub window: Option<DataSize>,
-    /// Target rate up to which padding fills up when the encoder produces less; zero for none.
+    /// Rate up to which padding fills the sending rate when the encoder produces less; zero for no padding.
     pub padding: DataRate,
     /// The share of the media rate, in [0, 1), that the encoder should save by leaving out whole frames; zero for
     /// none. The media rate is that of the remaining frames.
@@ -164,7 +165,7 @@ pub struct Target {
 }
 
 impl Target {
-    /// `rate` for media and on the wire, unpaced, limited by nothing; else as [`Self::at`].
+    /// `rate` for media and on the wire, unpaced, with the maximum as the limiting factor; otherwise as [`Self::at`].
     pub const fn rate(rate: DataRate) -> Self {
         Self::at(rate, Pacing::Unpaced, LimitingFactor::RampUp)
     }
@@ -184,8 +185,8 @@ impl Target {
     }
 }
 
-/// Lead of packets over the pace. Packets leave at once until their bytes take `time` at the pacing rate, or `size`
-/// together. Then none leaves until the pace has caught up.
+/// Burst of packets ahead of the pace. Packets leave at once until their bytes take `time` at the pacing rate, or
+/// `size` in total. Then no packet leaves until the pace has caught up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Burst {
     /// Time at the pacing rate.
@@ -195,16 +196,16 @@ pub struct Burst {
 }
 
 impl Burst {
-    /// Each packet waits until the one before it is paid for.
+    /// No burst: each packet waits until the time of the previous one at the pacing rate has passed.
     pub const NONE: Self = Self { time: TimeDelta::ZERO, size: DataSize::ZERO };
 }
 
-/// Streams that the application sends, as far as a controller needs to know.
+/// Streams that the application sends, as far as a controller needs them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StreamsConfig {
     /// The highest rate that the streams can use together; zero where it is unknown.
     pub usable: DataRate,
-    /// Whether a screen is shared: little most of the time, and now and then much.
+    /// Whether a screen is shared, which mostly sends little and sometimes much.
     pub screen: bool,
 }
 
@@ -220,10 +221,10 @@ impl StreamsConfig {
     }
 }
 
-/// How packets leave the pacer.
+/// Pace at which packets leave.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Pacing {
-    /// At once, as the encoder makes them.
+    /// As soon as the encoder makes them.
     Unpaced,
     /// At the sending rate times this factor.
     Factor(f64),
@@ -328,37 +329,37 @@ impl Evidence {
     }
 }
 
-/// A command to send a cluster of packets at a rate above the target rate, to test whether the path carries it.
-/// Media goes first, padding fills up; each packet of the cluster carries the id ([`SentPacket::probe`]).
+/// Request for a cluster of packets above the target rate, to test whether the path carries that rate. Media is sent
+/// first, then padding. Each packet of the cluster has the id ([`SentPacket::probe`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Probe {
-    /// Its id, repeated by each packet of it.
+    /// Id of the probe, which each of its packets carries.
     pub id: ProbeId,
-    /// The rate to send it at.
+    /// Sending rate of the cluster.
     pub rate: DataRate,
-    /// Number of packets that must have left before it ends …
+    /// Least number of packets.
     pub packets: u32,
-    /// … and number of bytes.
+    /// Least number of bytes.
     pub size: DataSize,
 }
 
-/// A change outside the controller.
+/// An event outside the controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PathEvent {
     /// New bounds for the rate.
     Limits(RateLimits),
-    /// The application stopped sending on purpose.
+    /// The application has stopped sending intentionally.
     Paused,
     /// The application sends again.
     Resumed,
-    /// The path is another one: estimates of delay, loss and capacity do not hold any more. No packet is in flight
-    /// on it, and later feedback covers only packets that left after this event.
+    /// The route has changed: estimates of delay, loss and capacity are invalid. No packet is in flight on the new
+    /// route, and later feedback covers only packets that leave after this event.
     /// [`SendHistory::change_route`](crate::history::SendHistory::change_route), called before, ensures both. The
     /// event at the other end is [`Receiver::on_route_changed`].
     RouteChanged,
-    /// An arrival reported before the round trip was known cannot have been at its time
-    /// ([`SendHistory::take_refuted_delay`](crate::history::SendHistory::take_refuted_delay)). A base delay
-    /// measured by then does not hold. The rate stays.
+    /// An arrival reported before the round trip was known had an impossible time
+    /// ([`SendHistory::take_refuted_delay`](crate::history::SendHistory::take_refuted_delay)). A base delay measured
+    /// until then is invalid. The rate stays.
     DelayRefuted,
 }
 
@@ -426,7 +427,7 @@ impl RateLimits {
     }
 }
 
-/// A quantity inside a controller that is worth watching.
+/// A quantity inside a controller that can be plotted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Signal {
     /// Its name in the controller's paper.

@@ -1,22 +1,22 @@
-//! The send history: joins sent packets with reports on them.
+//! The send history, which joins sent packets with reports on them.
 //!
-//! The history owns packet numbers, the unwrapping of the 16 bits that travel, raw round-trip times, bytes in flight
-//! and the count of missed reports. Smoothing and loss policy belong to the controller.
+//! It assigns packet numbers, unwraps their 16 bits on the wire, and measures round-trip times, bytes in flight and
+//! the number of missed reports. Smoothing and the response to loss belong to the controller.
 //!
 //! Any host that can send a packet can send a report. An impossible report is refused and counted
-//! ([`ImpossibleReports`]), before a controller gets it:
+//! ([`ImpossibleReports`]) before a controller gets it:
 //!
 //! * a controller's own report that echoes a packet which has not left, or an older one than before;
-//! * a report that comes before a packet can have been there and back: in less than half of the smallest round trip of
-//!   the route;
-//! * the arrival of a packet after a one-way delay shorter than ever by more than the smallest round trip, or at a time
-//!   that is still to come;
-//! * the arrival of a packet without a time, while reports [contradict each other](SendHistory::is_contested);
+//! * a report that arrives in less than half of the route's smallest round trip, before a packet can have gone to the
+//!   receiver and back;
+//! * an arrival after a one-way delay shorter than any before by more than the smallest round trip, or at a time in
+//!   the future;
+//! * an arrival without a time, while reports [contradict each other](SendHistory::is_contested);
 //! * a mark on a packet that did not leave [ECN-capable](SendHistory::set_ecn);
 //! * a report that claims the arrival of a [skipped number](SendHistory::leave_out) (optimistic acknowledgement).
 //!
 //! A route can become shorter, and a receiver's clock can be set back. If reports repeat such a claim for the time of
-//! two of them, and none denies it, it is accepted.
+//! two reports, and no report denies it, it is accepted.
 
 mod ceilings;
 mod contest;
@@ -42,7 +42,7 @@ use crate::time::{ApparentDelay, ArrivalTime, SendTime};
 
 use self::ceilings::Ceilings;
 use self::contest::Contest;
-use self::entry::{BYTES, CAPABLE, Entry, KnownFate, PADDING, VACANT};
+use self::entry::{BYTES, CAPABLE, Entry, KnownFate, PADDING, SKIPPED};
 use self::left_out::LeftOut;
 use self::own_reports::OwnReports;
 use self::plausible::Plausible;
@@ -51,12 +51,12 @@ use self::times::{ms, round_trip};
 pub use self::refused::ImpossibleReports;
 pub use self::times::compact_ntp;
 
-/// Reports carry 16 bits of a number: more packets than this cannot be told apart.
+/// Greatest number of packets, because reports carry 16 bits of a number.
 const MAX_PACKETS: usize = 1 << 16;
-/// First capacity; grows to 729 in three steps, enough for 5 s at 1 Mbit/s with its probes.
-const FIRST_CAPACITY: usize = 144;
-/// First capacity for the results of one report; grows with larger reports.
-const FIRST_RESULTS: usize = 16;
+/// Initial capacity. It grows to 729 in three steps, enough for 5 s at 1 Mbit/s with probes.
+const INITIAL_CAPACITY: usize = 144;
+/// Initial capacity for the results of one report; it grows with larger reports.
+const INITIAL_RESULTS: usize = 16;
 /// Packets sent within a horizon, by number.
 ///
 /// Memory grows with the packets of one horizon, up to 65 536, and is not given back; there is no allocation in steady
@@ -67,9 +67,9 @@ pub struct SendHistory {
     entries: VecDeque<Entry>,
     oldest: u64,
     next: u64,
-    /// First number that may be in flight.
+    /// Number of the first packet that may be in flight.
     settled: u64,
-    /// The last packet that a controller's own report named.
+    /// Number of the last packet that a controller's own report echoed.
     echoed: u64,
     horizon: TimeDelta,
     in_flight: DataSize,
@@ -89,11 +89,11 @@ pub struct SendHistory {
 }
 
 impl SendHistory {
-    /// A history that forgets packets `horizon` after they were sent: from then on they are neither in flight nor can a
-    /// report change their fate.
+    /// A history that removes packets `horizon` after they were sent. From then on they are not in flight, and a
+    /// report cannot change their fate.
     pub fn new(horizon: TimeDelta) -> Self {
         Self {
-            entries: VecDeque::with_capacity(FIRST_CAPACITY),
+            entries: VecDeque::with_capacity(INITIAL_CAPACITY),
             oldest: 0,
             next: 0,
             settled: 0,
@@ -101,7 +101,7 @@ impl SendHistory {
             horizon,
             in_flight: DataSize::ZERO,
             capable: false,
-            results: Vec::with_capacity(FIRST_RESULTS),
+            results: Vec::with_capacity(INITIAL_RESULTS),
             last_report: None,
             refused: ImpossibleReports::default(),
             plausible: Plausible::default(),
@@ -140,11 +140,11 @@ impl SendHistory {
         entry.packet(number - self.left_out.before(number))
     }
 
-    /// Skips the next number, which no packet gets: a report that claims its arrival is not made of real arrivals. Call
-    /// it at random, for one number in some 500, and only for transport-wide numbers: in those of an RTP stream a gap
-    /// is a loss.
+    /// Skips the next number. A report that claims the arrival of a skipped number does not describe real arrivals.
+    /// Call it at random, for one number in about 500, and only for transport-wide numbers, because in the numbers of
+    /// an RTP stream a gap is a loss.
     pub fn leave_out(&mut self, at: SendTime) {
-        let number = self.push(Entry { at, known: KnownFate::LeftOut, ..VACANT });
+        let number = self.push(Entry { at, known: KnownFate::LeftOut, ..SKIPPED });
         self.left_out.push(number);
     }
 
@@ -152,7 +152,7 @@ impl SendHistory {
     /// of skipped numbers in eight different seconds within 90 s, of which other reports denied at most a fifth. The
     /// verdict ends when more are denied, 90 s after the last undenied claim, and with a change of route.
     pub fn receiver_lies(&self) -> bool {
-        self.left_out.convict()
+        self.left_out.is_proven()
     }
 
     /// Whether reports of the last 90 s claimed a skipped number. The sender should then skip a number each half
@@ -208,8 +208,8 @@ impl SendHistory {
         self.next
     }
 
-    /// Whether a report may cover `count` numbers from `base` on. All of them must have left, and there may be no more
-    /// than the history holds plus a report of [`MOST_RECORDS`].
+    /// Whether a report may cover `count` numbers from `base` on. All of them must have left, and there may be at
+    /// most as many as the history holds plus a report of [`MOST_RECORDS`].
     pub fn may_tell(&self, base: u16, count: u16) -> bool {
         let Some(newest) = self.next.checked_sub(1) else { return count == 0 };
         let age = u64::from((newest as u16).wrapping_sub(base));
@@ -217,18 +217,17 @@ impl SendHistory {
         age <= newest && u64::from(count) <= (age + 1).min(most)
     }
 
-    /// Bytes of packets within the horizon that may be under way. A report settles the packets that it covers and all
-    /// before them. The fate of packets whose report was lost stays unknown unless that report comes late, but they
-    /// have left the path. An [`Echo`] settles all packets up to the one it names. Reports without packet numbers
-    /// settle no packet: then this is the amount sent within the horizon.
+    /// Bytes of packets within the horizon that may be in flight. A report settles the packets that it covers and all
+    /// before them. The fate of packets whose report was lost stays unknown unless that report arrives late, but they
+    /// are not in flight. An [`Echo`] settles all packets up to the echoed one. Reports without packet numbers settle
+    /// no packet; then this is the amount sent within the horizon.
     pub fn in_flight(&self) -> DataSize {
         self.in_flight
     }
 
-    /// Changes the path at `now`: earlier packets are not in flight any more, and reports on them are ignored. Neither
-    /// their fates nor round-trip times by them are known from now on. Call it before the controller gets
-    /// [`PathEvent::RouteChanged`](crate::PathEvent::RouteChanged): controllers take all later feedback as feedback
-    /// from the new route.
+    /// Changes the path at `now`. Earlier packets are no longer in flight, and reports on them are ignored. Call it
+    /// before the controller gets [`PathEvent::RouteChanged`](crate::PathEvent::RouteChanged), because controllers
+    /// take all later feedback as feedback on the new route.
     pub fn change_route(&mut self, now: SendTime) {
         while self.oldest < self.next {
             self.forget_oldest();
@@ -239,11 +238,11 @@ impl SendHistory {
         self.own_reports = OwnReports::default();
         self.ceilings = Ceilings::default();
         self.contest = Contest::default();
-        self.left_out.acquit();
+        self.left_out.clear_claims();
     }
 
-    /// Joins `report`, which came at `now`, with the packets it covers. Returns `None` for an impossible report
-    /// ([`Self::refused`]), or one on the route before the present one ([`Self::change_route`]). Old records of
+    /// Joins `report`, which arrived at `now`, with the packets that it covers. Returns `None` for an impossible
+    /// report ([`Self::refused`]), and for one on the previous route ([`Self::change_route`]). Old records of
     /// per-packet reports are left out.
     pub fn join<'a>(&'a mut self, now: SendTime, report: &Report<'_>) -> Option<Feedback<'a>> {
         self.expire(now);
@@ -309,19 +308,19 @@ impl SendHistory {
         &mut self.entries[(id - self.oldest) as usize]
     }
 
-    /// The packet of the 16 bits on the wire: the youngest sent one whose number ends in them.
+    /// Number of the packet that the 16 bits on the wire mean: the newest sent one whose number ends in them.
     fn meant(&self, sequence: u16) -> Option<u64> {
         let newest = self.next.checked_sub(1)?;
         let age = u64::from((newest as u16).wrapping_sub(sequence));
         newest.checked_sub(age)
     }
 
-    /// The packet of these 16 bits, if the history still has it.
+    /// Number of the packet of these 16 bits, if the history still has it.
     fn find(&self, sequence: u16) -> Option<u64> {
         self.meant(sequence).filter(|&id| id >= self.oldest)
     }
 
-    /// Takes a measured round trip; returns `None` and counts a refusal if it is impossibly short.
+    /// Takes a measured round-trip time. Returns `None` and counts a refusal if it is impossibly short.
     fn take_round_trip(&mut self, now: SendTime, rtt: TimeDelta) -> Option<TimeDelta> {
         if !self.plausible.admits_round_trip(now, None, rtt, rtt) {
             self.refused.early += 1;
@@ -341,13 +340,13 @@ impl SendHistory {
         let Some(id) = self.find(record.sequence) else { return };
         let entry = &mut self.entries[(id - self.oldest) as usize];
         let recovered = match (record.reception, entry.known) {
-            (Reception::Untimed, KnownFate::InFlight | KnownFate::Untold | KnownFate::Missing)
+            (Reception::Untimed, KnownFate::InFlight | KnownFate::Unreported | KnownFate::Missing)
                 if contested =>
             {
                 self.refused.untimed += 1;
                 return;
             }
-            (_, KnownFate::InFlight | KnownFate::Untold) => false,
+            (_, KnownFate::InFlight | KnownFate::Unreported) => false,
             (Reception::Untimed | Reception::At(_), KnownFate::Missing) => true,
             (Reception::At(arrived), KnownFate::Arrived) => {
                 self.contest.on_arrival_again(now, arrived, entry.arrived);
@@ -388,8 +387,8 @@ impl SendHistory {
         self.results.push(PacketResult { sent, fate });
     }
 
-    /// Settles all packets before the first of `records`: they are no longer in flight. A later report may still give
-    /// their fates.
+    /// Settles all packets before the first of `records`. They are no longer in flight, but a later report may still
+    /// give their fates.
     fn settle_before(&mut self, records: &[Record]) {
         let Some(first) = records.iter().find_map(|record| self.find(record.sequence)) else { return };
         for id in self.settled.max(self.oldest)..first {
@@ -398,8 +397,9 @@ impl SendHistory {
         self.settled = self.settled.max(first);
     }
 
-    /// The packet that `echo` names, or `None` if the report is not accepted, of the route before, or overtaken. A
-    /// report on an older packet than before brings no new state.
+    /// The packet that `echo` names, or `None` for a report that is not accepted. Refused are a forged echo, of a
+    /// packet that has not left, and an echo of the route before. A report on an older packet than before brings no new
+    /// state.
     fn named_by(&mut self, echo: Echo) -> Option<u64> {
         let meant = self.meant(echo.sequence);
         if meant.is_some_and(|id| id < self.route_from) {
@@ -422,8 +422,8 @@ impl SendHistory {
         }
     }
 
-    /// Settles all packets up to the echoed one and measures the round-trip time by it. Per-packet reports may still
-    /// give their fates. Returns `None` if the report is not accepted.
+    /// Settles all packets up to the echoed one, and measures the round-trip time. Per-packet reports may still give
+    /// their fates. Returns `None` if the report is refused.
     fn echoed(&mut self, now: SendTime, id: u64, held: TimeDelta) -> Option<TimeDelta> {
         let sent = self.entry(id).at;
         let rtt = self.take_round_trip(now, ((now - sent) - held).max(TimeDelta::ZERO))?;
@@ -436,12 +436,12 @@ impl SendHistory {
         Some(rtt)
     }
 
-    /// Settles packet `id`: it is no longer in flight, and its fate is unknown.
+    /// Settles packet `id`, which is then not in flight, with an unknown fate.
     fn settle(&mut self, id: u64) {
         let entry = self.entry(id);
         let landed = entry.in_flight();
         if entry.known == KnownFate::InFlight {
-            entry.known = KnownFate::Untold;
+            entry.known = KnownFate::Unreported;
         }
         self.in_flight = self.in_flight.saturating_sub(landed);
     }
@@ -453,14 +453,14 @@ impl SendHistory {
         self.left_out.forget(self.oldest);
     }
 
-    /// When the oldest packet leaves the horizon, or `None` if no packet is in flight. A sender whose window is full
-    /// and whose reports are all lost wakes then, and goes on.
+    /// Time at which the oldest packet leaves the horizon, or `None` if no packet is in flight. A sender with a full
+    /// window, whose reports are all lost, continues then.
     pub fn next_expiry(&self) -> Option<SendTime> {
         let oldest = self.entries.front().filter(|_| !self.in_flight.is_zero())?;
         Some(oldest.at + self.horizon + TimeDelta::from_nanos(1))
     }
 
-    /// Forgets the packets beyond the horizon.
+    /// Removes the packets beyond the horizon.
     pub fn expire(&mut self, now: SendTime) {
         while self.entries.front().is_some_and(|oldest| now - oldest.at > self.horizon) {
             self.forget_oldest();

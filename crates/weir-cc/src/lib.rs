@@ -82,7 +82,7 @@ pub use controller::{
 };
 pub use decision::{AllocatedRate, ChangeReason, Decision};
 pub use packet::{Arrival, Ecn, PacketFate, PacketResult, ProbeId, SendState, SentPacket, Stamp};
-pub use parts::loss_reports::LossReports;
+pub use parts::loss_reports::ReceiverReportTracker;
 pub use report::{
     DcccReport, Echo, Feedback, NadaDelayReport, NadaReport, NativeReport, OwnReport, OwnReportTooLong,
     PacketFormat, Reception, ReceptionReport, Record, Report, ReportKind, TfrcReport,

@@ -1,54 +1,55 @@
-//! The pacer, which computes when the next bytes may leave. Packets stay with the embedder.
+//! The pacer, which computes the times at which packets may leave. Packets stay with the embedder.
 
 use weir_units::{DataRate, DataSize, TimeDelta};
 
 use crate::controller::{Burst, Pacing, Target};
 use crate::time::SendTime;
 
-/// Longest time of underuse that padding makes up for.
+/// Longest time of a rate below the padding rate that padding makes up for.
 const PADDING_MEMORY: TimeDelta = TimeDelta::from_millis(100);
 /// Longest time for which media sent above the padding rate counts against padding.
 const PADDING_DEBT: TimeDelta = TimeDelta::from_secs(1);
 
-/// Spaces packets so that they leave at a rate.
+/// Pacer that spaces packets according to a rate.
 ///
-/// A packet may leave when the one before it has been paid for at the pacing rate. Idle time earns no credit,
-/// except for the configured lateness: after a pause the first packet leaves at once and the next after its time.
+/// A packet may leave when the time of the previous packet at the pacing rate has passed. Idle time gives no credit,
+/// except for the configured lateness: after a pause the first packet leaves at once, and the next after the time of
+/// the first.
 ///
-/// A target may allow a [`Burst`] ahead of that. Packets then leave at once until so much is unpaid for, and the
-/// next when all of it is paid, as in libwebrtc's pacer. A packet that comes when none waits begins another burst
-/// ([`Self::on_queued`]).
+/// A target may allow a [`Burst`] ahead of the pace. Packets then leave at once until the burst is used, and the next
+/// one when the time of all of them has passed, as in libwebrtc's pacer. A packet that arrives while none waits
+/// begins another burst ([`Self::on_queued`]).
 #[derive(Clone, Debug)]
 pub struct Pacer {
     rate: Option<DataRate>,
     lateness: TimeDelta,
     burst: Burst,
-    /// When all departed bytes are paid for.
+    /// Time at which the time of all departed bytes at the pacing rate has passed.
     paid: SendTime,
-    /// Whether a burst has ended, and no packet may leave until then.
+    /// Whether a burst has ended, so that no packet may leave until that time.
     drains: bool,
     padding: Padding,
 }
 
-/// Bytes by which media stays behind the padding rate.
+/// Number of bytes by which media is below the padding rate.
 #[derive(Clone, Copy, Debug)]
 struct Padding {
     rate: DataRate,
-    /// Bytes owed to the padding rate; negative when media was ahead of it.
+    /// Bytes missing from the padding rate; negative after media was above it.
     owed: f64,
     since: Option<SendTime>,
 }
 
 impl Pacer {
-    /// A pacer that lets packets leave at once until [`Self::apply`] gives a rate. Lateness of up to `lateness` is
-    /// caught up with: real timers are late, simulated ones are not.
+    /// A pacer that lets packets leave at once until [`Self::apply`] sets a rate. It makes up for a lateness of up to
+    /// `lateness`, which real timers have.
     pub fn new(lateness: TimeDelta) -> Self {
         let padding = Padding { rate: DataRate::ZERO, owed: 0.0, since: None };
         let paid = SendTime::from_nanos(i64::MIN);
         Self { rate: None, lateness, burst: Burst::NONE, paid, drains: true, padding }
     }
 
-    /// Takes over a controller's target at `now`. Unpaid bytes are paid at the new rate.
+    /// Applies a controller's target at `now`. The remaining time of departed bytes is computed with the new rate.
     pub fn apply(&mut self, now: SendTime, target: &Target) {
         let rate = match target.pacing {
             Pacing::Unpaced => None,
@@ -73,17 +74,17 @@ impl Pacer {
         self.padding.rate = target.padding;
     }
 
-    /// A packet waits where none did: the rest of the burst before does not hold it back.
+    /// Takes a packet that waits while none did: the end of the last burst does not delay it.
     pub fn on_queued(&mut self, now: SendTime) {
         self.drains &= !self.is_within_burst(now);
     }
 
-    /// When the next packet may leave, whatever its size: its own bytes are paid for afterwards.
+    /// Time at which the next packet may leave, whatever its size.
     pub fn next_departure(&self) -> SendTime {
         if self.drains { self.paid } else { SendTime::from_nanos(i64::MIN) }
     }
 
-    /// `size` bytes left at `now`.
+    /// Takes `size` bytes that left at `now`.
     pub fn on_sent(&mut self, now: SendTime, size: DataSize) {
         if let Some(rate) = self.rate {
             self.paid = self.paid.max(now - self.lateness) + size / rate;
@@ -93,7 +94,7 @@ impl Pacer {
         self.padding.pay(size);
     }
 
-    /// When a padding packet of `size` bytes is due, if nothing else is sent, or `None` without padding.
+    /// Time at which a padding packet of `size` bytes is due if nothing else is sent, or `None` without padding.
     pub fn next_padding(&self, size: DataSize) -> Option<SendTime> {
         let padding = &self.padding;
         let since = padding.since.filter(|_| !padding.rate.is_zero())?;
@@ -102,7 +103,7 @@ impl Pacer {
         Some(due.max(self.paid))
     }
 
-    /// Whether the unpaid bytes are fewer than may leave at once.
+    /// Whether less than the burst has left ahead of the pace.
     fn is_within_burst(&self, now: SendTime) -> bool {
         let Some(rate) = self.rate else { return true };
         self.burst.time > TimeDelta::ZERO && self.paid - now < self.burst.time.min(self.burst.size / rate)

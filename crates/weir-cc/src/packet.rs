@@ -1,4 +1,4 @@
-//! Packets as a controller sees them: as they are sent, as they arrive, and their fates.
+//! Packets as a controller gets them: sent packets, arrivals, and the fates of sent packets.
 
 use core::num::NonZeroU16;
 
@@ -11,36 +11,36 @@ use crate::time::{ArrivalTime, SendTime};
 pub struct SentPacket {
     /// Number on this path, growing by one per packet and never wrapping (the wire carries its lower 16 bits).
     pub id: u64,
-    /// When it left.
+    /// Time of departure.
     pub at: SendTime,
     /// RTP header and payload: the size that counts as in flight.
     pub size: DataSize,
     /// The payload alone: the size that the receiver counts ([`Arrival::size`]) and targets mean.
     pub payload: DataSize,
-    /// Whether it carries no media, only padding.
+    /// Whether it has only padding and no media.
     pub padding: bool,
     /// The probe that it belongs to.
     pub probe: Option<ProbeId>,
 }
 
 impl SentPacket {
-    /// A packet of media, all of it payload, of no probe.
+    /// A media packet whose whole size is payload, without a probe.
     pub const fn new(id: u64, at: SendTime, size: DataSize) -> Self {
         Self { id, at, size, payload: size, padding: false, probe: None }
     }
 }
 
-/// Names a [`Probe`](crate::controller::Probe) among those of a controller under way.
+/// Identifier of a [`Probe`](crate::controller::Probe) among those of a controller in progress.
 pub type ProbeId = NonZeroU16;
 
 /// The state of the sending endpoint that a controller may use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SendState {
-    /// Bytes sent and neither acknowledged nor known to be lost nor too old to matter.
+    /// Bytes sent that are neither acknowledged nor known to be lost, nor too old to count.
     pub in_flight: DataSize,
     /// Bytes waiting in the pacer.
     pub queued: DataSize,
-    /// Whether the source offers less than the target, so that the sending rate shows nothing about capacity.
+    /// Whether the source sends less than the target, so that the sending rate shows nothing about the capacity.
     pub application_limited: bool,
 }
 
@@ -58,8 +58,7 @@ pub enum Ecn {
     Ce,
 }
 
-/// Values that a controller puts into the header of each packet: some controllers' receiver halves need the
-/// sender's state.
+/// Values that a controller puts into the header of each packet, for receiver halves that need the sender's state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stamp {
     /// The sender's round-trip time, zero while unknown.
@@ -68,20 +67,20 @@ pub struct Stamp {
     pub rate: DataRate,
 }
 
-/// A packet as it arrived, times unwrapped from the wire.
+/// A packet that has arrived, with times unwrapped from the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrival {
     /// Number on this path, unwrapped from the wire.
     pub id: u64,
-    /// When it left, by the sender's clock at the resolution of the wire.
+    /// Time of departure, by the sender's clock with the resolution of the wire.
     pub departure: SendTime,
-    /// When it arrived.
+    /// Time of arrival.
     pub at: ArrivalTime,
-    /// Payload: rates of arrivals then compare with targets, which are rates of media.
+    /// Payload, so that rates of arrivals are comparable with targets, which are rates of media.
     pub size: DataSize,
     /// ECN field on arrival.
     pub ecn: Ecn,
-    /// Media time in ticks of the media clock (90 kHz for video), unwrapped: packets of a frame share it.
+    /// Media time in ticks of the media clock (90 kHz for video), unwrapped. All packets of a frame have the same.
     pub media_time: u64,
     /// RTP marker bit: the last packet of a frame.
     pub marker: bool,
@@ -98,7 +97,7 @@ impl Arrival {
     }
 }
 
-/// Fate of a sent packet, by feedback.
+/// Fate of a sent packet according to feedback.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PacketFate {
     /// The packet arrived.
@@ -111,7 +110,7 @@ pub enum PacketFate {
     },
     /// The packet is missing in a report that covers it.
     Missing,
-    /// The packet was reported missing before and has arrived after all.
+    /// The packet was reported as missing before, and has arrived.
     Recovered {
         /// Arrival time by the receiver's clock, or `None` if the report does not carry it.
         at: Option<ArrivalTime>,

@@ -1,5 +1,4 @@
-//! The receiver half of every controller that works at the sender: fates of single packets, reported at an
-//! interval.
+//! The receiver half of controllers that run at the sender: it reports the fates of single packets at an interval.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -13,15 +12,15 @@ use crate::parts::room::make_room;
 use crate::report::{Reception, Record, Report};
 use crate::time::ArrivalTime;
 
-/// Most packets remembered behind the highest that has arrived, and most records of one report.
+/// Greatest number of packets remembered below the highest arrived one, and of records in a report.
 pub const MOST_RECORDS: u64 = 1024;
-/// Shortest time for which reported packets are remembered, until a higher number comes. libwebrtc: `kBackWindow`
-/// of its transport-wide feedback.
-const REMEMBERED: TimeDelta = TimeDelta::from_millis(500);
+/// Least time for which reported packets are remembered, until a higher number arrives. libwebrtc: `kBackWindow` of
+/// its transport-wide feedback.
+const MEMORY_TIME: TimeDelta = TimeDelta::from_millis(500);
 /// Capacity of the memory.
-const ROOM: usize = MOST_RECORDS as usize;
+const MAX_SEEN: usize = MOST_RECORDS as usize;
 /// Initial capacity for the records of one report.
-const FIRST_RECORDS: usize = 16;
+const INITIAL_RECORDS: usize = 16;
 
 /// Reports which packets arrived and when, at an interval while packets come.
 ///
@@ -41,18 +40,19 @@ pub struct PacketFeedback {
     pace: IntervalRule,
     interval: TimeDelta,
     memory: NumberMemory,
-    /// Numbers that the next report covers.
+    /// Numbers in the next report.
     open: Option<OpenNumbers>,
     /// The last packet that was too far behind.
     stray: Option<u64>,
     records: Vec<Record>,
-    /// When the last report was made.
+    /// Time of the last report.
     reported: Option<ArrivalTime>,
     due: Option<ArrivalTime>,
     number: u8,
 }
 
-/// Numbers from `begin` on, and before `end`, the one after the highest that has arrived; none if they are the same.
+/// Numbers from `begin` on and below `end`, which is one more than the highest arrived number. There are none if both
+/// are equal.
 #[derive(Clone, Copy, Debug)]
 struct OpenNumbers {
     begin: u64,
@@ -62,7 +62,7 @@ struct OpenNumbers {
 /// State of a number.
 #[derive(Clone, Copy, Debug)]
 struct ReceivedNumber {
-    /// Arrival time of its packet, or when a missing one was first missed.
+    /// Arrival time of its packet or, for a missing one, the time at which it was first missing.
     at: ArrivalTime,
     /// ECN field, or `None` for a packet that has not arrived.
     ecn: Option<Ecn>,
@@ -74,11 +74,11 @@ impl ReceivedNumber {
     }
 }
 
-/// The numbers below the end of the open ones: reported ones as long as they are remembered, and open ones.
+/// The numbers below the end of the open ones: reported ones for some time, and the open ones.
 #[derive(Debug, Default)]
 struct NumberMemory {
     seen: VecDeque<ReceivedNumber>,
-    /// Numbers below this one have been forgotten.
+    /// First number that is remembered.
     from: u64,
 }
 
@@ -97,31 +97,31 @@ impl NumberMemory {
                 return None;
             }
             for _ in id..first {
-                make_room(&mut self.seen, ROOM);
+                make_room(&mut self.seen, MAX_SEEN);
                 self.seen.push_front(ReceivedNumber::missing(now));
             }
         }
         self.seen.get_mut((id - id.min(first)) as usize)
     }
 
-    /// Number `id` has arrived, the first beyond the open numbers; those in between have not. Numbers then too far
-    /// behind are forgotten, and old reported ones.
+    /// Adds number `id`, the first beyond the open numbers, which has arrived; the numbers between are missing.
+    /// Numbers that are then too far behind are removed, and so are old reported ones.
     fn push(&mut self, open: OpenNumbers, id: u64, seen: ReceivedNumber) {
         let missing = (id - open.end).min(MOST_RECORDS - 1) as usize;
-        let over = (self.seen.len() + missing + 1).saturating_sub(ROOM);
+        let over = (self.seen.len() + missing + 1).saturating_sub(MAX_SEEN);
         self.forget(open, over);
-        while self.seen.front().is_some_and(|oldest| (seen.at - oldest.at).abs() > REMEMBERED)
+        while self.seen.front().is_some_and(|oldest| (seen.at - oldest.at).abs() > MEMORY_TIME)
             && self.first(open) < open.begin
         {
             self.forget(open, 1);
         }
         for seen in core::iter::repeat_n(ReceivedNumber::missing(seen.at), missing).chain([seen]) {
-            make_room(&mut self.seen, ROOM);
+            make_room(&mut self.seen, MAX_SEEN);
             self.seen.push_back(seen);
         }
     }
 
-    /// Forgets the oldest `count` numbers.
+    /// Removes the oldest `count` numbers.
     fn forget(&mut self, open: OpenNumbers, count: usize) {
         if count > 0 {
             self.from = self.first(open) + count as u64;
@@ -145,10 +145,10 @@ enum IntervalRule {
 /// Size of a report on the wire in libwebrtc's estimate: 20 bytes for IPv4, 8 for UDP, 10 for SRTP and 30 on
 /// average for the feedback.
 const REPORT_LEN: u64 = 20 + 8 + 10 + 30;
-/// Bytes received per byte of reports: reports take 5 %.
+/// Number of bytes received per byte of reports, so that reports take 5 %.
 const RECEIVED_PER_REPORTED: u64 = 20;
-const SHORTEST: TimeDelta = TimeDelta::from_millis(50);
-const LONGEST: TimeDelta = TimeDelta::from_millis(250);
+const MIN_INTERVAL: TimeDelta = TimeDelta::from_millis(50);
+const MAX_INTERVAL: TimeDelta = TimeDelta::from_millis(250);
 /// Interval while no rate is known.
 const DEFAULT: TimeDelta = TimeDelta::from_millis(100);
 /// Window of the receive rate.
@@ -158,11 +158,11 @@ const RATE_WINDOW: TimeDelta = TimeDelta::from_millis(500);
 /// (which takes the rate of the reverse path).
 fn adaptive_interval(rate: Option<DataRate>) -> TimeDelta {
     let received_per_report = DataSize::from_bytes(REPORT_LEN * RECEIVED_PER_REPORTED);
-    rate.map_or(DEFAULT, |rate| (received_per_report / rate).clamp(SHORTEST, LONGEST))
+    rate.map_or(DEFAULT, |rate| (received_per_report / rate).clamp(MIN_INTERVAL, MAX_INTERVAL))
 }
 
 impl PacketFeedback {
-    /// Reports each `interval`, but at least 1 ms apart.
+    /// Reports at `interval`, which is at least 1 ms.
     pub fn new(interval: TimeDelta) -> Self {
         Self::paced(IntervalRule::Fixed, interval.max(TimeDelta::from_millis(1)))
     }
@@ -181,27 +181,27 @@ impl PacketFeedback {
             memory: NumberMemory::default(),
             open: None,
             stray: None,
-            records: Vec::with_capacity(FIRST_RECORDS),
+            records: Vec::with_capacity(INITIAL_RECORDS),
             reported: None,
             due: None,
             number: 0,
         }
     }
 
-    /// From the next packet on reports each `interval`, but at least 1 ms apart.
+    /// Sets the interval of reports from the next packet on; it is at least 1 ms.
     pub fn set_interval(&mut self, interval: TimeDelta) {
         self.pace = IntervalRule::Fixed;
         self.interval = interval.max(TimeDelta::from_millis(1));
     }
 
-    /// Makes a report on the packets so far due at `now`, the interval notwithstanding.
+    /// Makes a report on the packets so far due at `now`, without waiting for the interval.
     pub fn hurry(&mut self, now: ArrivalTime) {
         if self.open.is_some_and(|open| open.begin < open.end) {
             self.due = Some(now);
         }
     }
 
-    /// Remembers a packet and opens the numbers up to it, or from it on, for the next report.
+    /// Records a packet, and adds the numbers up to it, or from it on, to the next report.
     fn see(&mut self, packet: &Arrival) {
         let Arrival { at, ecn, .. } = *packet;
         // The end of the numbers lies one above: leave space for it.
@@ -232,7 +232,7 @@ impl PacketFeedback {
         }
     }
 
-    /// Fills `records` with the numbers that are open, and closes them.
+    /// Writes the records of all open numbers, which are then reported.
     fn collect(&mut self) {
         self.records.clear();
         let Some(open) = &mut self.open else { return };
@@ -249,7 +249,7 @@ impl PacketFeedback {
 }
 
 impl Receiver for PacketFeedback {
-    /// Reports cover single packets and estimate nothing about the path.
+    /// Reports cover single packets; there is no estimate of the path.
     fn reports_packets(&self) -> bool {
         true
     }

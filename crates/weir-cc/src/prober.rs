@@ -1,7 +1,7 @@
-//! The prober, which computes when the packets of a probe leave. Packets stay with the embedder.
+//! The prober, which computes the times at which the packets of a probe leave. Packets stay with the embedder.
 //!
-//! A cluster leaves at the probe's rate, whatever the pacing rate. The next packet is due when the cluster's bytes
-//! before it are paid for at the probe's rate. The rules of beginning and giving up are libwebrtc's
+//! A cluster leaves at the rate of the probe, whatever the pacing rate. The next packet is due when the time of the
+//! cluster's earlier bytes at that rate has passed. The rules for the start and the end of a cluster are libwebrtc's
 //! (`BitrateProber`, June 2025).
 
 use alloc::collections::VecDeque;
@@ -11,41 +11,41 @@ use weir_units::{DataSize, TimeDelta};
 use crate::controller::Probe;
 use crate::time::SendTime;
 
-/// Most waiting clusters; libwebrtc's probe controller requests two at a time.
-const ROOM: usize = 8;
-/// Lateness of a packet that makes the cluster worthless.
-const LATEST: TimeDelta = TimeDelta::from_millis(10);
+/// Greatest number of waiting clusters; libwebrtc's probe controller requests two at a time.
+const MAX_CLUSTERS: usize = 8;
+/// Lateness of a packet above which its cluster is dropped.
+const MAX_LATENESS: TimeDelta = TimeDelta::from_millis(10);
 /// Age above which the first waiting cluster is dropped when another one is requested.
-const LONGEST_WAIT: TimeDelta = TimeDelta::from_secs(5);
-/// Smallest packet with which probing begins, unless less leaves in [`SPACING`].
-const SMALLEST_START: DataSize = DataSize::from_bytes(200);
+const MAX_WAIT: TimeDelta = TimeDelta::from_secs(5);
+/// Smallest packet with which probing begins, unless less is sent in [`SPACING`].
+const MIN_START_SIZE: DataSize = DataSize::from_bytes(200);
 const SPACING: TimeDelta = TimeDelta::from_millis(2);
 
 #[derive(Clone, Copy, Debug)]
 struct SentCluster {
     probe: Probe,
-    asked: SendTime,
-    began: Option<SendTime>,
+    requested_at: SendTime,
+    begun_at: Option<SendTime>,
     packets: u32,
     sent: DataSize,
 }
 
 impl SentCluster {
-    /// When the bytes sent are paid for.
+    /// Time at which the time of the bytes sent at the probe's rate has passed.
     fn paid(&self) -> Option<SendTime> {
-        self.began.map(|began| began + self.sent / self.probe.rate)
+        self.begun_at.map(|begun_at| begun_at + self.sent / self.probe.rate)
     }
 }
 
-/// Sends the probes that a controller requests, one after the other.
+/// Prober that sends the probes requested by a controller, one after the other.
 ///
-/// While it is active ([`Self::next_departure`] is `Some`), it sets the departures in place of the pacer. Media
-/// packets leave first, padding where there is none, and each is passed to [`Self::on_sent`].
+/// While it is active ([`Self::next_departure`] is `Some`), it sets the departures instead of the pacer. Media
+/// packets leave first, then padding, and each packet is passed to [`Self::on_sent`].
 #[derive(Clone, Debug, Default)]
 pub struct Prober {
     clusters: VecDeque<SentCluster>,
     active: bool,
-    /// When the next packet is due, or `None` for at once.
+    /// Time at which the next packet is due, or `None` for at once.
     due: Option<SendTime>,
 }
 
@@ -55,58 +55,59 @@ impl Prober {
         Self::default()
     }
 
-    /// Drops waiting clusters and the present one.
+    /// Removes waiting clusters and the present one.
     pub fn clear(&mut self) {
         self.clusters.clear();
         (self.active, self.due) = (false, None);
     }
 
-    /// Queues `probe`, requested by the controller. Its cluster waits its turn, and for the first packet that is
-    /// large enough ([`Self::on_queued`]). Without effect if the rate is zero or too many wait.
+    /// Queues `probe`, requested by the controller. Its cluster waits for those before it, and for the first packet
+    /// that is large enough ([`Self::on_queued`]). No effect if the rate is zero or too many clusters wait.
     pub fn push(&mut self, now: SendTime, probe: Probe) {
-        while self.clusters.front().is_some_and(|first| now - first.asked > LONGEST_WAIT) {
+        while self.clusters.front().is_some_and(|first| now - first.requested_at > MAX_WAIT) {
             self.drop_first();
         }
-        if self.clusters.len() < ROOM && !probe.rate.is_zero() {
-            let cluster = SentCluster { probe, asked: now, began: None, packets: 0, sent: DataSize::ZERO };
+        if self.clusters.len() < MAX_CLUSTERS && !probe.rate.is_zero() {
+            let cluster =
+                SentCluster { probe, requested_at: now, begun_at: None, packets: 0, sent: DataSize::ZERO };
             self.clusters.push_back(cluster);
         }
     }
 
-    /// A media packet of `size` waits to be sent: a waiting cluster may begin.
+    /// Takes a media packet of `size` that waits to be sent, so that a waiting cluster may begin.
     pub fn on_queued(&mut self, size: DataSize) {
         if let Some(first) = self.clusters.front()
             && !self.active
-            && size >= SMALLEST_START.min(first.probe.rate * SPACING)
+            && size >= MIN_START_SIZE.min(first.probe.rate * SPACING)
         {
             self.active = true;
             self.due = None;
         }
     }
 
-    /// Gives a cluster up whose next packet should have left too long ago.
+    /// Drops a cluster whose next packet is too late.
     pub fn expire(&mut self, now: SendTime) {
-        if self.active && self.due.is_some_and(|due| now - due > LATEST) {
+        if self.active && self.due.is_some_and(|due| now - due > MAX_LATENESS) {
             self.drop_first();
             // The next cluster, if any, has not begun: it is not late.
             self.due = None;
         }
     }
 
-    /// When the next packet of a probe is due, if one is under way; a time long past means at once.
+    /// Time at which the next packet of a probe is due, if a probe is in progress. A past time means at once.
     pub fn next_departure(&self) -> Option<SendTime> {
         self.active.then(|| self.due.unwrap_or(SendTime::from_nanos(i64::MIN)))
     }
 
-    /// The probe that the packet that leaves next belongs to.
+    /// The probe to which the next packet belongs.
     pub fn current(&self) -> Option<Probe> {
         self.clusters.front().filter(|_| self.active).map(|cluster| cluster.probe)
     }
 
-    /// A packet of [`Self::current`] of `size` bytes left at `now`.
+    /// Takes a packet of [`Self::current`] of `size` bytes that left at `now`.
     pub fn on_sent(&mut self, now: SendTime, size: DataSize) {
         let Some(cluster) = self.clusters.front_mut().filter(|_| self.active) else { return };
-        cluster.began.get_or_insert(now);
+        cluster.begun_at.get_or_insert(now);
         cluster.packets += 1;
         cluster.sent += size;
         self.due = cluster.paid();
@@ -224,6 +225,6 @@ mod tests {
         }
         prober.push(at(0), probe(21, 0, 1, 1000));
         prober.on_queued(PACKET);
-        assert_eq!(send_all(&mut prober, at(0)).len(), ROOM);
+        assert_eq!(send_all(&mut prober, at(0)).len(), MAX_CLUSTERS);
     }
 }

@@ -50,7 +50,7 @@ fn gcc_dccc_survives_silence_after_the_least_share_and_a_round_trip_of_seconds()
             Call::Event(PathEvent::Limits(limits)),
             Call::Ceiling(most),
             Call::Reception(ReceptionReport::default(), Some(rtt)),
-            Call::Adopt(DataRate::ZERO),
+            Call::Allocation(DataRate::ZERO),
         ],
     );
 }

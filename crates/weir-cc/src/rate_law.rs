@@ -29,7 +29,7 @@ use crate::time::SendTime;
 /// Computation of a controller's rate. Its state is what it remembers of the path; the rate itself is the
 /// [`FlowContext`]'s.
 pub trait Rule: Send + Sync + Debug {
-    /// A packet has left.
+    /// Takes in that a packet has left.
     fn on_sent(&mut self, _packet: &SentPacket, _state: &SendState, _frame: &FlowContext) {}
 
     /// Whether the controller accepts reports of this kind ([`Controller::accepts`]).
@@ -37,7 +37,7 @@ pub trait Rule: Send + Sync + Debug {
         true
     }
 
-    /// Feedback has come.
+    /// Takes in feedback.
     fn on_feedback(
         &mut self,
         now: SendTime,
@@ -61,20 +61,20 @@ pub trait Rule: Send + Sync + Debug {
         None
     }
 
-    /// Feedback has been missing for so long that the rate falls. Returns the new rate, in bit/s.
+    /// Computes the new rate, in bit/s, after feedback has been missing for the feedback timeout.
     fn on_silence(&mut self, _now: SendTime, frame: &mut FlowContext) -> f64 {
         frame.rate() * feedback_timeout::FACTOR
     }
 
-    /// The application stopped sending on purpose, or goes on.
+    /// Resets clocks when the application stops sending on purpose, and when it goes on.
     fn on_pause(&mut self) {}
 
-    /// The frame has new limits. Returns the rate in bit/s, not yet within them.
+    /// Takes in new limits of the frame. Returns the rate in bit/s, not yet within them.
     fn on_limits(&mut self, frame: &FlowContext) -> f64 {
         frame.rate()
     }
 
-    /// The path is another one, on which the frame's rate holds: at most the start rate.
+    /// Takes in that the path is another one, on which the frame's rate holds: at most the start rate.
     fn forget_path(&mut self, now: SendTime, frame: &mut FlowContext);
 
     /// Forgets the base delay, which does not hold: it is measured anew.
@@ -97,10 +97,10 @@ pub trait Rule: Send + Sync + Debug {
         None
     }
 
-    /// The internal quantities.
+    /// Names and units of the internal quantities.
     fn signals(&self) -> &'static [Signal];
 
-    /// Their values.
+    /// Writes the values of [`Self::signals`] to `out`.
     fn read_signals(&self, frame: &FlowContext, out: &mut [f64]);
 
     /// The signals that a decision depends on ([`Controller::evidence`]).
@@ -244,7 +244,8 @@ impl FlowContext {
         self.silence.as_mut()
     }
 
-    /// Feedback has come: the next packet begins the wait for more, so that a source without data is not punished.
+    /// Ends the wait for feedback. The next packet begins the next wait, so that a source without data is not
+    /// punished.
     pub fn end_silence(&mut self) {
         if let Some(silence) = &mut self.silence {
             silence.end();
@@ -311,13 +312,13 @@ impl<R: Rule> Controller for RateController<R> {
     }
 
     fn on_feedback(&mut self, now: SendTime, feedback: &Feedback<'_>, state: &SendState) -> Option<Decision> {
-        let heard = self.rule.on_feedback(now, feedback, state, &mut self.frame);
-        if heard == FeedbackOutcome::Ignored {
+        let outcome = self.rule.on_feedback(now, feedback, state, &mut self.frame);
+        if outcome == FeedbackOutcome::Ignored {
             return None;
         }
         self.frame.set_queued(state.queued);
         self.frame.standing.application_limited = state.application_limited;
-        let FeedbackOutcome::Rate(computed) = heard else { return None };
+        let FeedbackOutcome::Rate(computed) = outcome else { return None };
         Some(self.decide(now, computed))
     }
 

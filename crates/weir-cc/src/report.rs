@@ -1,6 +1,6 @@
-//! Two vocabularies: messages that cross the network ([`Report`]) and input of a controller ([`Feedback`]).
+//! Messages that cross the network ([`Report`]), and the input of a controller ([`Feedback`]).
 //!
-//! The [send history](crate::history::SendHistory) turns the one into the other.
+//! The [send history](crate::history::SendHistory) converts the first into the second.
 
 use weir_units::{DataRate, DataSize, TimeDelta};
 
@@ -266,12 +266,12 @@ pub struct NadaDelayReport {
 pub struct OwnReport {
     name: [u8; 4],
     length: u8,
-    /// Zero behind the length.
+    /// Bytes of the report; zero after `length`.
     bytes: [u8; Self::MAX_LEN],
 }
 
 impl OwnReport {
-    /// The most bytes that it holds.
+    /// Largest number of bytes in a report.
     pub const MAX_LEN: usize = 64;
 
     /// A report of `bytes` under `name`, four letters that no other controller has (as of RTCP APP packets, RFC
@@ -311,7 +311,7 @@ impl core::fmt::Debug for OwnReport {
 /// Error of a controller's own report with too many bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OwnReportTooLong {
-    /// Its number of bytes.
+    /// Number of bytes that were given.
     pub length: usize,
 }
 

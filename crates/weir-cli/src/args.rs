@@ -2,8 +2,12 @@
 
 mod attack;
 mod emulate;
+mod import;
+mod infer;
 mod new;
+mod packets;
 mod reproduce;
+mod schema;
 mod suite;
 mod testbed;
 mod trace;
@@ -22,16 +26,21 @@ use weir_study::runs::Shard;
 use weir_theory::analysis;
 use weir_units::TimeDelta;
 
+pub(crate) use attack::AttackArgs;
+pub(crate) use emulate::EmulateArgs;
+pub(crate) use import::{
+    CallDirection, CallSourceArgs, ExplainCallArgs, ExtensionName, ImportArgs, ReplayArgs,
+};
+pub(crate) use infer::InferArgs;
+pub(crate) use new::{NewCommand, NewControllerArgs};
+pub(crate) use packets::PacketArgs;
+pub(crate) use reproduce::{ReproduceArgs, ReproduceExtent};
+pub(crate) use schema::{SchemaArgs, SchemaOf};
+pub(crate) use suite::{GateArgs, SuiteArgs, SuiteCommand, SuiteDiffArgs, SuiteSource};
+pub(crate) use testbed::{Priority, TestbedArgs};
 pub(crate) use trace::{
     TraceCommand, TraceConvertArgs, TraceCutArgs, TraceImportArgs, TraceShowArgs, TraceSource,
 };
-
-pub(crate) use attack::AttackArgs;
-pub(crate) use emulate::EmulateArgs;
-pub(crate) use new::{NewCommand, NewControllerArgs};
-pub(crate) use reproduce::{ReproduceArgs, ReproduceExtent};
-pub(crate) use suite::{GateArgs, SuiteArgs, SuiteCommand, SuiteDiffArgs, SuiteSource};
-pub(crate) use testbed::{Priority, TestbedArgs};
 
 /// Judge congestion controllers for real-time media.
 #[derive(Debug, Parser)]
@@ -84,6 +93,8 @@ pub(crate) enum Command {
     Attack(AttackArgs),
     /// Run the claims of papers, and judge them: the paper's number beside ours, and a verdict.
     Reproduce(ReproduceArgs),
+    /// Infer the path behind a recorded call, as a scenario that runs.
+    Infer(InferArgs),
     /// Compute results of the theory; without a name, list the analyses.
     Analyse(AnalyseArgs),
     /// List controllers, couplers, scenarios, suites or traces.
@@ -91,6 +102,12 @@ pub(crate) enum Command {
     /// Look at traces of links, and make them from others.
     #[command(subcommand)]
     Trace(TraceCommand),
+    /// Read a recording of a call of your own, such as an event log of Chromium; for a link's trace: `weir trace import`.
+    Import(ImportArgs),
+    /// Replay a recorded call under other controllers: their decisions beside the recorded rate.
+    Replay(ReplayArgs),
+    /// Explain a recorded call: each fall of its rate with what came first, freezes, the moments to look at.
+    ExplainCall(ExplainCallArgs),
     /// Explain a metric, by the name of a column or of a key of the results; without a name, list them.
     Explain(ExplainArgs),
     /// Print a JSON Schema.
@@ -161,9 +178,8 @@ pub(crate) struct RunArgs {
     pub(crate) out: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) data: DataArgs,
-    /// Also write packets-CONTROLLER.pcapng: the packets that come out of these links in the run of the first seed.
-    #[arg(long, value_name = "LINK", value_delimiter = ',', requires = "scenario")]
-    pub(crate) pcap: Vec<String>,
+    #[command(flatten)]
+    pub(crate) packets: PacketArgs,
     /// Open the report once it is written.
     #[arg(long)]
     pub(crate) open: bool,
@@ -432,34 +448,6 @@ impl Listing {
     pub(crate) fn word(self) -> String {
         self.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
     }
-}
-
-#[derive(Debug, clap::Args)]
-pub(crate) struct SchemaArgs {
-    /// The kind of file.
-    #[arg(default_value = "scenario")]
-    pub(crate) what: SchemaOf,
-    /// The controller or coupler, for its options.
-    #[arg(required_if_eq("what", "options"))]
-    pub(crate) name: Option<String>,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum SchemaOf {
-    /// Scenario files.
-    Scenario,
-    /// The output of `weir run --json`.
-    Results,
-    /// The output of `weir testbed --json`.
-    Live,
-    /// Study files: suites and rows.
-    Study,
-    /// Study files with suites of one's own.
-    Suite,
-    /// The options of a controller or coupler.
-    Options,
-    /// Study files with rows, the claims of papers.
-    Row,
 }
 
 #[derive(Debug, clap::Args)]

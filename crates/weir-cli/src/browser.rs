@@ -16,9 +16,9 @@ pub(crate) fn is_written(open: bool, json: bool, out: Option<&Path>) -> Result<(
     Err(Failure::Option { option: "--open".to_owned(), problem })
 }
 
-/// Opens the file at `path` with the platform's program for it, if `asked`.
-pub(crate) fn open(asked: bool, path: Option<&Path>) -> Result<(), Failure> {
-    let Some(path) = path.filter(|_| asked) else { return Ok(()) };
+/// Opens the file at `path` with the platform's program for it, if `wanted`.
+pub(crate) fn open(wanted: bool, path: Option<&Path>) -> Result<(), Failure> {
+    let Some(path) = path.filter(|_| wanted) else { return Ok(()) };
     let whole = absolute(path).unwrap_or_else(|_| path.to_owned());
     open::that_detached(whole).map_err(|source| Failure::Open { path: path.to_owned(), source })
 }

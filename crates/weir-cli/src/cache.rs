@@ -16,7 +16,7 @@ const OTHERS: usize = 4;
 const LONGEST: u64 = 64 << 20;
 
 /// The log of this version, read-only where another process has it open, or `None` without a cache.
-pub(crate) fn yardsticks() -> Option<ResultLog> {
+pub(crate) fn reference_runs() -> Option<ResultLog> {
     let folder = folder()?;
     fs::create_dir_all(&folder).ok()?;
     let [version, sources] = BUILT_FROM;

@@ -14,7 +14,7 @@ use crate::{progress, table};
 
 const HEADER: [&str; 11] = [
     "queue",
-    "law",
+    "controller",
     "load",
     "shared: together, %",
     "with the guard, %",

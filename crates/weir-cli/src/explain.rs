@@ -39,7 +39,7 @@ struct Term {
     stands_in: String,
 }
 
-/// Prints what the metric means; without one, all.
+/// Prints the meaning of a metric or term; all of them without one.
 pub(crate) fn explain(args: &ExplainArgs, registry: &Registry) -> Result<(), Failure> {
     let all = terms(registry);
     let name = args.metric.join(" ");
@@ -54,7 +54,7 @@ pub(crate) fn explain(args: &ExplainArgs, registry: &Registry) -> Result<(), Fai
         }
         let last = of_bin(&name).rsplit('.').next().unwrap_or(&name);
         let advice = advice_of_many(last, known, "`weir explain` lists all");
-        let problem = format!("there is no such metric; {advice}");
+        let problem = format!("there is no such metric or term; {advice}");
         return Err(Failure::Option { option: format!("explain {name}"), problem });
     }
     let mut out = terminal::stdout();

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use miette::{GraphicalReportHandler, GraphicalTheme};
 use weir_form::ScenarioError;
+use weir_import::calls::CallImportError;
 use weir_import::traces::{FormError, TraceStoreError};
 use weir_measure::results::UnevenRuns;
 use weir_scenario::registry::RegistryError;
@@ -40,6 +41,14 @@ pub(crate) enum Failure {
     /// There is no such trace.
     #[error("{0}{advice}", advice = advice(.0))]
     Trace(#[from] TraceStoreError),
+    /// A file is no recorded call.
+    #[error("{path}: {error}")]
+    Call {
+        /// The file.
+        path: String,
+        /// The problem, and its place.
+        error: CallImportError,
+    },
     /// There is no base to compare with.
     #[error(transparent)]
     Baseline(BaselineError),
@@ -144,6 +153,7 @@ impl Failure {
             Self::Option { .. }
             | Self::Registry(_)
             | Self::Trace(_)
+            | Self::Call { .. }
             | Self::Baseline(_)
             | Self::Run(_)
             | Self::NoRuns(_)

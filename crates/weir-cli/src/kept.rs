@@ -45,7 +45,7 @@ impl ResultStore<'_> {
         let lines = Lines::beside_a_bar(quiet);
         let done = || {
             bar.inc(1);
-            lines.tell(&bar);
+            lines.report(&bar);
         };
         let jobs = threads(self.jobs);
         let whole = match (&log, parts.shard) {

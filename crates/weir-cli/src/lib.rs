@@ -8,6 +8,11 @@ mod args;
 mod attack;
 mod browser;
 mod cache;
+mod call_explain;
+mod call_file;
+mod call_import;
+mod call_replay;
+mod calls;
 mod check;
 mod compare;
 mod detection;
@@ -16,6 +21,7 @@ mod effective;
 mod emulate;
 mod explain;
 mod failure;
+mod infer;
 mod kept;
 mod list;
 mod manual;
@@ -105,8 +111,12 @@ fn run_with(registry: &Registry) -> ExitCode {
         },
         Command::Why(args) => why::why(&args, registry),
         Command::Trace(command) => trace::trace(&command),
+        Command::Infer(args) => infer::infer(&args, registry),
         Command::Analyse(args) => analyse::analyse(&args),
         Command::List(args) => list::list(&args, registry),
+        Command::Import(args) => call_import::import(&args),
+        Command::Replay(args) => call_replay::replay_call(&args, registry),
+        Command::ExplainCall(args) => call_explain::explain_call(&args, registry),
         Command::Explain(args) => explain::explain(&args, registry),
         Command::Schema(args) => list::schema(&args, registry),
         Command::New(command) => new::new(&command),

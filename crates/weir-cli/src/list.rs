@@ -14,6 +14,7 @@ use weir_scenario::{registry, shipped};
 use weir_study::experiments::row_schema;
 use weir_study::suite;
 use weir_study::testbed::live_schema;
+use weir_world::recorded::call_schema;
 
 use crate::args::{ListArgs, Listing, SchemaArgs, SchemaOf};
 use crate::failure::Failure;
@@ -75,6 +76,7 @@ pub(crate) fn schema(args: &SchemaArgs, registry: &Registry) -> Result<(), Failu
         }
         SchemaOf::Scenario => serde_json::to_string_pretty(scenario_schema()),
         SchemaOf::Results => serde_json::to_string_pretty(&results::results_schema()),
+        SchemaOf::Call => serde_json::to_string_pretty(&call_schema()),
         SchemaOf::Live => serde_json::to_string_pretty(&live_schema()),
         SchemaOf::Study => serde_json::to_string_pretty(&suite::study_schema()),
         SchemaOf::Row => serde_json::to_string_pretty(row_schema()),

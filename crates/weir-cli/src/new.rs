@@ -13,10 +13,10 @@ use crate::terminal;
 
 /// The files of the crate, for a controller called `mine`.
 const FILES: [(&str, &str); 4] = [
-    ("Cargo.toml", include_str!("../templates/law/Cargo.toml.in")),
-    ("README.md", include_str!("../templates/law/README.md.in")),
-    ("src/main.rs", include_str!("../templates/law/src/main.rs")),
-    ("src/law.rs", include_str!("../templates/law/src/law.rs")),
+    ("Cargo.toml", include_str!("../templates/controller/Cargo.toml.in")),
+    ("README.md", include_str!("../templates/controller/README.md.in")),
+    ("src/main.rs", include_str!("../templates/controller/src/main.rs")),
+    ("src/controller.rs", include_str!("../templates/controller/src/controller.rs")),
 ];
 /// The crates of Weir that it depends on.
 const CRATES: [&str; 3] = ["weir-cc", "weir-cli", "weir-registry"];
@@ -162,10 +162,10 @@ const DEVICES: [&str; 4] = ["aux", "con", "nul", "prn"];
 /// Creates the project.
 pub(crate) fn new(command: &NewCommand) -> Result<(), Failure> {
     let NewCommand::Controller(args) = command;
-    law(args)
+    controller(args)
 }
 
-fn law(args: &NewControllerArgs) -> Result<(), Failure> {
+fn controller(args: &NewControllerArgs) -> Result<(), Failure> {
     let NewControllerArgs { name, .. } = args;
     check_name(name)?;
     let source = CrateSource::of(args.weir.as_deref())?;
@@ -175,7 +175,7 @@ fn law(args: &NewControllerArgs) -> Result<(), Failure> {
             "{} is there already; choose another name, or another folder with --out",
             folder.display()
         );
-        return Err(Failure::Option { option: format!("new law {name}"), problem });
+        return Err(Failure::Option { option: format!("new controller {name}"), problem });
     }
     let mut files: Vec<(&str, String)> =
         FILES.iter().map(|&(path, text)| (path, called(text, name))).collect();
@@ -189,7 +189,7 @@ fn law(args: &NewControllerArgs) -> Result<(), Failure> {
     let mut out = terminal::stdout();
     writeln!(
         out,
-        "{} has the controller `{name}`, in src/law.rs, and the command `weir` with it:",
+        "{} has the controller `{name}`, in src/controller.rs, and the command `weir` with it:",
         folder.display()
     )?;
     writeln!(
@@ -202,18 +202,18 @@ fn law(args: &NewControllerArgs) -> Result<(), Failure> {
 
 /// A name for both a crate and a controller: small letters, digits and single hyphens between them.
 fn check_name(name: &str) -> Result<(), Failure> {
-    let refuse = |problem: String| Failure::Option { option: format!("new law {name}"), problem };
+    let refuse = |problem: String| Failure::Option { option: format!("new controller {name}"), problem };
     let is_word = |word: &str| {
         word.starts_with(|c: char| c.is_ascii_lowercase())
             && word.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit())
     };
     if !name.split('-').all(is_word) {
-        let advice = "write small letters and digits, with hyphens between words, such as `my-law`";
-        return Err(refuse(format!("this is no name of a law and a crate; {advice}")));
+        let advice = "write small letters and digits, with hyphens between words, such as `my-controller`";
+        return Err(refuse(format!("a controller and its crate cannot have this name; {advice}")));
     }
     if TAKEN.contains(&name) {
         return Err(refuse(
-            "this word means something in Rust or in the law's file; give yours another name".to_owned(),
+            "this word has a meaning in Rust or in the controller's file; give yours another name".to_owned(),
         ));
     }
     if is_device(name) {
@@ -222,7 +222,7 @@ fn check_name(name: &str) -> Result<(), Failure> {
     if Registry::standard().find(name).is_ok() {
         return Err(refuse("this controller ships; give yours another name".to_owned()));
     }
-    if window_algorithms().iter().any(|law| law.name == name) {
+    if window_algorithms().iter().any(|algorithm| algorithm.name == name) {
         return Err(refuse("this is a TCP algorithm; give yours another name".to_owned()));
     }
     if CRATES.contains(&name) || name == "weir" {
@@ -245,9 +245,9 @@ fn called(text: &str, name: &str) -> String {
     };
     let type_name: String = name.split('-').map(head).collect();
     // One name may contain the other: the placeholders keep replaced text from being replaced again.
-    let (of_type, of_law) = ("\u{1}", "\u{2}");
-    let marked = text.replace("Mine", of_type).replace("mine", of_law);
-    marked.replace(of_type, &type_name).replace(of_law, name)
+    let (of_type, of_controller) = ("\u{1}", "\u{2}");
+    let marked = text.replace("Mine", of_type).replace("mine", of_controller);
+    marked.replace(of_type, &type_name).replace(of_controller, name)
 }
 
 /// Where the crates of Weir come from.
@@ -275,7 +275,7 @@ impl CrateSource {
             CRATES.iter().all(|name| clone.join("crates").join(name).join("Cargo.toml").is_file())
         });
         clone.map(Self::Clone).ok_or_else(|| Failure::Option {
-            option: given.map_or_else(|| "new law".to_owned(), |given| format!("--weir {given}")),
+            option: given.map_or_else(|| "new controller".to_owned(), |given| format!("--weir {given}")),
             problem: format!(
                 "{} is no clone of Weir; give its folder, or the address of its repository, with --weir",
                 path.display()
@@ -364,8 +364,8 @@ mod tests {
     #[test]
     fn a_name_with_a_hyphen_stands_only_where_it_is_text() {
         for (path, text) in FILES.iter().filter(|(path, _)| path.starts_with("src/")) {
-            for line in called(text, "my-law").lines().filter(|line| line.contains("my-law")) {
-                let quoted = line.contains("\"my-law\"") || line.trim_start().starts_with("//");
+            for line in called(text, "my-own").lines().filter(|line| line.contains("my-own")) {
+                let quoted = line.contains("\"my-own\"") || line.trim_start().starts_with("//");
                 assert!(quoted, "{path}: {line}");
             }
         }
@@ -373,11 +373,11 @@ mod tests {
     }
 
     #[test]
-    fn a_name_is_one_of_a_crate_and_of_a_law() {
-        for name in ["my-law", "a2", "determine"] {
+    fn a_name_is_one_of_a_crate_and_of_a_controller() {
+        for name in ["my-controller", "a2", "determine"] {
             assert!(check_name(name).is_ok(), "{name}");
         }
-        for name in ["", "My", "my_law", "-a", "a-", "2a", "gcc", "fn", "serde", "law", "weir-cc"] {
+        for name in ["", "My", "my_law", "-a", "a-", "2a", "gcc", "fn", "serde", "controller", "weir-cc"] {
             assert!(check_name(name).is_err(), "{name}");
         }
         for name in ["option", "result", "string", "vec", "pub", "true", "deps", "con", "nul", "com1", "lpt9"]
@@ -387,8 +387,8 @@ mod tests {
         for name in ["console", "com", "com10", "options"] {
             assert!(check_name(name).is_ok(), "{name}");
         }
-        for law in window_algorithms() {
-            assert!(check_name(law.name).is_err(), "{}", law.name);
+        for algorithm in window_algorithms() {
+            assert!(check_name(algorithm.name).is_err(), "{}", algorithm.name);
         }
     }
 

@@ -1,11 +1,12 @@
 //! The files of a comparison. The directory is tested before anything runs. Files appear whole or not at all, and
 //! those that an earlier run left of other controllers are removed.
 
+mod owner;
 mod part;
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
-use std::io::{self, Read, Seek as _, Write as _};
+use std::io::{self, Read, Seek as _, Write};
 use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 
 use serde::Serialize;
@@ -14,6 +15,7 @@ use weir_study::experiments::{self, ShippedRow};
 use weir_study::runs::CaptureFile;
 
 use crate::failure::Failure;
+use owner::FileOwner;
 use part::{FileExchange, PartialFile, remove_left};
 
 /// A directory that can be written. A directory created for it is removed again unless files are written.
@@ -24,6 +26,8 @@ pub(crate) struct OutputDirectory {
     registry: Registry,
     /// The directories that were not there before, outermost first.
     made: Vec<PathBuf>,
+    /// The owner of all that is made, if it is not the process.
+    owner: FileOwner,
     /// Files that are written during the runs: unnamed until they are complete, so that no failure leaves them
     /// behind.
     streamed: Vec<(String, File)>,
@@ -38,6 +42,8 @@ const BY_CONTROLLER: [(&str, &str); 6] = [
     ("queuing-delay-", ".csv"),
     ("packets-", ".pcapng"),
 ];
+/// Prefix and suffix of the names of recorded calls, of which a controller's name is the begin.
+const CALLS: (&str, &str) = ("call-", ".call.json");
 /// Name of the file beside packet captures that configures their decoding.
 pub(crate) const DECODE_AS: &str = "decode_as_entries";
 /// Files of the demo's second part, which no other run writes.
@@ -69,12 +75,33 @@ impl OutputDirectory {
             .map(Path::to_owned)
             .collect();
         made.reverse();
-        let directory =
-            Self { path: path.to_owned(), registry: registry.clone(), made, streamed: Vec::new() };
+        let directory = Self {
+            path: path.to_owned(),
+            registry: registry.clone(),
+            made,
+            owner: FileOwner::default(),
+            streamed: Vec::new(),
+        };
         fs::create_dir_all(path)
             .and_then(|()| PartialFile::beside(&path.join(TRIAL)).map(drop))
             .map_err(|source| Failure::Unwritable { path: path.to_owned(), source })?;
         Ok(directory)
+    }
+
+    /// Lets all that was and will be made here belong to the user who called, where `sudo` made the process root.
+    pub(crate) fn give_to_caller(&mut self) -> Result<(), Failure> {
+        self.owner = FileOwner::caller();
+        for path in &self.made {
+            let owned = self.owner.take_directory(path);
+            owned.map_err(|source| Failure::Unwritable { path: path.clone(), source })?;
+        }
+        Ok(())
+    }
+
+    /// Makes the process one of the user who called by `sudo` for good, unless the directory is of another user.
+    pub(crate) fn drop_root(directory: Option<&Self>) -> Result<(), Failure> {
+        let dropped = FileOwner::caller().drop_root(directory.map(|directory| directory.path.as_path()));
+        dropped.map_err(|error| Failure::Machine(format!("the rights of root cannot be dropped: {error}")))
     }
 
     /// The caller's directory, else one of the results called `name`; none if only `json` is requested.
@@ -109,7 +136,8 @@ impl OutputDirectory {
         let fail = |path: &Path, source| Failure::Write { path: path.to_owned(), source };
         let part = |name: &str, content: &mut dyn Read| {
             let path = self.path.join(name);
-            let part = PartialFile::beside(&path).and_then(|part| part.filled(content));
+            let part =
+                PartialFile::beside(&path).and_then(|part| part.of_owner(&self.owner)?.filled(content));
             part.map(|part| (part, path.clone())).map_err(|error| fail(&path, error))
         };
         let mut parts = Vec::with_capacity(files.len() + self.streamed.len());
@@ -155,7 +183,9 @@ impl OutputDirectory {
         let subject = |(before, after): &(&str, &str)| name.strip_prefix(before)?.strip_suffix(after);
         let mut subjects = BY_CONTROLLER.iter().filter_map(subject);
         let of_controllers = subjects.any(|subject| self.are_controllers(subject));
-        BY_THE_DEMO.contains(&name) || name == DECODE_AS || is_of_a_row(name) || of_controllers
+        let is_call = subject(&CALLS)
+            .is_some_and(|call| call.match_indices('-').any(|(end, _)| self.are_controllers(&call[..end])));
+        BY_THE_DEMO.contains(&name) || name == DECODE_AS || is_of_a_row(name) || of_controllers || is_call
     }
 
     /// Whether `subject` names a run: a controller or a variant of one, those of a scenario's flows, or none.
@@ -217,10 +247,18 @@ impl OutputFile {
 
     /// Writes it.
     pub(crate) fn write(&self, content: &[u8]) -> Result<(), Failure> {
+        self.write_with(|destination| destination.write_all(content))
+    }
+
+    /// Writes it by `write`.
+    pub(crate) fn write_with(
+        &self,
+        write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> Result<(), Failure> {
         let (path, written) = match self {
-            Self::Direct(path) => (path, write_on(path, content)),
+            Self::Direct(path) => (path, write_on(path, write)),
             Self::Whole(path) => {
-                let part = PartialFile::beside(path).and_then(|part| part.filled(content));
+                let part = PartialFile::beside(path).and_then(|part| part.written(write));
                 let placed = part.and_then(|part| fs::rename(&part.path, path));
                 if placed.is_ok() {
                     remove_left(path.parent().unwrap_or(Path::new("")), |name| path.ends_with(name));
@@ -233,11 +271,11 @@ impl OutputFile {
 }
 
 /// Appends to the content of `path`.
-fn write_on(path: &Path, content: &[u8]) -> io::Result<()> {
+fn write_on(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
     match path.to_str() {
-        Some("/dev/stdout") => io::stdout().write_all(content).and_then(|()| io::stdout().flush()),
-        Some("/dev/stderr") => io::stderr().write_all(content),
-        _ => File::options().append(true).open(path)?.write_all(content),
+        Some("/dev/stdout") => write(&mut io::stdout()).and_then(|()| io::stdout().flush()),
+        Some("/dev/stderr") => write(&mut io::stderr()),
+        _ => write(&mut File::options().append(true).open(path)?),
     }
 }
 
@@ -315,6 +353,7 @@ mod tests {
             "results-beside-cubic.json",
             "results.json",
             "series-gcc+nada.csv",
+            "call-gcc-2016-video.call.json",
             "gcc-2016-fig8.parquet",
         ];
         directory.write(&files(&demo)).unwrap();

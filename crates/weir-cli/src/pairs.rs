@@ -15,7 +15,7 @@ use crate::terminal;
 use crate::{progress, table};
 
 const HEADER: [&str; 8] = [
-    "laws",
+    "controllers",
     "Jain's index, alone",
     "coupled",
     "mean queue in ms, alone",

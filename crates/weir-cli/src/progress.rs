@@ -31,19 +31,19 @@ pub(crate) fn expect(bar: &ProgressBar, what: &str, runs: usize) {
 pub(crate) struct Lines {
     wanted: bool,
     /// The minutes that have been reported.
-    told: AtomicU64,
+    reported_minutes: AtomicU64,
 }
 
 impl Lines {
     /// Lines unless `quiet`, or a terminal shows the bar.
     pub(crate) fn beside_a_bar(quiet: bool) -> Self {
-        Self { wanted: !quiet && !io::stderr().is_terminal(), told: AtomicU64::new(0) }
+        Self { wanted: !quiet && !io::stderr().is_terminal(), reported_minutes: AtomicU64::new(0) }
     }
 
     /// Reports the progress of `bar`, if a minute is over.
-    pub(crate) fn tell(&self, bar: &ProgressBar) {
+    pub(crate) fn report(&self, bar: &ProgressBar) {
         let minutes = bar.elapsed().as_secs() / 60;
-        if self.wanted && self.told.fetch_max(minutes, Ordering::Relaxed) < minutes {
+        if self.wanted && self.reported_minutes.fetch_max(minutes, Ordering::Relaxed) < minutes {
             let (made, all, left) = (bar.position(), bar.length().unwrap_or(0), bar.eta().as_secs());
             // If standard error is closed, the run goes on.
             let _: io::Result<()> =

@@ -1,4 +1,4 @@
-//! `weir report`: draws the report of a run again, or of two runs side by side.
+//! `weir report`: writes the report of a saved run, or of two saved runs for comparison.
 
 use std::fs;
 use std::io::{self, Write};
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use weir_measure::results::ranking::{Criterion, LEAST_SEEDS};
 use weir_report::page::{self, Row, SummaryTable};
 use weir_scenario::registry::Registry;
-use weir_study::comparison::changes::{ControllerChange, Gap};
+use weir_study::comparison::changes::{ComparisonGap, ControllerChange};
 use weir_study::comparison::versus::{self, Loaded, Versus};
 
 use crate::args::ReportArgs;
@@ -19,9 +19,11 @@ use crate::run_folder::RunFolder;
 use crate::terminal;
 use crate::{browser, table};
 
+/// File name of the report.
 const REPORT: &str = "report.html";
 
-/// Draws the report of the arguments. Returns whether nothing got worse than the limit, if one was given.
+/// Writes the report of the run, or of both runs, that `args` name. Returns whether no result of the second run is worse
+/// by more than the limit of `--fail-if-worse`.
 pub(crate) fn report(args: &ReportArgs, registry: &Registry) -> Result<bool, Failure> {
     let store = args.data.store();
     let mut first = RunFolder::at(&args.run)?;
@@ -50,7 +52,7 @@ pub(crate) fn report(args: &ReportArgs, registry: &Registry) -> Result<bool, Fai
         let page = saved.page(scenario, controllers);
         file.write(page::render(&page).as_bytes())?;
         let facts = json!({ "scenario": saved.scenario, "verdict": saved.verdict, "ranking": saved.ranking });
-        print(args, &path, facts, &sentences(&[&saved.verdict]))?;
+        print(args, &path, facts, &wrapped(&[&saved.verdict]))?;
         return Ok(true);
     };
     let (first, second) = (loaded.name.clone(), against.name.clone());
@@ -68,19 +70,19 @@ pub(crate) fn report(args: &ReportArgs, registry: &Registry) -> Result<bool, Fai
         "missing": both.gaps,
         "worse": worse,
     });
-    let mut words = Vec::new();
+    let mut text = Vec::new();
     if !both.differences.rows.is_empty() {
-        writeln!(words, "What {second} has beyond {first}:\n")?;
-        writeln!(words, "{}", table::summary("controller", &both.differences, table::terminal_width()))?;
-        table::write_notes(&mut words, &both.differences)?;
+        writeln!(text, "What {second} has beyond {first}:\n")?;
+        writeln!(text, "{}", table::summary("controller", &both.differences, table::terminal_width()))?;
+        table::write_notes(&mut text, &both.differences)?;
     }
     let note = both.page.notes.first().map_or("", String::as_str);
-    words.extend(sentences(&[note, &both.page.verdict]));
-    print(args, &path, facts, &words)?;
+    text.extend(wrapped(&[note, &both.page.verdict]));
+    print(args, &path, facts, &text)?;
     if args.fail_if_worse.is_none() {
         return Ok(true);
     }
-    let gaps = both.gaps.iter().map(Gap::in_words);
+    let gaps = both.gaps.iter().map(ComparisonGap::in_words);
     for line in worse.iter().cloned().chain(gaps) {
         // If this cannot be written, the exit code still reports it.
         let _ = writeln!(terminal::stderr(), "{line}");
@@ -88,27 +90,27 @@ pub(crate) fn report(args: &ReportArgs, registry: &Registry) -> Result<bool, Fai
     Ok(worse.is_empty() && both.gaps.is_empty())
 }
 
-/// Prints the outcome, as text or JSON, and the place of the report.
-fn print(args: &ReportArgs, path: &Path, mut facts: Value, words: &[u8]) -> Result<(), Failure> {
+/// Prints the path of the report, with the outcome as text or as JSON.
+fn print(args: &ReportArgs, path: &Path, mut facts: Value, text: &[u8]) -> Result<(), Failure> {
     let mut out = terminal::stdout();
     if args.json {
         facts["report"] = json!(path);
         writeln!(out, "{}", serde_json::to_string_pretty(&facts).map_err(io::Error::from)?)?;
     } else {
-        out.write_all(words)?;
+        out.write_all(text)?;
         writeln!(out, "Report: {}", browser::link(path))?;
     }
     Ok(())
 }
 
-/// Each in lines that fit the terminal.
-fn sentences(all: &[&str]) -> Vec<u8> {
+/// All sentences, each wrapped to the width of the terminal.
+fn wrapped(all: &[&str]) -> Vec<u8> {
     let width = table::terminal_width();
     let lines: Vec<String> = all.iter().map(|one| table::sentence(one, width) + "\n").collect();
     lines.concat().into_bytes()
 }
 
-/// Change of a controller's results.
+/// The means of a controller's criteria in both runs, as JSON.
 fn change(change: &ControllerChange) -> Value {
     let of = |criterion: Criterion| {
         let [before, after] = change.means(criterion).map_or([None; 2], |means| means.map(Some));
@@ -117,19 +119,20 @@ fn change(change: &ControllerChange) -> Value {
             "unit": criterion.unit(),
             "first": before,
             "second": after,
-            "verdict": change.course(criterion),
+            "verdict": change.direction(criterion),
         })
     };
     json!({ "name": change.name, "criteria": Criterion::DOMINATING.map(of) })
 }
 
-/// A controller's difference from itself in the first run.
+/// The differences of a controller's metrics in the second run from the first, as JSON.
 fn difference(table: &SummaryTable, row: &Row) -> Value {
     let own = std::iter::once(("controller".to_owned(), json!(row.name)));
     Value::Object(own.chain(measured(&table.columns, row)).collect())
 }
 
-/// A sentence for each quantity of a controller that got worse by more than `share`; none without a limit.
+/// A sentence for each criterion of a controller that is worse in the second run by more than `share`. The list is empty
+/// without a limit.
 fn worse(share: Option<f64>, both: &Versus) -> Result<Vec<String>, Failure> {
     let Some(share) = share else { return Ok(Vec::new()) };
     let percent = 100.0 * share;

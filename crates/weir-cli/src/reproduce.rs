@@ -82,12 +82,12 @@ pub(crate) fn reproduce(args: &ReproduceArgs, registry: &Registry) -> Result<boo
         }
     }
     // Rows that are gone also count as missing, unless others were named.
-    let asked = |row: &str| match &args.paper {
+    let is_selected = |row: &str| match &args.paper {
         _ if experiments.iter().any(|experiment| experiment.name == row) => true,
         Some(paper) => row.split('/').next() == Some(paper),
         None => args.rows.is_empty(),
     };
-    let lost = baseline.map_or_else(Vec::new, |baseline| baseline.lost(asked, &results));
+    let lost = baseline.map_or_else(Vec::new, |baseline| baseline.lost(is_selected, &results));
     print_lost(&mut terminal::stderr(), &lost)?;
     Ok(lost.is_empty())
 }

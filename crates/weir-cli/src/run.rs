@@ -11,15 +11,17 @@ use weir_measure::metrics;
 use weir_measure::results::Summary;
 use weir_measure::results::ranking::Ranking;
 use weir_report::capture;
-use weir_report::page::{self, PageInput};
+use weir_report::page::{self, PageInput, ValueStrip};
 use weir_report::parquet;
 use weir_scenario::registry::Registry;
 use weir_scenario::scenario::{Candidate, Scenario};
 use weir_study::comparison::saved::Saved;
-use weir_study::comparison::{Captures, Comparison, ComparisonError, ComparisonRequest};
+use weir_study::comparison::{
+    Captures, Comparison, ComparisonError, ComparisonOptions, ComparisonRequest, RecordedRuns,
+};
 use weir_study::comparison::{demo, panels, tables};
 use weir_study::paired::RunTable;
-use weir_study::runs::{CaptureFile, RunError};
+use weir_study::runs::{CaptureFile, RunError, RunWorld};
 use weir_study::testbed::{HostNoise, NoisySimulator};
 
 use crate::args::{RunArgs, SeriesForm};
@@ -28,7 +30,7 @@ use crate::failure::Failure;
 use crate::output::{DECODE_AS, Files, OutputDirectory, TABLE, json_file};
 use crate::sweep::sweep;
 use crate::terminal;
-use crate::{browser, differences, effective, progress, table};
+use crate::{browser, calls, differences, effective, progress, table};
 
 /// The name of the file with the report, in the output directory.
 pub(crate) const REPORT: &str = "report.html";
@@ -71,6 +73,7 @@ impl Invocation<'_> {
         self.opens_a_file()?;
         let scenario = effective::scenario(&self.args.changes, self.registry, name, &[], &self.store)?;
         let mut directory = self.output(&scenario.name)?;
+        calls::have_a_place(self.args.packets.record, directory.as_ref())?;
         let captures = self.captures(&scenario, directory.as_mut())?;
         let bar = self.bar();
         let mut comparison = self.compare(&scenario, &bar, directory.is_some(), &captures)?;
@@ -84,7 +87,13 @@ impl Invocation<'_> {
             [] => Files::new(),
             _ => vec![(DECODE_AS.to_owned(), capture::decode_as_entries().into_bytes())],
         };
-        let findings = Findings { values: &values, ranking: ranking.as_ref(), verdict: &verdict, notes: &[] };
+        let findings = Findings {
+            values: &values,
+            ranking: ranking.as_ref(),
+            verdict: &verdict,
+            notes: &[],
+            strips: &[],
+        };
         write(directory.as_mut(), &mut [part], &findings, &self.args.series, beside)?;
         let notes = comparison.stand_ins();
         let mut out = terminal::stdout();
@@ -103,7 +112,7 @@ impl Invocation<'_> {
         let shown = |name: &str| -> Result<Scenario, Failure> {
             let mut scenario =
                 effective::scenario(&self.args.changes, self.registry, name, &all, &self.store)?;
-            scenario.controllers = demo::contestants(&scenario.controllers);
+            scenario.controllers = demo::candidates(&scenario.controllers);
             Ok(scenario)
         };
         let (alone, beside) = (shown(demo::ALONE)?, shown(demo::BESIDE_CUBIC)?);
@@ -121,8 +130,13 @@ impl Invocation<'_> {
             Part { scenario: &alone, comparison: &mut call, suffix: "" },
             Part { scenario: &beside, comparison: &mut contest, suffix: "-beside-cubic" },
         ];
-        let findings =
-            Findings { values: &values, ranking: ranking.as_ref(), verdict: &verdict, notes: &explained };
+        let findings = Findings {
+            values: &values,
+            ranking: ranking.as_ref(),
+            verdict: &verdict,
+            notes: &explained,
+            strips: &[],
+        };
         write(directory.as_mut(), &mut parts, &findings, &self.args.series, Files::new())?;
         let notes = call.stand_ins();
         let mut out = terminal::stdout();
@@ -167,7 +181,7 @@ impl Invocation<'_> {
         scenario: &Scenario,
         directory: Option<&mut OutputDirectory>,
     ) -> Result<Vec<CaptureFile>, Failure> {
-        if self.args.pcap.is_empty() {
+        if self.args.packets.pcap.is_empty() {
             return Ok(Vec::new());
         }
         let Some(directory) = directory else {
@@ -182,7 +196,7 @@ impl Invocation<'_> {
     }
 
     fn pcap_option(&self) -> String {
-        format!("--pcap {}", self.args.pcap.join(","))
+        format!("--pcap {}", self.args.packets.pcap.join(","))
     }
 
     fn compare(
@@ -196,14 +210,14 @@ impl Invocation<'_> {
         let jobs = effective::threads(self.args.jobs);
         let request = ComparisonRequest { scenario, seeds: &seeds, jobs, series };
         progress::expect(bar, &scenario.name, request.runs());
-        let links = self.args.pcap.as_slice();
+        let links = self.args.packets.pcap.as_slice();
         let captures = (!captures.is_empty()).then_some(Captures { links, files: captures });
-        if let Some(log) = &self.args.host_noise {
-            let noise = host_noise(log)?;
-            let world = NoisySimulator { noise: &noise, draw: 1 };
-            return Ok(request.run_in(&world, &self.store, &|| bar.inc(1))?);
-        }
-        request.run_capturing(&self.store, &|| bar.inc(1), captures).map_err(|error| match error {
+        let noise = self.args.host_noise.as_deref().map(host_noise).transpose()?;
+        let world = noise.as_ref().map(|noise| NoisySimulator { noise, draw: 1 });
+        let world = world.as_ref().map(|world| world as &dyn RunWorld);
+        let record = if self.args.packets.record { RecordedRuns::First } else { RecordedRuns::None };
+        let options = ComparisonOptions { captures, world, record };
+        request.run_with(&self.store, &|| bar.inc(1), options).map_err(|error| match error {
             ComparisonError::Run(error @ RunError::NoLink { .. }) => {
                 Failure::Option { option: self.pcap_option(), problem: error.to_string() }
             }
@@ -259,6 +273,8 @@ pub(crate) struct Findings<'a> {
     pub(crate) verdict: &'a str,
     /// Further remarks for the reader.
     pub(crate) notes: &'a [String],
+    /// Real values beside simulated ones.
+    pub(crate) strips: &'a [ValueStrip],
 }
 
 /// Report, results, series and the scenarios as they were run, and the files `beside` them. The report is about the first.
@@ -277,6 +293,7 @@ pub(crate) fn write(
         files.push((format!("scenario{suffix}.toml"), scenario.into_bytes()));
         files.push((format!("results{suffix}.json"), json_file(&part.comparison.summary)?));
         add_series(directory, &mut files, part.comparison, forms)?;
+        calls::add(directory, part.comparison)?;
     }
     let Some(first) = parts.first_mut() else { return Ok(()) };
     let mut input: PageInput = panels::report_input(
@@ -287,6 +304,7 @@ pub(crate) fn write(
     )
     .map_err(std::io::Error::other)?;
     input.notes.extend_from_slice(findings.notes);
+    input.strips = findings.strips.to_vec();
     let saved = Saved::of(&first.comparison.summary, findings.values.clone(), findings.ranking, &input);
     let mut table = serde_json::to_vec(&saved).map_err(std::io::Error::from)?;
     table.push(b'\n');
@@ -326,7 +344,7 @@ fn add_series(
 }
 
 /// Writes a file of the directory while it is made.
-fn stream(
+pub(crate) fn stream(
     directory: &mut OutputDirectory,
     name: String,
     write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,

@@ -8,7 +8,7 @@ use weir_import::traces::TraceStore;
 use weir_report::page::ControllerPanel;
 use weir_scenario::registry::Registry;
 use weir_scenario::scenario::{Named, Scenario};
-use weir_study::comparison::saved::{Saved, Tables};
+use weir_study::comparison::saved::{Saved, SavedTables};
 use weir_study::comparison::versus::Loaded;
 
 use crate::failure::Failure;
@@ -95,7 +95,7 @@ impl RunFolder {
         let mut missing = Vec::new();
         let mut world = String::new();
         if let Some(scenario) = self.scenario(registry)? {
-            saved.tell_laws(&scenario);
+            saved.set_controllers(&scenario);
             // Candidates and seeds do not change the world.
             let mut alone = scenario.clone();
             alone.controllers.clear();
@@ -120,14 +120,14 @@ impl RunFolder {
     }
 
     /// The tables of the controller's first run, or `None` if there is no series.
-    pub(crate) fn tables(&mut self, controller: &str) -> Result<Option<Tables>, Failure> {
+    pub(crate) fn tables(&mut self, controller: &str) -> Result<Option<SavedTables>, Failure> {
         let controller = file_name(controller);
         let Some(series) = self.text(&format!("series-{controller}.csv"))? else { return Ok(None) };
         let mut other = |name: &str| -> Result<String, Failure> {
             Ok(self.text(&format!("{name}-{controller}.csv"))?.unwrap_or_default())
         };
         let (decisions, queuing_delays) = (other("decisions")?, other("queuing-delay")?);
-        Ok(Some(Tables { series, decisions, queuing_delays }))
+        Ok(Some(SavedTables { series, decisions, queuing_delays }))
     }
 
     fn curves(

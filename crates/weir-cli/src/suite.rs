@@ -32,8 +32,8 @@ const LEGEND: &str = "✓ passed, ✗ missed, ? open: the 95 % interval of the m
                       one with its points from the limit. Overhead: headers and padding over the payload of frames.";
 
 /// Legend of the table of leaders.
-const LEADERS: &str = "Who leads each case: whom nobody beats in useful rate (video within 150 ms, from 20 s on), and which of these \
-                       nobody beats in frame delay or freezes without being beaten in the other.";
+const LEADERS: &str = "Leaders of each case: controllers that no other beats in useful rate (video within 150 ms, from 20 s on); \
+                       recommended are those that none of these beats in frame delay or freezes without being beaten in the other.";
 /// The cases of a suite that is drawn.
 const CASES_HEAD: [&str; 2] = ["case", "what it is"];
 const LEADERS_HEAD: [&str; 3] = ["case", "leading", "recommended"];
@@ -102,8 +102,8 @@ fn run(args: &SuiteArgs, suite: &Suite, registry: &Registry) -> Result<bool, Fai
     sweeps_fit(args, &request, &store)?;
     no_stand_ins(args, &request, &store)?;
     let base = args.baseline.as_deref().map(|path| SuiteResult::read(path, &request, &store)).transpose()?;
-    let yardsticks = if args.no_cache { None } else { cache::yardsticks() };
-    let plan = request.plan()?.keeping(yardsticks.as_ref());
+    let reference_runs = if args.no_cache { None } else { cache::reference_runs() };
+    let plan = request.plan()?.keeping(reference_runs.as_ref());
     let mut output = OutputDestinations::prepare(args, registry, suite, &cases)?;
     let kept = ResultStore { parts: &args.parts, jobs: args.jobs, quiet: args.quiet, what: &suite.name };
     let Some(run) = kept.run(&plan, &store, output.keeping())? else { return Ok(true) };

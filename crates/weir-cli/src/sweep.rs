@@ -109,7 +109,7 @@ fn refuse_what_has_no_meaning(args: &RunArgs) -> Result<(), Failure> {
     }
     let sets_the_seed = args.changes.set.iter().any(|set| set.trim_start().starts_with("seed"));
     let given = [
-        ("--pcap", !args.pcap.is_empty()),
+        ("--pcap", !args.packets.pcap.is_empty()),
         ("--seed", args.changes.seed.is_some()),
         ("--set seed", sets_the_seed),
     ];

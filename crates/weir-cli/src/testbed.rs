@@ -1,5 +1,9 @@
 //! `weir testbed`: runs a scenario in real time over real sockets.
 
+mod inconclusive;
+mod signals;
+mod strips;
+
 use std::io::{self, Write};
 use std::process::ExitCode;
 
@@ -8,17 +12,19 @@ use weir_live::run::{FaceKind, LiveOptions};
 use weir_scenario::registry::Registry;
 use weir_scenario::scenario::Scenario;
 use weir_study::comparison::tables;
-use weir_study::comparison::{Comparison, ComparisonRequest};
+use weir_study::comparison::{Comparison, ComparisonOptions, ComparisonRequest, RecordedRuns};
+use weir_study::runs::RunError;
 use weir_study::testbed::{
-    Agreement, Compared, LiveResults, LiveRun, MOST_TOGETHER, Progress, RunBeside, Testbed, compare,
-    needed_face, simulate_with,
+    Agreement, Compared, DistributionBeside, LiveResults, LiveRun, MOST_TOGETHER, Progress, RunBeside,
+    Testbed, compare, compare_distributions, needed_face, simulate_with,
 };
 
 use crate::args::{Priority, TestbedArgs};
 use crate::failure::Failure;
 use crate::output::{Files, OutputDirectory, json_file};
 use crate::run::{Findings, Part, REPORT, closing, file_name, print_tables, write};
-use crate::{browser, effective, progress, table, terminal};
+use crate::{browser, calls, effective, progress, table, terminal};
+use signals::SignalWatch;
 
 /// Exit code where a run was inconclusive twice.
 const INCONCLUSIVE: u8 = 3;
@@ -31,6 +37,8 @@ pub(crate) fn testbed(args: &TestbedArgs, registry: &Registry) -> Result<ExitCod
     let face = args.face.map_or_else(|| needed_face(&scenario, &store), |face| Ok(face.into()))?;
     let name = format!("{}-live", scenario.name);
     let mut directory = OutputDirectory::usual(args.out.as_deref(), args.json, &name, registry)?;
+    calls::have_a_place(args.record, directory.as_ref())?;
+    directory.as_mut().map(OutputDirectory::give_to_caller).transpose()?;
     if !args.quiet && !args.json {
         let why = match (args.face, face) {
             (Some(_), _) => "as asked",
@@ -42,47 +50,72 @@ pub(crate) fn testbed(args: &TestbedArgs, registry: &Registry) -> Result<ExitCod
     let bar = progress::bar(args.quiet);
     let options =
         LiveOptions { face: Some(face), ipv6: args.ipv6, realtime: args.priority == Priority::Realtime };
-    let world = Testbed::new(options, args.together, |progress| show(&bar, progress));
+    let watch = SignalWatch::start()?;
+    let world = Testbed::new(options, args.together, |progress| {
+        show(&bar, progress);
+        !watch.has_signal()
+    });
     let seeds = scenario.seeds();
     let jobs = effective::threads(Some(args.together.unwrap_or(MOST_TOGETHER)));
     let request = ComparisonRequest { scenario: &scenario, seeds: &seeds, jobs, series: directory.is_some() };
     progress::expect(&bar, &scenario.name, request.runs());
-    let mut comparison = request.run_in(&world, &store, &|| bar.inc(1))?;
+    let record = if args.record { RecordedRuns::All } else { RecordedRuns::None };
+    let surroundings = ComparisonOptions { captures: None, world: Some(&world), record };
+    let made = request.run_with(&store, &|| bar.inc(1), surroundings);
     bar.finish_and_clear();
+    let mut comparison = made?;
     let runs = world.runs();
+    drop(world);
+    if watch.end()? {
+        return Err(RunError::Interrupted.into());
+    }
+    // The rest needs no root.
+    OutputDirectory::drop_root(directory.as_ref())?;
     let beside = if args.compare { beside(&scenario, &comparison, &runs, &store)? } else { Vec::new() };
+    let distributions = compare_distributions(&beside);
 
     let values = tables::summary_table(&comparison);
-    let verdict = comparison.verdict();
+    let notes = inconclusive::notes(&runs);
+    let verdict =
+        if notes.len() == request.runs() { inconclusive::NOTHING.to_owned() } else { comparison.verdict() };
     let ranking = comparison.summary.ranking.clone();
     let whole = scenario.anywhere(&store);
-    let files = live_files(&runs, &beside)?;
+    let files = live_files(&runs, &beside, &distributions)?;
+    let strips = strips::of(&beside, &distributions);
     let part = Part { scenario: &whole, comparison: &mut comparison, suffix: "" };
-    let findings = Findings { values: &values, ranking: ranking.as_ref(), verdict: &verdict, notes: &[] };
+    let findings = Findings {
+        values: &values,
+        ranking: ranking.as_ref(),
+        verdict: &verdict,
+        notes: &notes,
+        strips: &strips,
+    };
     write(directory.as_mut(), &mut [part], &findings, &args.series, files)?;
 
     let mut out = terminal::stdout();
     if args.json {
-        let printed =
-            LiveResults { summary: comparison.summary, runs: runs.clone(), compared: beside.clone() };
+        let (summary, runs, compared) = (comparison.summary, runs.clone(), beside.clone());
+        let printed = LiveResults { summary, runs, compared, distributions: distributions.clone() };
         serde_json::to_writer_pretty(&mut out, &printed).map_err(io::Error::from)?;
         writeln!(out)?;
     } else {
         print_tables(&mut out, &scenario, &comparison)?;
         print_runs(&mut out, &runs)?;
         print_beside(&mut out, &beside)?;
-        closing(&mut out, directory.as_ref(), &comparison.stand_ins(), &verdict)?;
+        print_distributions(&mut out, &distributions)?;
+        let notes = [comparison.stand_ins(), notes].concat();
+        closing(&mut out, directory.as_ref(), &notes, &verdict)?;
     }
     browser::open(args.open, directory.map(|directory| directory.path(REPORT)).as_deref())?;
-    Ok(exit_code(&runs, &beside))
+    Ok(exit_code(&runs, &beside, &distributions))
 }
 
-fn exit_code(runs: &[LiveRun], beside: &[RunBeside]) -> ExitCode {
+fn exit_code(runs: &[LiveRun], beside: &[RunBeside], distributions: &[DistributionBeside]) -> ExitCode {
     let differs = |one: &Compared| one.agreement == Agreement::Differs;
-    let twice = |run: &LiveRun| run.repeated && !run.inconclusive.is_empty();
-    if beside.iter().any(|run| run.compared.iter().any(differs)) {
+    let told_apart = distributions.iter().any(|one| one.agreement == Agreement::Differs);
+    if told_apart || beside.iter().any(|run| run.compared.iter().any(differs)) {
         ExitCode::FAILURE
-    } else if runs.iter().any(twice) {
+    } else if runs.iter().any(inconclusive::is_final) {
         ExitCode::from(INCONCLUSIVE)
     } else {
         ExitCode::SUCCESS
@@ -115,8 +148,12 @@ fn beside(
 }
 
 /// The records of the runs, and the noise of each conclusive one.
-fn live_files(runs: &[LiveRun], beside: &[RunBeside]) -> Result<Files, Failure> {
-    let record = serde_json::json!({ "runs": runs, "compared": beside });
+fn live_files(
+    runs: &[LiveRun],
+    beside: &[RunBeside],
+    distributions: &[DistributionBeside],
+) -> Result<Files, Failure> {
+    let record = serde_json::json!({ "runs": runs, "compared": beside, "distributions": distributions });
     let mut files = vec![("live.json".to_owned(), json_file(&record)?)];
     for run in runs.iter().filter(|run| run.inconclusive.is_empty()) {
         files.push((format!("host-noise-{}.json", file_name(&run.run)), json_file(&run.noise)?));
@@ -176,10 +213,31 @@ fn print_beside(out: &mut impl Write, beside: &[RunBeside]) -> Result<(), Failur
     Ok(())
 }
 
+fn print_distributions(out: &mut impl Write, distributions: &[DistributionBeside]) -> Result<(), Failure> {
+    if distributions.is_empty() {
+        return Ok(());
+    }
+    let lines = distributions.iter().map(|one| {
+        let DistributionBeside { runs, flow, quantity, real, distance, probability, agreement, .. } = one;
+        vec![
+            runs.clone(),
+            flow.clone(),
+            (*quantity).to_owned(),
+            real.len().to_string(),
+            format!("{distance:.2}"),
+            format!("{probability:.3}"),
+            agreement.name().to_owned(),
+        ]
+    });
+    let head = ["distributions", "flow", "quantity", "real runs", "distance", "probability", "result"];
+    writeln!(out, "{}", table::plain(&head, lines.collect()))?;
+    writeln!(out)?;
+    Ok(())
+}
+
 /// Shows the present run in the bar, which is hidden where standard error is no terminal.
-fn show(bar: &ProgressBar, progress: Progress<'_>) -> bool {
+fn show(bar: &ProgressBar, progress: Progress<'_>) {
     let Progress { run, at, end } = progress;
     let seconds = |time: weir_net::Time| time.nanos() / 1_000_000_000;
     bar.set_message(terminal::printable(&format!("{run}: {} of {} s", seconds(at), seconds(end))));
-    true
 }

@@ -119,10 +119,10 @@ fn rates(trace: &Trace, source: &TraceSource) -> Result<Vec<f64>, Failure> {
     rates_over_time(trace, source.bin).map_err(|error| too_fine(source, error))
 }
 
-/// A shorter trace has no statistics, …
-const SHORTEST: TimeDelta = TimeDelta::from_secs(1);
-/// … nor a longer one.
-const LONGEST: TimeDelta = TimeDelta::from_secs(3600);
+/// Duration below which a trace has no statistics.
+const MIN_DURATION: TimeDelta = TimeDelta::from_secs(1);
+/// Duration above which a trace has no statistics.
+const MAX_DURATION: TimeDelta = TimeDelta::from_secs(3600);
 
 /// Properties of a trace to show.
 struct Facts {
@@ -162,7 +162,7 @@ fn show(args: &TraceShowArgs) -> Result<(), Failure> {
     let trace = open(&args.source)?;
     let rates = rates(&trace, &args.source)?;
     let facts = Facts::of(&trace, &rates, args.source.bin);
-    let has_statistics = (SHORTEST..=LONGEST).contains(&trace.duration());
+    let has_statistics = (MIN_DURATION..=MAX_DURATION).contains(&trace.duration());
     let statistics = has_statistics.then(|| TraceStatistics::of(&trace));
     let mut out = terminal::stdout();
     if args.json {

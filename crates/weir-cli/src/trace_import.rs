@@ -21,7 +21,7 @@ const BIN: TimeDelta = TimeDelta::from_millis(100);
 /// Reads the file, prints its properties, writes the trace and the link's table for a scenario.
 pub(crate) fn import(args: &TraceImportArgs) -> Result<(), Failure> {
     let target = TraceDestination::of(args)?;
-    let imported = read(&args.file, &asked(args)).map_err(|error| {
+    let imported = read(&args.file, &read_options(args)).map_err(|error| {
         Failure::Trace(TraceStoreError::Malformed { path: args.file.display().to_string(), error })
     })?;
     let text = imported
@@ -86,7 +86,7 @@ pub(crate) fn is_same(one: &Path, other: &Path) -> bool {
     one == other || matches!((one.canonicalize(), other.canonicalize()), (Ok(one), Ok(other)) if one == other)
 }
 
-fn asked(args: &TraceImportArgs) -> ReadOptions {
+fn read_options(args: &TraceImportArgs) -> ReadOptions {
     ReadOptions {
         time: args.time.clone(),
         rate: args.rate.clone(),
@@ -143,8 +143,8 @@ fn link(imported: &Imported, target: &TraceDestination) -> String {
 fn print(args: &TraceImportArgs, imported: &Imported, target: &TraceDestination) -> Result<(), Failure> {
     let mut out = terminal::stdout();
     writeln!(out, "{}", terminal::bold(&args.file.display().to_string()))?;
-    for ImportFinding { what, is } in &imported.findings {
-        writeln!(out, "{what:<15} {is}")?;
+    for ImportFinding { subject, statement } in &imported.findings {
+        writeln!(out, "{subject:<15} {statement}")?;
     }
     let (least, most) = extremes(imported);
     writeln!(out, "{:<15} {}", "duration", imported.trace.duration())?;
@@ -162,7 +162,8 @@ fn print(args: &TraceImportArgs, imported: &Imported, target: &TraceDestination)
 }
 
 fn print_json(args: &TraceImportArgs, imported: &Imported, target: &TraceDestination) -> Result<(), Failure> {
-    let finding = |ImportFinding { what, is }: &ImportFinding| json!({ "what": what, "is": is });
+    let finding =
+        |ImportFinding { subject, statement }: &ImportFinding| json!({ "what": subject, "is": statement });
     let (least, most) = extremes(imported);
     let object = json!({
         "file": args.file.display().to_string(),

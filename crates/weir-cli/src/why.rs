@@ -9,7 +9,7 @@ use weir_measure::metrics::RecordedDecision;
 use weir_scenario::registry::Registry;
 use weir_scenario::scenario::Scenario;
 use weir_study::comparison::saved::RecordedRun;
-use weir_study::comparison::why::{Fall, FlowMoment, NoSubject, RecordedFlow};
+use weir_study::comparison::why::{FlowMoment, MissingFlow, RateDecrease, RecordedFlow};
 
 use crate::args::WhyArgs;
 use crate::failure::Failure;
@@ -18,7 +18,7 @@ use crate::table;
 use crate::terminal;
 
 /// Falls that are shown, below a line that names their flow.
-const MOST_FALLS: usize = 4;
+const MAX_DECREASES: usize = 4;
 
 /// Prints the answer to the arguments.
 pub(crate) fn why(args: &WhyArgs, registry: &Registry) -> Result<(), Failure> {
@@ -54,17 +54,17 @@ pub(crate) fn why(args: &WhyArgs, registry: &Registry) -> Result<(), Failure> {
         }
         return Ok(());
     }
-    let falls = subject.falls(MOST_FALLS)?;
+    let decreases = subject.decreases(MAX_DECREASES)?;
     if args.json {
-        let falls = falls.iter().map(|fall| fall_json(fall, &subject)).collect::<Vec<Value>>();
-        return print_json(&mut out, head, "falls", json!(falls));
+        let decreases = decreases.iter().map(|fall| fall_json(fall, &subject)).collect::<Vec<Value>>();
+        return print_json(&mut out, head, "falls", json!(decreases));
     }
-    if falls.is_empty() {
+    if decreases.is_empty() {
         writeln!(out, "{under}: the rate never fell by 2 % or more.")?;
         return Ok(());
     }
     writeln!(out, "{under}: the deepest falls, the deepest first.")?;
-    for fall in &falls {
+    for fall in &decreases {
         writeln!(out, "{}", fall.line(&subject))?;
     }
     Ok(())
@@ -95,7 +95,7 @@ fn recorded(
     store: &TraceStore,
 ) -> Result<RecordedRun, Failure> {
     if seed != scenario.seed {
-        return RecordedRun::again(scenario, controller, seed, store).map_err(Failure::Run);
+        return RecordedRun::rerun(scenario, controller, seed, store).map_err(Failure::Run);
     }
     let directory = folder.directory.clone();
     let again = "run it again, with --series csv";
@@ -109,11 +109,11 @@ fn recorded(
         .map_err(|error| wrong(&directory, &format!("{controller}: {error}")))
 }
 
-fn no_flow(args: &WhyArgs, error: &NoSubject) -> Failure {
+fn no_flow(args: &WhyArgs, error: &MissingFlow) -> Failure {
     let option = args.flow.as_ref().map_or_else(|| "RUN".to_owned(), |name| format!("--flow {name}"));
     let help = match error {
-        NoSubject::Unknown { name, known } => advice(name, known.iter().map(String::as_str)),
-        NoSubject::NoMedia => "name a run with media".to_owned(),
+        MissingFlow::Unknown { name, known } => advice(name, known.iter().map(String::as_str)),
+        MissingFlow::NoMedia => "name a run with media".to_owned(),
     };
     Failure::Option { option, problem: format!("{error}; {help}") }
 }
@@ -141,7 +141,7 @@ fn moment_json(moment: &FlowMoment, subject: &RecordedFlow<'_>) -> Value {
     })
 }
 
-fn fall_json(fall: &Fall, subject: &RecordedFlow<'_>) -> Value {
+fn fall_json(fall: &RateDecrease, subject: &RecordedFlow<'_>) -> Value {
     json!({
         "begins_s": fall.begins.secs_f64(),
         "ends_s": fall.ends.secs_f64(),

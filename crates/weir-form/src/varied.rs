@@ -7,16 +7,16 @@ use std::str::FromStr;
 pub struct Varied {
     /// The key, as after `--set`.
     pub path: String,
-    /// The values of the key …
+    /// The values of the key, in `unit`.
     pub values: Vec<f64>,
-    /// … in this unit; empty of a number.
+    /// The unit of the values; empty if they are plain numbers.
     pub unit: String,
 }
 
 impl FromStr for Varied {
     type Err = String;
 
-    /// `PATH=VALUE,VALUE,…`, numbers with one unit.
+    /// Reads `PATH=VALUE,VALUE,…`, numbers with one unit.
     fn from_str(text: &str) -> Result<Self, String> {
         const USAGE: &str = "write `PATH=VALUE,VALUE`, such as `links.forward.delay=10ms,50ms`";
         let (path, values) = text.rsplit_once('=').ok_or_else(|| format!("`{text}` has no `=`; {USAGE}"))?;

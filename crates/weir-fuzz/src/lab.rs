@@ -1,12 +1,16 @@
 //! Files and command-line values written by users: each is read or refused with a message, and what was read is
 //! written and read the same.
 
+mod calls;
+mod readers;
 mod recordings;
 mod results;
 mod scenarios;
 mod suites;
 mod traces;
 
+pub(crate) use calls::calls;
+pub(crate) use readers::{counters, packets, tables};
 pub(crate) use recordings::run as recordings;
 pub(crate) use results::run as results;
 pub(crate) use scenarios::{scenarios, settings};

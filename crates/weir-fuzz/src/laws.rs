@@ -41,7 +41,7 @@ pub(crate) fn senders(data: &[u8]) {
     let mut life = CheckedSender::new(halves(name, limits).controller, limits);
     let mut calls = Calls::default();
     while !input.is_empty() {
-        life.live(&calls.next(&mut input));
+        life.call(&calls.next(&mut input));
     }
 }
 
@@ -52,7 +52,7 @@ pub(crate) fn receivers(data: &[u8]) {
     let limits = limits(&mut input);
     let mut receiving = Receiving::new(halves(name, limits).receiver, limits);
     while !input.is_empty() {
-        receiving.live(&mut input);
+        receiving.call(&mut input);
     }
     receiving.wait();
 }
@@ -76,7 +76,7 @@ impl Receiving {
     ///
     /// # Panics
     /// If an invariant of every controller fails.
-    pub fn live(&mut self, input: &mut Input<'_>) {
+    pub fn call(&mut self, input: &mut Input<'_>) {
         if input.seldom(64) {
             self.receiver.on_route_changed();
         }

@@ -26,7 +26,7 @@ pub struct FuzzTarget {
 }
 
 /// All targets.
-pub const TARGETS: [FuzzTarget; 15] = [
+pub const TARGETS: [FuzzTarget; 19] = [
     // Bytes that come from the network.
     FuzzTarget { name: "rtp", run: wire::rtp },
     FuzzTarget { name: "rtcp", run: wire::rtcp },
@@ -45,6 +45,10 @@ pub const TARGETS: [FuzzTarget; 15] = [
     FuzzTarget { name: "rows", run: lab::rows },
     FuzzTarget { name: "results", run: lab::results },
     FuzzTarget { name: "recordings", run: lab::recordings },
+    FuzzTarget { name: "calls", run: lab::calls },
+    FuzzTarget { name: "counters", run: lab::counters },
+    FuzzTarget { name: "packets", run: lab::packets },
+    FuzzTarget { name: "tables", run: lab::tables },
 ];
 
 /// Runs the target `name` on `data`.

@@ -46,6 +46,17 @@ impl RunClock {
         Time::from_nanos(if since > 0 { since as u64 } else { 0 })
     }
 
+    /// The time left until `time` of the run, negative if it has passed. Before the start it includes the time until then.
+    #[cfg(target_os = "linux")]
+    pub fn until(self, time: Time) -> TimeDelta {
+        self.left(time, nanos_of(ClockId::CLOCK_MONOTONIC))
+    }
+
+    /// The time left until `time` of the run at `monotonic` ns of CLOCK_MONOTONIC.
+    const fn left(self, time: Time, monotonic: i64) -> TimeDelta {
+        TimeDelta::from_nanos(self.monotonic(time).saturating_sub(monotonic))
+    }
+
     /// CLOCK_MONOTONIC in ns at this time of the run.
     pub const fn monotonic(self, time: Time) -> i64 {
         self.origin.saturating_add_unsigned(time.nanos())
@@ -170,6 +181,9 @@ mod tests {
         assert_eq!(clock.time_of(400), Time::ZERO);
         assert_eq!(clock.monotonic(Time::from_nanos(1_000)), 1_500);
         assert_eq!(clock.monotonic(Time::MAX), i64::MAX);
+        // Before the start, its time zero is yet to come.
+        let left = [100, 500, 700].map(|monotonic| clock.left(Time::ZERO, monotonic).nanos());
+        assert_eq!(left, [400, 0, -200]);
     }
 
     #[test]

@@ -7,9 +7,8 @@ use std::sync::mpsc::sync_channel;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use nix::poll::{PollFd, PollFlags, ppoll};
+use nix::poll::{PollFd, PollFlags};
 use nix::sys::eventfd::{EfdFlags, EventFd};
-use nix::sys::time::TimeSpec;
 use nix::time::ClockId;
 use weir_net::Time;
 use weir_units::TimeDelta;
@@ -17,6 +16,7 @@ use weir_units::TimeDelta;
 use crate::clock::{Reading, RunClock, StampTranslator, nanos_of};
 use crate::emulator::{BufferPool, Emulator, Event, EventKind, Transit};
 use crate::face::{Face, FaceArrival, Received};
+use crate::hosts::wait_for;
 use crate::lateness::Lateness;
 use crate::realtime::{be_exact, be_realtime};
 
@@ -72,8 +72,10 @@ pub struct Driven<L = Vec<Event>> {
     pub inside: u64,
     /// Packets that came to the end of their route, but the system had no room for them.
     pub refused: u64,
-    /// Packets that fit no flow.
+    /// Packets between hosts that fit no flow.
     pub unknown: u64,
+    /// Packets of other sources, or to other destinations.
+    pub foreign: u64,
     /// Packets that were longer than a buffer.
     pub too_long: u64,
     /// Packets that the system dropped before the emulator read them.
@@ -99,6 +101,7 @@ impl<L> Driven<L> {
             inside: 0,
             refused: 0,
             unknown: 0,
+            foreign: 0,
             too_long: 0,
             socket_drops: 0,
             clock_steps: 0,
@@ -110,7 +113,7 @@ impl<L> Driven<L> {
 
     /// Packets lost at the emulator that no link dropped.
     pub fn lost_outside(&self) -> u64 {
-        self.refused + self.too_long + self.socket_drops
+        self.refused + self.too_long + self.socket_drops + self.unknown
     }
 }
 
@@ -241,7 +244,7 @@ impl<F: Face, L: EventLog> Work<F, L> {
             let now = self.clock.now();
             let next = self.emulator.next_event().unwrap_or(Time::MAX).min(self.end);
             let sleep = (next - now).max(TimeDelta::ZERO).min(LONGEST_SLEEP);
-            wait(&mut polled, sleep)?;
+            wait_for(&mut polled, sleep)?;
             if ready(&polled[0]) {
                 break;
             }
@@ -272,7 +275,7 @@ impl<F: Face, L: EventLog> Work<F, L> {
         let now = self.clock.now();
         if now - self.paused > LONGEST_WORK {
             self.paused = now;
-            wait(&mut [], TimeDelta::from_micros(1))?;
+            wait_for(&mut [], TimeDelta::from_micros(1))?;
         }
         Ok(())
     }
@@ -282,10 +285,10 @@ impl<F: Face, L: EventLog> Work<F, L> {
         for _ in 0..BATCH {
             let buffer = self.pool.take();
             let received = self.face.receive(descriptor, self.pool.bytes(buffer).as_mut_slice())?;
-            if let Received::Packet(FaceArrival { route, length, wire_size, ecn, stamp }) = received {
+            if let Received::Packet(FaceArrival { route, length, wire_size, flow, ecn, stamp }) = received {
                 let read = nanos_of(ClockId::CLOCK_MONOTONIC);
                 let at = stamp.map_or(read, |stamp| self.stamps.translate(stamp, read));
-                let packet = Transit { route, buffer, length, wire_size, ecn, number: 0 };
+                let packet = Transit { route, buffer, length, wire_size, ecn, flow, number: 0 };
                 self.emulator.enqueue(self.clock.time_of(at), packet);
                 self.driven.entered += 1;
                 continue;
@@ -293,6 +296,7 @@ impl<F: Face, L: EventLog> Work<F, L> {
             self.pool.release(buffer);
             match received {
                 Received::Unknown => self.driven.unknown += 1,
+                Received::Foreign => self.driven.foreign += 1,
                 Received::TooLong => self.driven.too_long += 1,
                 Received::Packet(_) | Received::Empty => break,
             }
@@ -325,15 +329,6 @@ impl<F: Face, L: EventLog> Work<F, L> {
             }
         }
         Ok(())
-    }
-}
-
-/// Waits until a descriptor is ready, `limit` is over, or a signal has come.
-fn wait(descriptors: &mut [PollFd], limit: TimeDelta) -> io::Result<()> {
-    let limit = TimeSpec::from_duration(Duration::from_nanos(limit.nanos().max(0) as u64));
-    match ppoll(descriptors, Some(limit), None) {
-        Ok(_) | Err(nix::Error::EINTR) => Ok(()),
-        Err(error) => Err(error.into()),
     }
 }
 

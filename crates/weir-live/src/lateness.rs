@@ -55,6 +55,15 @@ impl Lateness {
         TimeDelta::ZERO
     }
 
+    /// The values that occurred, each with its number: one for each bucket, in its middle.
+    pub fn buckets(&self) -> impl Iterator<Item = (TimeDelta, u64)> {
+        self.buckets.iter().enumerate().filter(|(_, count)| **count > 0).map(|(index, &count)| {
+            let first = index.checked_sub(1).map_or(0, |before| largest(before) + 1);
+            let last = largest(index).min(self.max);
+            (TimeDelta::from_nanos((first + last.saturating_sub(first) / 2) as i64), count)
+        })
+    }
+
     /// Median, 99th percentile and maximum, in ms.
     pub fn summary_ms(&self) -> [f64; 3] {
         [self.percentile(0.5), self.percentile(0.99), self.max()].map(TimeDelta::millis_f64)
@@ -117,6 +126,17 @@ mod tests {
         }
         assert_eq!(lateness.max(), TimeDelta::from_millis(1));
         assert_eq!(lateness.count(), 1001);
+    }
+
+    #[test]
+    fn buckets_have_the_values_and_how_often_they_occurred() {
+        let mut lateness = Lateness::default();
+        for nanos in [7, 7, 7, 1_000_000] {
+            lateness.record(TimeDelta::from_nanos(nanos));
+        }
+        let buckets: Vec<_> = lateness.buckets().map(|(late, count)| (late.nanos(), count)).collect();
+        let [(7, 3), (rare, 1)] = buckets[..] else { panic!("{buckets:?}") };
+        assert!((968_000..=1_000_000).contains(&rare), "{rare}");
     }
 
     #[test]

@@ -25,6 +25,8 @@
 //! # Ok::<(), weir_live::emulator::EmulatorError>(())
 //! ```
 
+#[cfg(target_os = "linux")]
+pub mod caller;
 pub mod capabilities;
 pub mod clock;
 pub mod conclusive;
@@ -37,6 +39,8 @@ pub mod emulator;
 pub mod face;
 #[cfg(target_os = "linux")]
 mod hosts;
+#[cfg(target_os = "linux")]
+pub mod interrupts;
 pub mod lateness;
 #[cfg(target_os = "linux")]
 mod log;

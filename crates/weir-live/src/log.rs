@@ -11,7 +11,9 @@ use weir_media::{Breaker, MediaPacket};
 use weir_net::Time;
 use weir_units::{DataRate, TimeDelta};
 use weir_wire::media::MediaHeader;
-use weir_world::{FrameMeta, Monitor, PacketMeta, Side};
+use weir_world::{FrameMeta, Monitor, PacketMeta, Side, TransferMeta};
+
+use crate::report::TcpTrace;
 
 /// Values of signals in the [`HostLog`]: the first, and their number.
 type Values = (u32, u16);
@@ -38,6 +40,7 @@ enum HostEvent {
     Message(Box<(CouplingMessage, Option<Refusal>)>),
     Action(CouplerAction, Option<Aggregate>),
     Completed,
+    Transferred(TransferMeta),
     RtpSent(Box<MediaPacket>),
     RtpArrived(Box<MediaHeader>, Ecn),
     RtcpArrived(Side, Box<[u8]>),
@@ -105,6 +108,19 @@ impl HostLog {
         PastController { snapshot, values: self.values(snapshot.values) }
     }
 
+    /// Adds the connections of the kernel's TCP: their signals and the ends of their transfers.
+    pub(crate) fn add_tcp(&mut self, traces: &[TcpTrace]) {
+        for TcpTrace { flow, started, size, states, completed, .. } in traces {
+            for (now, info) in states.iter().take(if self.wants_signals { usize::MAX } else { 0 }) {
+                self.signals(*now, *flow, Side::Sender, &info.signals());
+            }
+            if let (Some(now), Some(size)) = (*completed, *size) {
+                self.completed(now, *flow);
+                self.transferred(now, *flow, &TransferMeta { started: *started, size });
+            }
+        }
+    }
+
     /// A host sent a packet on `route`.
     pub(crate) fn sent_on(&mut self, route: usize, packet: PacketMeta) {
         self.sent[route].push(packet);
@@ -133,6 +149,7 @@ impl HostLog {
                 monitor.coupler_action(now, flow, action, *aggregate);
             }
             HostEvent::Completed => monitor.completed(now, flow),
+            HostEvent::Transferred(transfer) => monitor.transferred(now, flow, transfer),
             HostEvent::RtpSent(packet) => monitor.rtp_sent(now, flow, packet),
             HostEvent::RtpArrived(header, ecn) => monitor.rtp_arrived(now, flow, header, *ecn),
             HostEvent::RtcpArrived(side, bytes) => monitor.rtcp_arrived(now, flow, *side, bytes),
@@ -215,6 +232,10 @@ impl Monitor for HostLog {
 
     fn completed(&mut self, now: Time, flow: usize) {
         self.push(now, flow, HostEvent::Completed);
+    }
+
+    fn transferred(&mut self, now: Time, flow: usize, transfer: &TransferMeta) {
+        self.push(now, flow, HostEvent::Transferred(*transfer));
     }
 }
 

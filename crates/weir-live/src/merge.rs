@@ -10,8 +10,8 @@ use crate::log::HostLog;
 
 /// Packets between which the packet of an event is looked for, where the system has lost some.
 const LOOK_AHEAD: usize = 64;
-/// Bytes of IPv4 and TCP headers with timestamps.
-const TCP_HEADERS: u32 = 52;
+/// Bytes of IPv4 and TCP headers with timestamps, and of those of IPv6.
+const TCP_HEADERS: [u32; 2] = [52, 72];
 
 /// A route as the merge knows it.
 #[derive(Debug)]
@@ -22,6 +22,8 @@ pub(crate) struct Route {
     pub(crate) from: Side,
     /// Whether the kernel's TCP sends on it: hosts report none of its packets.
     pub(crate) by_kernel: bool,
+    /// Whether its packets are of IPv6.
+    ipv6: bool,
     /// Packets that the host sent, in order.
     pub(crate) sent: Vec<PacketMeta>,
     /// When packets arrived at the host at its end, in order.
@@ -32,18 +34,59 @@ pub(crate) struct Route {
     entered: Vec<PacketMeta>,
     /// Packets delivered so far.
     delivered: usize,
+    /// Packets that entered, and those that the host at the end must have read before it stopped.
+    expected: [usize; 2],
+    /// Packets that were delivered up to the end of the emulator.
+    all_delivered: usize,
 }
 
 impl Route {
-    pub(crate) fn new(flow: usize, from: Side, by_kernel: bool) -> Self {
+    pub(crate) fn new(flow: usize, from: Side, by_kernel: bool, ipv6: bool) -> Self {
         let (sent, arrived, entered) = (Vec::new(), Vec::new(), Vec::new());
-        Self { flow, from, by_kernel, sent, arrived, next: 0, entered, delivered: 0 }
+        Self {
+            flow,
+            from,
+            by_kernel,
+            ipv6,
+            sent,
+            arrived,
+            next: 0,
+            entered,
+            delivered: 0,
+            expected: [0; 2],
+            all_delivered: 0,
+        }
+    }
+
+    /// Counts an event of a packet of the route; the host at its end read every packet delivered until `stopped`.
+    fn count(&mut self, event: &Event, stopped: Time) {
+        let [entered, read] = &mut self.expected;
+        *entered = (*entered).max(event.packet.number as usize + 1);
+        if matches!(event.kind, EventKind::Delivered { .. }) {
+            self.all_delivered += 1;
+            *read += usize::from(event.at <= stopped);
+        }
+    }
+
+    /// Packets that were lost between a host and the emulator, where hosts report theirs.
+    fn lost_outside(&self) -> u64 {
+        if self.by_kernel {
+            return 0;
+        }
+        let [entered, read] = self.expected;
+        (self.sent.len().saturating_sub(entered) + read.saturating_sub(self.arrived.len())) as u64
+    }
+
+    /// Whether places of deliveries and arrivals are the same: no packet was lost on its way to the host.
+    fn is_reliable(&self) -> bool {
+        (self.expected[1]..=self.all_delivered).contains(&self.arrived.len())
     }
 
     /// The packet of this size that enters at `now`.
     fn enter(&mut self, now: Time, wire_size: u32) -> PacketMeta {
         let meta = if self.by_kernel {
-            let payload = if self.from == Side::Sender { wire_size.saturating_sub(TCP_HEADERS) } else { 0 };
+            let headers = TCP_HEADERS[usize::from(self.ipv6)];
+            let payload = if self.from == Side::Sender { wire_size.saturating_sub(headers) } else { 0 };
             packet_meta(now, wire_size, payload, self.from == Side::Receiver)
         } else {
             let ahead = self.sent[self.next.min(self.sent.len())..].iter().take(LOOK_AHEAD);
@@ -78,7 +121,17 @@ enum Entry {
     Host { log: usize, event: usize },
 }
 
-/// Shows a run to `monitor` until `end`.
+/// Packets that were lost between hosts and emulator. Hosts at the ends of routes from senders and from receivers have
+/// read what was delivered until the times `stopped`.
+pub(crate) fn lost_outside(emulator: &[Event], routes: &mut [Route], stopped: [Time; 2]) -> u64 {
+    for event in emulator {
+        let route = &mut routes[event.packet.route as usize];
+        route.count(event, stopped[route.from as usize]);
+    }
+    routes.iter().map(Route::lost_outside).sum()
+}
+
+/// Shows a run to `monitor` until `end`, after its packets were counted by [`lost_outside`].
 pub(crate) fn show(
     end: Time,
     bottlenecks: &[bool],
@@ -88,15 +141,7 @@ pub(crate) fn show(
     monitor: &mut impl Monitor,
 ) {
     // Where the system lost a packet on its way to a host, the places of packets and arrivals differ.
-    let mut delivered = vec![0_usize; routes.len()];
-    for event in emulator {
-        if matches!(event.kind, EventKind::Delivered { .. }) {
-            delivered[event.packet.route as usize] += 1;
-        }
-    }
-    let reliable: Vec<bool> =
-        routes.iter().zip(&delivered).map(|(route, &count)| route.arrived.len() == count).collect();
-
+    let reliable: Vec<bool> = routes.iter().map(Route::is_reliable).collect();
     let mut entries: Vec<(Time, Entry)> = Vec::with_capacity(emulator.len() * 2);
     for (index, route) in routes.iter().enumerate() {
         let sent = route.sent.iter().enumerate();
@@ -167,5 +212,57 @@ fn show_event(event: &Event, bottlenecks: &[bool], routes: &mut [Route], monitor
             }
         }
         EventKind::Delivered { .. } => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use weir_world::Unwatched;
+
+    use super::*;
+    use crate::emulator::Transit;
+
+    fn event(at: u64, number: u32, kind: EventKind) -> Event {
+        let packet = Transit { number, wire_size: 1000, ..Transit::default() };
+        Event { at: Time::from_millis(at), packet, kind }
+    }
+
+    /// A route of `sent` packets, of which `delivered` left the links, one each 10 ms, and `arrived` arrived.
+    fn route(sent: u32, delivered: u32, arrived: usize) -> (Vec<Event>, Route) {
+        let mut route = Route::new(0, Side::Sender, false, false);
+        let at = |number: u32| Time::from_millis(10 * u64::from(number));
+        route.sent = (0..sent).map(|number| packet_meta(at(number), 1000, 900, false)).collect();
+        route.arrived = (0..arrived as u32).map(at).collect();
+        let kind = EventKind::Delivered { wait: TimeDelta::ZERO, marked: false };
+        ((0..delivered).map(|number| event(10 * u64::from(number), number, kind)).collect(), route)
+    }
+
+    #[test]
+    fn a_packet_between_a_host_and_the_emulator_is_lost_outside() {
+        let lost = |sent, delivered, arrived, stopped| {
+            let (events, route) = route(sent, delivered, arrived);
+            let stopped = [Time::from_millis(stopped); 2];
+            lost_outside(&events, &mut [route], stopped)
+        };
+        assert_eq!(lost(5, 5, 5, 1000), 0);
+        // One never entered; one never arrived.
+        assert_eq!(lost(6, 5, 5, 1000), 1);
+        assert_eq!(lost(5, 5, 4, 1000), 1);
+        // The last two are delivered after the host has stopped, which may still read them.
+        assert_eq!([3, 4, 5].map(|arrived| lost(5, 5, arrived, 25)), [0; 3]);
+        assert_eq!(lost(5, 5, 2, 25), 1);
+    }
+
+    #[test]
+    fn arrivals_count_until_the_stop_of_the_host() {
+        let reliable = |arrived, stopped| {
+            let (events, route) = route(5, 5, arrived);
+            let mut routes = [route];
+            lost_outside(&events, &mut routes, [Time::from_millis(stopped); 2]);
+            show(Time::from_millis(1000), &[], &events, &mut routes, &[], &mut Unwatched);
+            routes[0].is_reliable()
+        };
+        assert!(reliable(5, 1000) && reliable(3, 25) && reliable(4, 25));
+        assert!(!reliable(4, 1000) && !reliable(2, 25) && !reliable(6, 1000));
     }
 }

@@ -4,22 +4,22 @@
 
 use std::ffi::CStr;
 use std::fs::{File, OpenOptions, read_to_string};
-use std::io;
+use std::io::{self, Read as _, Seek as _};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, UdpSocket};
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::OpenOptionsExt;
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
 use nix::libc::O_NONBLOCK;
 use nix::sched::{CloneFlags, setns, unshare};
 
+use crate::face::MTU;
 use crate::sys;
 
 /// Name of the TUN device in its namespace.
 const DEVICE: &CStr = c"weir0";
-/// Largest packet of the TUN device.
-pub const MTU: u16 = 1500;
 /// Packets that a TUN device holds until they are read.
 const QUEUE: u16 = 10_000;
 /// Time within which an address of IPv6 must be usable.
@@ -32,6 +32,8 @@ const TUN_PATH: &str = "/dev/net/tun";
 #[derive(Debug)]
 pub struct Namespace {
     handle: File,
+    /// Counters of its devices, which stay readable without any right.
+    counters: Mutex<File>,
     device: OwnedFd,
     ipv4: Ipv4Addr,
     ipv6: Option<Ipv6Addr>,
@@ -73,14 +75,15 @@ impl Namespace {
         let ipv4 = Ipv4Addr::new(10, 84, number, 1);
         let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0))?;
         sys::bring_up(&socket, c"lo")?;
-        sys::set_mtu(&socket, DEVICE, MTU)?;
+        sys::set_mtu(&socket, DEVICE, MTU as u16)?;
         sys::set_queue_length(&socket, DEVICE, QUEUE)?;
         sys::add_ipv4(&socket, DEVICE, ipv4, 16)?;
         sys::bring_up(&socket, DEVICE)?;
 
         let ipv6 = Ipv6Addr::new(0xfd84, 0, 0, 0, 0, 0, u16::from(number), 1);
         let ipv6 = add_ipv6(ipv6)?.then_some(ipv6);
-        Ok(Self { handle, device, ipv4, ipv6 })
+        let counters = Mutex::new(File::open("/proc/thread-self/net/dev")?);
+        Ok(Self { handle, counters, device, ipv4, ipv6 })
     }
 
     /// Address of IPv4.
@@ -130,7 +133,10 @@ impl Namespace {
     /// # Errors
     /// If the counters cannot be read.
     pub fn drops(&self) -> io::Result<u64> {
-        let counters = self.enter(|| read_to_string("/proc/thread-self/net/dev"))?;
+        let mut counters = String::new();
+        let mut file = self.counters.lock().unwrap_or_else(PoisonError::into_inner);
+        file.rewind()?;
+        file.read_to_string(&mut counters)?;
         let line = counters.lines().find_map(|line| {
             let (name, counters) = line.split_once(':')?;
             (name.trim().as_bytes() == DEVICE.to_bytes()).then_some(counters)

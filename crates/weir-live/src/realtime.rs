@@ -50,6 +50,16 @@ pub fn be_realtime(priority: u8) -> io::Result<()> {
     }
 }
 
+/// Raises the limit of open files to what the process may have: a socket and a duplicate for each end of many flows.
+pub fn allow_many_files() {
+    if let Ok((soft, hard)) = getrlimit(Resource::RLIMIT_NOFILE)
+        && soft < hard
+    {
+        // The present limit may suffice; if not, the call that misses a descriptor says so.
+        let _as_it_was = setrlimit(Resource::RLIMIT_NOFILE, hard, hard);
+    }
+}
+
 /// Lateness of the wake-ups of a thread that has the highest priority and no work, once a millisecond for `duration`: what the machine
 /// itself adds to each run beside it.
 ///
@@ -70,4 +80,16 @@ pub fn measure_idle_lateness(duration: Duration) -> io::Result<Lateness> {
         due = woken.max(due) + CONTROL_INTERVAL;
     }
     Ok(lateness)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_limit_of_files_becomes_the_hard_one() {
+        let (_, hard) = getrlimit(Resource::RLIMIT_NOFILE).unwrap();
+        allow_many_files();
+        assert_eq!(getrlimit(Resource::RLIMIT_NOFILE).unwrap(), (hard, hard));
+    }
 }

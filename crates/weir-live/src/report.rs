@@ -3,7 +3,8 @@
 use std::io;
 
 use weir_net::Time;
-use weir_units::TimeDelta;
+use weir_units::{DataSize, TimeDelta};
+use weir_world::tcp::TCP_SIGNALS;
 use weir_world::{RunSpec, Traffic};
 
 use crate::NEEDS_LINUX;
@@ -104,8 +105,10 @@ pub struct PacketCounts {
     pub inside: u64,
     /// Lost outside of the links.
     pub lost_outside: u64,
-    /// Of no flow.
+    /// Packets of no known flow.
     pub unknown: u64,
+    /// Of other sources or to other destinations; they are ignored.
+    pub foreign: u64,
 }
 
 /// The result of a run.
@@ -115,12 +118,20 @@ pub struct LiveReport<M> {
     pub monitor: M,
     /// The face.
     pub face: FaceKind,
+    /// The time of the run when it ended: that of its description, or earlier if it was stopped.
+    pub ended: Time,
     /// Packets by their fate.
     pub packets: PacketCounts,
     /// Lateness of the emulator's deliveries.
     pub emulator: Lateness,
-    /// Lateness of the hosts' timers at the senders.
+    /// Lateness of the senders: of their timers, and of reading reports.
     pub senders: Lateness,
+    /// Lateness of the receivers' timers.
+    pub receivers: Lateness,
+    /// Steps of the wall clock.
+    pub clock_steps: u64,
+    /// Receive stamps that were discarded in favour of the time of reading.
+    pub stamps_discarded: u64,
     /// Processor time of the emulator.
     pub emulator_cpu: TimeDelta,
     /// Why the run is inconclusive; empty for a conclusive run.
@@ -136,11 +147,17 @@ pub struct LiveReport<M> {
 pub struct TcpTrace {
     /// Index of the flow.
     pub flow: usize,
+    /// When the connection was opened.
+    pub started: Time,
+    /// Bytes of the transfer, if it has an end.
+    pub size: Option<DataSize>,
     /// The state at the sender, each 100 ms.
     pub states: Vec<(Time, TcpInfo)>,
     /// Bytes that the receiver has read.
     pub received: u64,
     /// When the whole transfer had arrived, if it has an end.
+    pub arrived: Option<Time>,
+    /// When the whole transfer was acknowledged, if it has an end.
     pub completed: Option<Time>,
 }
 
@@ -167,4 +184,16 @@ pub struct TcpInfo {
     pub unsent: u32,
     /// Segments delivered with "congestion experienced".
     pub marked: u32,
+}
+
+impl TcpInfo {
+    /// Values of [`TCP_SIGNALS`]. The kernel tells the smoothed round-trip time alone.
+    pub fn signals(&self) -> [f64; TCP_SIGNALS.len()] {
+        // The kernel's largest number stands for no threshold.
+        let threshold =
+            if self.threshold >= i32::MAX as u32 { f64::INFINITY } else { f64::from(self.threshold) };
+        // One byte more than the data is acknowledged, that of the handshake.
+        let acked = self.acked.saturating_sub(1);
+        [f64::from(self.window), threshold, self.rtt.millis_f64(), acked as f64]
+    }
 }

@@ -183,9 +183,11 @@ unsafe fn first_process(user: Option<(u32, u32)>) -> io::Result<()> {
         // A process list of its own. Without the right to mount one the program sees that of the machine.
         if libc::unshare(libc::CLONE_NEWNS) == 0 {
             let (root, proc) = (c"/".as_ptr(), c"proc".as_ptr());
-            libc::mount(null(), root, null(), libc::MS_REC | libc::MS_PRIVATE, null());
-            let flags = libc::MS_NOSUID | libc::MS_NODEV | libc::MS_NOEXEC;
-            libc::mount(proc, c"/proc".as_ptr(), proc, flags, null());
+            // A mount that other namespaces share would replace their process list, too.
+            if libc::mount(null(), root, null(), libc::MS_REC | libc::MS_PRIVATE, null()) == 0 {
+                let flags = libc::MS_NOSUID | libc::MS_NODEV | libc::MS_NOEXEC;
+                libc::mount(proc, c"/proc".as_ptr(), proc, flags, null());
+            }
         }
         if let Some((uid, gid)) = user {
             checked(libc::setgroups(0, null()))?;

@@ -1,4 +1,5 @@
-//! Audio beside the video: packets of one size at one distance, which the controller counts and does not steer.
+//! Audio beside the video: packets of one size at a fixed interval. The controller counts their bytes and does not
+//! set their rate.
 
 use weir_cc::SendTime;
 use weir_units::{DataRate, DataSize, TimeDelta};
@@ -20,17 +21,17 @@ impl Default for AudioConfig {
 }
 
 impl AudioConfig {
-    /// Payload of a packet: what the rate makes in an interval, in whole bytes.
+    /// Payload of a packet: the rate times the interval, in whole bytes.
     pub fn payload(&self) -> DataSize {
         let bytes = self.rate.bps_f64() * self.interval.secs_f64() / 8.0;
         DataSize::from_bytes_f64(bytes.round().max(1.0))
     }
 }
 
-/// Packets up to this many intervals late are still sent; later ones are skipped.
-const MOST_LATE_PACKETS: i64 = 2;
+/// Largest lateness, in intervals, at which a packet is still sent; later packets are skipped.
+const MAX_LATE_PACKETS: i64 = 2;
 
-/// When the next audio packet leaves.
+/// Schedule of the audio packets.
 #[derive(Debug)]
 pub(crate) struct AudioSource {
     config: AudioConfig,
@@ -61,7 +62,7 @@ impl AudioSource {
             return None;
         }
         let late = (now - self.due).nanos() / self.config.interval.nanos().max(1);
-        if late > MOST_LATE_PACKETS {
+        if late > MAX_LATE_PACKETS {
             self.due += self.config.interval * late;
         }
         let recorded = self.due;

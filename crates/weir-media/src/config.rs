@@ -14,7 +14,7 @@ pub const VIDEO_CLOCK_HZ: u64 = 90_000;
 /// Ticks per second of the media clock of audio (RFC 7587 §4.1).
 pub const AUDIO_CLOCK_HZ: u64 = 48_000;
 
-/// A media flow: encoder, packets, RTCP.
+/// Configuration of a media flow: encoder, packets and RTCP.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MediaConfig {
     /// Bounds and start of the rate.

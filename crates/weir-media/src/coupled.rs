@@ -1,4 +1,4 @@
-//! A flow of a session, as seen by its coupler.
+//! Connection of a flow of a session with its coupler.
 
 use weir_cc::coupled::{CouplerAction, CouplingMessage, Demand, FlowId, FlowParameters, Membership};
 use weir_cc::{AllocatedRate, RateLimits, SendTime};
@@ -8,22 +8,23 @@ use crate::config::MediaConfig;
 use crate::guard::Alarm;
 use crate::session::{Output, Session};
 
-/// Desired rate `DR` that a flow reports (RFC 8699 §5.2).
+/// Rule for the desired rate `DR` that a flow reports (RFC 8699 §5.2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum DesiredRate {
     /// No desired rate: the flow takes any rate that it is allocated.
     Unlimited,
-    /// The upper bound of its rate.
+    /// The upper bound of the flow's rate limits.
     #[default]
     Limits,
-    /// The same; while the flow sends clearly less than its rate, 1.5 times its sending rate.
+    /// The upper bound of the rate limits, or 1.5 times the sending rate while the flow sends clearly less than its
+    /// rate.
     Measured,
 }
 
 /// Time for which reports must agree before a flow joins again that was withdrawn for contradictory reports.
-const AGREED: TimeDelta = TimeDelta::from_secs(30);
+const AGREEMENT_TIME: TimeDelta = TimeDelta::from_secs(30);
 
-/// Whether the reports on a flow agree, and since when.
+/// Whether the reports on a flow agree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ReportAgreement {
     /// The flow is coupled.
@@ -53,7 +54,7 @@ pub struct CoupledFlow {
     paused: bool,
     standing: ReportAgreement,
     /// Time of the last feedback, as of the last decision.
-    heard_at: Option<SendTime>,
+    feedback_at: Option<SendTime>,
 }
 
 impl CoupledFlow {
@@ -72,7 +73,7 @@ impl CoupledFlow {
             begun: false,
             paused: false,
             standing: ReportAgreement::Coupled,
-            heard_at: None,
+            feedback_at: None,
         }
     }
 
@@ -81,7 +82,7 @@ impl CoupledFlow {
         self.id
     }
 
-    /// The flow begins, if it has not: it joins with the start rate of its controller.
+    /// Couples the flow when it begins, unless it has begun. The flow joins with the start rate of its controller.
     pub fn begin(&mut self, now: SendTime, session: &Session) -> Option<CouplingMessage> {
         let target = session.flow(self.id)?.target();
         if self.standing != ReportAgreement::Coupled {
@@ -92,13 +93,14 @@ impl CoupledFlow {
         first.then(|| self.membership.join(now, rate, rate, target.window))
     }
 
-    /// The flow was paused: others take its share. A flow that is not coupled sends no message.
+    /// Withdraws the flow from its coupling during a pause, so that others take its share. A flow that is not coupled
+    /// sends no message.
     pub fn pause(&mut self) -> Option<CouplingMessage> {
         self.paused = true;
         self.membership.pause()
     }
 
-    /// The flow goes on after a pause: at its start rate, as others have its share by now.
+    /// Couples the flow again after a pause, at its start rate, as others have its share by then.
     pub fn resume(&mut self, now: SendTime, session: &Session) -> Option<CouplingMessage> {
         self.paused = false;
         if self.standing != ReportAgreement::Coupled {
@@ -114,7 +116,7 @@ impl CoupledFlow {
         self.membership.set_parameters(FlowParameters { priority, ..*self.membership.parameters() })
     }
 
-    /// The flow has ended.
+    /// Withdraws the flow when it has ended.
     pub fn leave(&mut self) -> Option<CouplingMessage> {
         self.membership.leave()
     }
@@ -133,7 +135,7 @@ impl CoupledFlow {
                     let (rate, window) = (decision.rate, sender.target().window);
                     return [Some(self.membership.join(now, rate, rate, window)), None];
                 }
-                if sender.heard_at() != core::mem::replace(&mut self.heard_at, sender.heard_at()) {
+                if sender.heard_at() != core::mem::replace(&mut self.feedback_at, sender.heard_at()) {
                     self.membership.on_feedback();
                 }
                 let parameters_message = (self.desired == DesiredRate::Measured).then(|| {
@@ -173,8 +175,8 @@ impl CoupledFlow {
 
     /// Whether the flow, which is not coupled now, joins again.
     fn may_join_again(&mut self, now: SendTime) -> bool {
-        let may =
-            matches!(self.standing, ReportAgreement::Agreed(since) if now - since >= AGREED) && !self.paused;
+        let may = matches!(self.standing, ReportAgreement::Agreed(since) if now - since >= AGREEMENT_TIME)
+            && !self.paused;
         if may {
             self.standing = ReportAgreement::Coupled;
         }
@@ -197,8 +199,8 @@ impl CoupledFlow {
         self.membership.next_timeout()
     }
 
-    /// The coupler has not answered in time: the flow goes on at a lower rate, or uncoupled. Returns the rate that the
-    /// controller took, if there was one to take.
+    /// Continues the flow at a lower rate, or uncoupled, where the coupler has not answered in time. Returns the rate
+    /// that the controller took, if there was one to take.
     pub fn on_timeout(&mut self, now: SendTime, session: &mut Session) -> Option<DataRate> {
         let share = self.membership.on_timeout(now);
         self.apply_allocation(now, share, session)

@@ -56,11 +56,11 @@ impl BottleneckDetection {
     }
 }
 
-/// Maximum lateness of a report in intervals, relative to the one with the least delay.
-const MOST_LATE: u64 = 8;
+/// Largest lateness of a report in intervals, relative to the one with the least delay.
+const MAX_LATE: u64 = 8;
 /// Intervals by which an honest report may be ahead of the sender's clock, because it had less delay than all before
 /// it. The reader skips such a report without counting it as refused.
-const HONEST: u64 = 1;
+const HONEST_LEAD: u64 = 1;
 
 /// Reads reports of statistics.
 ///
@@ -117,13 +117,13 @@ impl StatisticsReader {
         let ended = u64::try_from(ended).unwrap_or(0);
         let (theirs, ours) = *self.anchor.get_or_insert((number, ended));
         let counted = ours.saturating_add(number).saturating_sub(theirs);
-        if (ended.saturating_sub(MOST_LATE)..=ended).contains(&counted) {
+        if (ended.saturating_sub(MAX_LATE)..=ended).contains(&counted) {
             return Some(counted);
         }
         // The receiver's estimate of the sender's clock has jumped, or the report that set the anchor was late and this
         // one less so.
         self.anchor = Some((number, ended));
-        self.refused += u64::from(counted > ended.saturating_add(HONEST));
+        self.refused += u64::from(counted > ended.saturating_add(HONEST_LEAD));
         (counted < ended).then_some(ended)
     }
 }

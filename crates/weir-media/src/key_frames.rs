@@ -25,7 +25,7 @@ pub(crate) struct KeyFrameRequests {
     needed_from: u64,
     /// Number of the first packet of the last key frame.
     began: Option<u64>,
-    asked: Option<ArrivalTime>,
+    requested_at: Option<ArrivalTime>,
     due: bool,
 }
 
@@ -38,7 +38,7 @@ impl KeyFrameRequests {
             ahead: 0,
             needed_from: 0,
             began: None,
-            asked: None,
+            requested_at: None,
             due: false,
         }
     }
@@ -52,7 +52,9 @@ impl KeyFrameRequests {
         self.see(number);
         let broken = self.began.is_none_or(|began| began < self.needed_from);
         // A clock that was set back must not suppress requests.
-        let rested = self.asked.is_none_or(|asked| now - asked >= self.interval || now < asked);
+        let rested = self
+            .requested_at
+            .is_none_or(|requested_at| now - requested_at >= self.interval || now < requested_at);
         self.due = broken && rested;
     }
 
@@ -60,7 +62,7 @@ impl KeyFrameRequests {
     pub(crate) fn poll(&mut self, now: ArrivalTime) -> bool {
         let due = std::mem::take(&mut self.due);
         if due {
-            self.asked = Some(now);
+            self.requested_at = Some(now);
         }
         due
     }
@@ -116,21 +118,21 @@ mod tests {
     }
 
     /// Packets arrive 10 ms apart from `from` on. Returns the times of the key frame requests.
-    fn asked(
+    fn requested_at(
         requests: &mut KeyFrameRequests,
         from: i64,
         packets: impl IntoIterator<Item = (u16, Option<FrameMarking>)>,
     ) -> Vec<i64> {
-        let mut asked = Vec::new();
+        let mut requested_at = Vec::new();
         for (at, (sequence, marking)) in (0..).map(|n| from + 10 * n).zip(packets) {
             let now = ArrivalTime::from_millis(at);
             requests.on_packet(now, sequence, marking);
             if requests.poll(now) {
-                asked.push(at);
+                requested_at.push(at);
             }
             assert!(!requests.poll(now), "once");
         }
-        asked
+        requested_at
     }
 
     fn deltas(numbers: impl IntoIterator<Item = u16>) -> Vec<(u16, Option<FrameMarking>)> {
@@ -140,52 +142,52 @@ mod tests {
     #[test]
     fn a_loss_is_told_three_packets_later_and_again_each_interval() {
         let mut r = requests();
-        assert_eq!(asked(&mut r, 0, [(0, KEY), (1, REST_OF_KEY)]), NEVER);
+        assert_eq!(requested_at(&mut r, 0, [(0, KEY), (1, REST_OF_KEY)]), NEVER);
         // 2 is missing: 3, 4 and 5 come at 20, 30 and 40 ms; after 340 ms and 640 ms nothing has changed.
-        assert_eq!(asked(&mut r, 20, deltas(3..80)), [40, 340, 640]);
+        assert_eq!(requested_at(&mut r, 20, deltas(3..80)), [40, 340, 640]);
         // The key frame begins at 80: no more requests, until the next loss, 92, seen when 95 comes.
-        assert_eq!(asked(&mut r, 2000, [(80, KEY), (81, REST_OF_KEY)]), NEVER);
-        assert_eq!(asked(&mut r, 2020, deltas((82..92).chain(93..100))), [2140]);
+        assert_eq!(requested_at(&mut r, 2000, [(80, KEY), (81, REST_OF_KEY)]), NEVER);
+        assert_eq!(requested_at(&mut r, 2020, deltas((82..92).chain(93..100))), [2140]);
     }
 
     #[test]
     fn packets_out_of_order_break_nothing_unless_they_are_three_late() {
         let mut r = requests();
         let numbers = [1, 3, 2, 6, 5, 4, 7];
-        assert_eq!(asked(&mut r, 0, [(0, KEY)].into_iter().chain(deltas(numbers))), NEVER);
+        assert_eq!(requested_at(&mut r, 0, [(0, KEY)].into_iter().chain(deltas(numbers))), NEVER);
         // 8 comes after 9, 10 and 11.
-        assert_eq!(asked(&mut r, 100, deltas([9, 10, 11, 8])), [120]);
+        assert_eq!(requested_at(&mut r, 100, deltas([9, 10, 11, 8])), [120]);
     }
 
     #[test]
     fn a_key_frame_that_lost_a_packet_repairs_nothing() {
         let mut r = requests();
-        assert_eq!(asked(&mut r, 0, [(0, KEY), (2, REST_OF_KEY), (3, DELTA), (4, DELTA)]), [30]);
+        assert_eq!(requested_at(&mut r, 0, [(0, KEY), (2, REST_OF_KEY), (3, DELTA), (4, DELTA)]), [30]);
         // The first packet of the next one is lost: its rest begins no key frame.
-        assert_eq!(asked(&mut r, 400, [(6, REST_OF_KEY), (7, DELTA)]), [400]);
+        assert_eq!(requested_at(&mut r, 400, [(6, REST_OF_KEY), (7, DELTA)]), [400]);
         // A key frame that came before a loss was noticed is good if the loss was before it.
-        assert_eq!(asked(&mut r, 800, [(9, KEY), (10, REST_OF_KEY), (11, DELTA), (12, DELTA)]), NEVER);
+        assert_eq!(requested_at(&mut r, 800, [(9, KEY), (10, REST_OF_KEY), (11, DELTA), (12, DELTA)]), NEVER);
     }
 
     #[test]
     fn without_a_key_frame_at_the_beginning_one_is_asked_for() {
-        assert_eq!(asked(&mut requests(), 0, deltas(0..3)), [0]);
+        assert_eq!(requested_at(&mut requests(), 0, deltas(0..3)), [0]);
     }
 
     #[test]
     fn a_leap_of_the_numbers_loses_all_between_and_the_circle_is_no_leap() {
         let mut r = requests();
-        assert_eq!(asked(&mut r, 0, [(65_534, KEY), (65_535, DELTA), (0, DELTA), (1, DELTA)]), NEVER);
+        assert_eq!(requested_at(&mut r, 0, [(65_534, KEY), (65_535, DELTA), (0, DELTA), (1, DELTA)]), NEVER);
         // 64 are missing; then 132 are, more than are kept track of.
-        assert_eq!(asked(&mut r, 100, deltas([66, 67])), [100]);
-        assert_eq!(asked(&mut r, 500, deltas([200, 201])), [500]);
-        assert_eq!(asked(&mut r, 900, [(202, KEY), (203, DELTA)]), NEVER);
+        assert_eq!(requested_at(&mut r, 100, deltas([66, 67])), [100]);
+        assert_eq!(requested_at(&mut r, 500, deltas([200, 201])), [500]);
+        assert_eq!(requested_at(&mut r, 900, [(202, KEY), (203, DELTA)]), NEVER);
     }
 
     #[test]
     fn a_key_frame_behind_a_leap_is_whole() {
         let mut r = requests();
-        assert_eq!(asked(&mut r, 0, [(0, KEY), (1, DELTA)]), NEVER);
-        assert_eq!(asked(&mut r, 500, [(500, KEY)].into_iter().chain(deltas(501..520))), NEVER);
+        assert_eq!(requested_at(&mut r, 0, [(0, KEY), (1, DELTA)]), NEVER);
+        assert_eq!(requested_at(&mut r, 500, [(500, KEY)].into_iter().chain(deltas(501..520))), NEVER);
     }
 }

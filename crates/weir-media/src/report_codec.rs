@@ -132,8 +132,7 @@ fn write_report(report: &Report<'_>, ssrc: u32, sources: Sources, out: &mut [u8]
 /// Converts `message`, if it is a report that can be read without packet numbers and without earlier reports.
 pub(crate) fn report_of(message: &Message<'_>) -> Option<Report<'static>> {
     match message {
-        // A REMB becomes a rate that bounds the controller.
-        Message::Remb(remb) => Some(Report::Ceiling(DataRate::from_bps(remb.bitrate))),
+        Message::Remb(remb) => Some(ceiling(remb)),
         Message::Nada(report) => Some(nada_report(report)),
         Message::Dccc(report) => Some(dccc_report(report)),
         Message::Tfrc(report) => Some(tfrc_report(report)),
@@ -141,6 +140,11 @@ pub(crate) fn report_of(message: &Message<'_>) -> Option<Report<'static>> {
         Message::Own(report) => own_report(report),
         _ => None,
     }
+}
+
+/// Here a REMB becomes a rate that bounds the controller.
+const fn ceiling(remb: &Remb<'_>) -> Report<'static> {
+    Report::Ceiling(DataRate::from_bps(remb.bitrate))
 }
 
 fn block(report: &ReceptionReport, source: u32) -> ReportBlock {

@@ -1,7 +1,7 @@
 //! The RTP streams of a flow: video, and audio beside it under the same controller. Each has a source identifier,
 //! sequence numbers and a media clock of its own; the history numbers the packets of both.
 
-use weir_cc::{LossReports, ReceptionReport, SendTime};
+use weir_cc::{ReceiverReportTracker, ReceptionReport, SendTime};
 use weir_wire::ntp::NtpTime;
 use weir_wire::rtcp::{ReportBlock, SenderInfo, SenderReport};
 
@@ -32,7 +32,7 @@ struct Stream {
     packets: u32,
     octets: u32,
     /// Totals of the reports on the stream.
-    totals: LossReports,
+    totals: ReceiverReportTracker,
 }
 
 impl SenderStreams {
@@ -302,7 +302,7 @@ mod tests {
             vec![audio(0, 3, 89)],
             vec![video(0, 15, 299), audio(0, 4, 119)],
         ];
-        let mut losses = LossReports::NONE;
+        let mut losses = ReceiverReportTracker::NONE;
         let increments = reports.map(|blocks| {
             let (_, lost, highest) = received(&mut streams, &blocks).unwrap();
             losses.on_report(highest, lost).unwrap()

@@ -34,9 +34,9 @@ pub(crate) struct Active<P, Q> {
     packets: Vec<Option<P>>,
     queue: Q,
     state: State,
-    /// Time of the next change without a call; [`NEVER`] if it does not.
+    /// Time of the next change without a call; [`NEVER`] if there is none.
     due: u64,
-    way: OnwardPath,
+    onward: OnwardPath,
     loss: Option<LossSource>,
     /// The latest time given.
     now: u64,
@@ -71,7 +71,7 @@ struct OnwardPath {
     order: Order,
     /// Whether a packet may come out before one that was sent earlier.
     overtakes: bool,
-    /// Exits of the latest packet, by flow or of all.
+    /// Exits of the latest packets of each flow.
     last_of_flow: PerFlow<Last>,
     last: Last,
     /// Jitter of the packet sent last.
@@ -94,8 +94,8 @@ struct Flying {
 }
 
 impl<P: Packet, Q: WaitingPackets> Active<P, Q> {
-    /// An idle link by a description that is valid.
-    /// `queue` makes its queue, before a server of the given rate and with a generator of its own.
+    /// Creates an idle link from a valid description. `queue` makes its queue, before a server of the given rate and
+    /// with a generator of its own.
     pub(crate) fn new(config: &LinkConfig, seed: u64, queue: impl FnOnce(DataRate, Pcg64) -> Q) -> Self {
         let streams = RandomStreams::new(seed);
         let jitter = JitterSource::new(
@@ -103,7 +103,7 @@ impl<P: Packet, Q: WaitingPackets> Active<P, Q> {
             ExtraDelay::of(config.least_delay(), config.delay, &config.changes),
             streams.jitter,
         );
-        let way = OnwardPath {
+        let onward = OnwardPath {
             delay: nanos(config.least_delay()),
             order: config.order,
             overtakes: config.order != Order::Link && jitter.is_some(),
@@ -122,7 +122,7 @@ impl<P: Packet, Q: WaitingPackets> Active<P, Q> {
             queue: queue(config.service.nominal_rate(), streams.queue),
             state: State::Idle,
             due: NEVER,
-            way,
+            onward,
             loss: LossSource::new(config.loss, schedule(&config.changes, |change| change.loss), streams.loss),
             now: 0,
         }
@@ -203,12 +203,12 @@ impl<P: Packet, Q: WaitingPackets> Active<P, Q> {
         if self.records.has_dropped() {
             return self.now;
         }
-        let exit = self.way.flying.front().map_or(NEVER, |first| first.exit);
+        let exit = self.onward.flying.front().map_or(NEVER, |first| first.exit);
         exit.min(self.next_decision(exit))
     }
 
-    /// When the server makes a decision by which a packet could leave the link before `exit`, dropped or ahead of
-    /// others; [`NEVER`] if it does not.
+    /// Time at which the server next makes a decision by which a packet could leave the link before `exit`, dropped
+    /// or ahead of others; [`NEVER`] if there is none.
     #[inline]
     fn next_decision(&self, exit: u64) -> u64 {
         match self.state {
@@ -216,7 +216,7 @@ impl<P: Packet, Q: WaitingPackets> Active<P, Q> {
             State::Opens(_) => self.due,
             State::Serves(_) => {
                 let waits = self.records.waiting() > 0;
-                let matters = waits && (self.way.overtakes || self.queue.may_drop(self.due, exit));
+                let matters = waits && (self.onward.overtakes || self.queue.may_drop(self.due, exit));
                 if matters { self.due } else { NEVER }
             }
         }
@@ -245,11 +245,11 @@ impl<P: Packet, Q: WaitingPackets> Active<P, Q> {
     /// The next packet at the far end and its fate.
     #[inline]
     fn arrive(&mut self) -> Option<(u32, Fate)> {
-        let &Flying { exit, place } = self.way.flying.front()?;
+        let &Flying { exit, place } = self.onward.flying.front()?;
         if exit > self.now {
             return None;
         }
-        self.way.flying.pop_front();
+        self.onward.flying.pop_front();
         let record = &mut self.records[place];
         if self.limits.mark_above.is_some_and(|above| span(record.wait) > above) {
             record.mark();
@@ -269,7 +269,7 @@ impl<P: Packet, Q: WaitingPackets> Active<P, Q> {
             serving.slot = server.finish(record.arrival, self.now, serving.left, work(record.size));
             record.wait = serving.slot.wait;
             free_at = serving.slot.departure;
-            self.way.resend(serving.place, free_at, &self.records);
+            self.onward.resend(serving.place, free_at, &self.records);
             self.due = free_at;
         }
         self.server = Server::constant(server, free_at);
@@ -300,10 +300,10 @@ impl<P: Packet, Q: WaitingPackets> Active<P, Q> {
     }
 
     pub(crate) fn propagation(&self) -> TimeDelta {
-        span(self.way.delay)
+        span(self.onward.delay)
     }
 
-    /// Time passes: services end, and each time the server fetches the next packet.
+    /// Advances the time: services end, and each time the server fetches the next packet.
     #[inline]
     fn advance(&mut self, now: u64) {
         self.now = now;
@@ -333,7 +333,7 @@ impl<P: Packet, Q: WaitingPackets> Active<P, Q> {
         }
     }
 
-    /// The server is free: computes when it can begin with the waiting packets.
+    /// Computes when the free server can begin with the waiting packets.
     #[inline]
     fn open(&mut self) {
         if self.records.waiting() == 0 {
@@ -368,7 +368,7 @@ impl<P: Packet, Q: WaitingPackets> Active<P, Q> {
         self.server.take(&slot);
         record.wait = slot.wait;
         self.enter(State::Serves(Serving { place, slot, since: opening.start, left: work(size) }));
-        self.way.send(place, slot.departure, &self.records);
+        self.onward.send(place, slot.departure, &self.records);
         true
     }
 
@@ -388,7 +388,7 @@ impl<P: Packet, Q: WaitingPackets> Active<P, Q> {
         left_of(&self.server, serving, self.now) / NANOBITS_PER_BYTE
     }
 
-    /// Why a packet of `size` bytes must not enter the queue.
+    /// Reason for which a packet of `size` bytes must not enter the queue, or `None`.
     #[inline]
     fn refusal(&mut self, size: u32) -> Option<DropReason> {
         let free = self.limits.in_service == InService::Free;
@@ -419,7 +419,7 @@ fn left_of(server: &Server, serving: &Serving, now: u64) -> u64 {
 }
 
 impl OnwardPath {
-    /// A packet is served, its last bit at `departure`.
+    /// Takes in a packet that is served, with its last bit at `departure`.
     #[inline]
     fn send(&mut self, place: u32, departure: u64, records: &Records) {
         self.last_jitter = self.jitter.as_mut().map_or(0, |source| source.delay(departure));
@@ -445,7 +445,7 @@ impl OnwardPath {
         }
     }
 
-    /// When the packet sent last would come out if it need not stay behind others.
+    /// Time at which the packet sent last would come out if it need not stay behind others.
     #[inline]
     fn undisturbed(&self, departure: u64) -> u64 {
         departure.saturating_add(self.delay).saturating_add(self.last_jitter)

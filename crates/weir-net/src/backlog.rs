@@ -15,13 +15,13 @@ pub struct Backlog {
     pub bytes: DataSize,
 }
 
-/// Bytes a packet counts with.
+/// Bytes that a packet counts as; at least one.
 #[inline]
 pub(crate) fn size_of(packet: &impl Packet) -> u32 {
     packet.wire_size().max(1)
 }
 
-/// Nanoseconds as a span; values out of its range saturate.
+/// Nanoseconds as a time span; values out of its range saturate.
 #[inline]
 pub(crate) fn span(nanos: u64) -> TimeDelta {
     TimeDelta::from_nanos(i64::try_from(nanos).unwrap_or(i64::MAX))

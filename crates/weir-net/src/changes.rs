@@ -10,7 +10,7 @@ use crate::time::Time;
 /// A change of a link: a `None` leaves the value as it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct LinkChange {
-    /// When it happens.
+    /// Time of the change.
     pub at: Time,
     /// Propagation delay of packets that leave the queue from then on.
     pub delay: Option<TimeDelta>,
@@ -57,7 +57,7 @@ pub(crate) fn schedule<T: Copy>(
     Schedule::new(changes.iter().filter_map(|change| value(change).map(|value| (change.at.nanos(), value))))
 }
 
-/// The propagation delay in ns: its least value, and how much longer it is.
+/// Propagation delay in ns, kept as its least value and the excess over it.
 #[derive(Clone, Debug)]
 pub(crate) struct ExtraDelay {
     least: u64,

@@ -1,4 +1,4 @@
-//! How a link is described.
+//! Description of a link.
 
 use std::sync::Arc;
 
@@ -10,10 +10,10 @@ use crate::loss::LossModel;
 use crate::queue::{Discipline, MTU};
 use crate::service::Service;
 
-/// A link: its server, its queue, and the path to the far end.
+/// Description of a link: its server, its queue, and the path to the far end.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinkConfig {
-    /// How fast packets leave the queue.
+    /// Rate at which packets leave the queue.
     pub service: Service,
     /// Limits, drops and marks of the queue.
     pub queue: QueueConfig,
@@ -66,9 +66,9 @@ impl LinkConfig {
     }
 }
 
-/// The limits of a queue, and what drops and marks within them. A packet that would exceed a limit on its arrival
-/// is dropped, or others for its sake, as the [`Discipline`] defines. Exactly at a limit it is taken. An idle link
-/// takes any packet, so that no limit can block it.
+/// Limits of a queue, and the discipline that drops and marks within them. A packet that would exceed a limit on its
+/// arrival is dropped, or others in its place, as the [`Discipline`] defines. A packet that just meets a limit is
+/// taken. An idle link takes any packet, so that no limit can block it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct QueueConfig {
     /// Limit of the time from arrival to departure of the last bit, by the service as it is known on arrival. At a
@@ -116,7 +116,7 @@ pub(crate) struct Limits {
 }
 
 impl Limits {
-    /// Other limits in place of these; `in_service` and `mark_above` stay.
+    /// Replaces the limits; `in_service` and `mark_above` stay.
     pub(crate) fn replace(&mut self, limits: &QueueLimits) {
         self.time = limits.time;
         self.fixed_bytes = limits.bytes.map(DataSize::bytes);

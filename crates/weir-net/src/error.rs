@@ -6,7 +6,7 @@ use weir_units::TimeDelta;
 
 use crate::time::Time;
 
-/// Why a description makes no link.
+/// Reason for which a description is no valid link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConfigError {
     /// A time is negative that must not be.
@@ -35,12 +35,12 @@ pub enum ConfigError {
     StepsNotFromZero,
     /// A rate step does not begin later than the one before it.
     StepsNotIncreasing {
-        /// When the step begins.
+        /// Time at which the step begins.
         at: Time,
     },
     /// A change of a link does not happen later than the one before it.
     ChangesNotIncreasing {
-        /// When it happens.
+        /// Time of the change.
         at: Time,
     },
     /// The trace has no delivery opportunity.

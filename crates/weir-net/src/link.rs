@@ -49,7 +49,7 @@ impl<P: Packet> Link<P> {
         }
     }
 
-    /// A packet arrives at the link. Afterwards [`Self::next_departure`] may be earlier than before.
+    /// Puts an arriving packet on the link. Afterwards [`Self::next_departure`] may be earlier than before.
     ///
     /// # Errors
     /// [`Dropped`] with the packet and the reason if the link does not take it.
@@ -61,8 +61,8 @@ impl<P: Packet> Link<P> {
         }
     }
 
-    /// When [`Self::pop`] should next be called, or `None` if the link is empty or its rate is zero. A link with
-    /// drop-tail queue and order yields a packet then. Another one may have to be polled earlier, because its
+    /// Time at which [`Self::pop`] should next be called, or `None` if the link is empty or its rate is zero. A link
+    /// with drop-tail queue and order yields a packet then. Another one may have to be polled earlier, because its
     /// queue decides at this moment what to serve or to drop.
     #[inline]
     pub fn next_departure(&self) -> Option<Time> {

@@ -1,4 +1,7 @@
-//! A link's random draws, from generators whose values stay the same on every processor and in every release.
+//! Random numbers of a link: one generator for each use, and the jitter models.
+//!
+//! [`Jitter`] has the formulas of the jitter models; the half-normal one is the truncated Gaussian of RFC 8868 §4.5. A
+//! seed gives the same values on every processor and in every release.
 
 use rand::{RngExt, SeedableRng};
 use rand_distr::StandardNormal;
@@ -8,7 +11,7 @@ use weir_units::TimeDelta;
 use crate::changes::ExtraDelay;
 use crate::config::Jitter;
 
-/// A generator each for jitter, loss and queue, so that one is the same with and without the others.
+/// Separate random generators for jitter, loss and queue: each draws the same values whether the others are used or not.
 pub(crate) struct RandomStreams {
     pub(crate) jitter: Pcg64,
     pub(crate) loss: Pcg64,
@@ -16,6 +19,7 @@ pub(crate) struct RandomStreams {
 }
 
 impl RandomStreams {
+    /// The generators of a link from its seed.
     pub(crate) fn new(seed: u64) -> Self {
         let mut root = Pcg64::seed_from_u64(seed);
         let mut next = || Pcg64::from_rng(&mut root);
@@ -23,13 +27,15 @@ impl RandomStreams {
     }
 }
 
-/// The delay of each packet beyond the least propagation delay, in nanoseconds: changes of the delay, and jitter.
+/// Source of each packet's delay beyond the least propagation delay, in ns. It is the sum of the jitter and of the
+/// scheduled changes of the delay.
 #[derive(Clone, Debug)]
 pub(crate) struct JitterSource {
     model: Jitter,
     rng: Pcg64,
-    /// Delays of a trace that have been used, modulo its length.
-    used: usize,
+    /// Index of the next delay of [`Jitter::Trace`].
+    next: usize,
+    /// Scheduled changes of the delay.
     extra: Option<ExtraDelay>,
 }
 
@@ -37,15 +43,16 @@ impl JitterSource {
     /// The source, or `None` for a link without jitter and without changes of delay.
     pub(crate) fn new(model: Jitter, extra: Option<ExtraDelay>, rng: Pcg64) -> Option<Self> {
         let any = model != Jitter::None || extra.is_some();
-        any.then_some(Self { model, rng, used: 0, extra })
+        any.then_some(Self { model, rng, next: 0, extra })
     }
 
-    /// The delay of a packet that leaves the queue at `departure`.
+    /// The delay in ns of a packet that leaves the queue at `departure`, in ns.
     pub(crate) fn delay(&mut self, departure: u64) -> u64 {
         let extra = self.extra.as_mut().map_or(0, |extra| extra.at(departure));
         self.draw().saturating_add(extra)
     }
 
+    /// The jitter of the next packet, in ns.
     fn draw(&mut self) -> u64 {
         match self.model {
             Jitter::None => 0,
@@ -53,19 +60,20 @@ impl JitterSource {
             Jitter::Uniform { max } => clip(self.rng.random::<f64>() * max.nanos() as f64, max),
             Jitter::ClippedNormal { mean, sd, max } => clip(mean.nanos() as f64 + self.normal(sd), max),
             Jitter::Trace(ref delays) => {
-                let delay = delays.get(self.used).map_or(0, |delay| delay.nanos().max(0) as u64);
-                self.used = (self.used + 1) % delays.len().max(1);
+                let delay = delays.get(self.next).map_or(0, |delay| delay.nanos().max(0) as u64);
+                self.next = (self.next + 1) % delays.len().max(1);
                 delay
             }
         }
     }
 
+    /// A normally distributed value with mean 0 and this standard deviation, in ns.
     fn normal(&mut self, sd: TimeDelta) -> f64 {
         self.rng.sample::<f64, _>(StandardNormal) * sd.nanos() as f64
     }
 }
 
-/// `nanos` clipped to [0, max] and rounded.
+/// `nanos` rounded, with values below 0 set to 0 and values above `max` set to `max`.
 fn clip(nanos: f64, max: TimeDelta) -> u64 {
     // `as` saturates, so negative values give 0.
     (nanos.round() as u64).min(max.nanos().max(0) as u64)

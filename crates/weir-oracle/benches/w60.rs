@@ -25,7 +25,7 @@ use weir_cc::history::SendHistory;
 use weir_cc::packet_feedback::PacketFeedback;
 use weir_cc::{ArrivalTime, DataRate, DataSize, RateLimits, Report, SendState, SendTime, TimeDelta};
 use weir_scenario::registry::Registry;
-use weir_study::comparison::cost::{Event, PACKETS, ReplayedCall, Script};
+use weir_study::comparison::cost::{Event, EventSequence, PACKETS, ReplayedCall};
 
 const ROUNDS: usize = 15;
 const HALF: u32 = PACKETS / 2;
@@ -102,8 +102,8 @@ fn limits() -> RateLimits {
 }
 
 /// Calls to controllers that use the fate of single packets.
-fn script() -> Script {
-    Script::of(&mut PacketFeedback::new(TimeDelta::from_millis(50)), TimeDelta::from_millis(4))
+fn script() -> EventSequence {
+    EventSequence::of(&mut PacketFeedback::new(TimeDelta::from_millis(50)), TimeDelta::from_millis(4))
 }
 
 /// The crate `goog_cc`, with Weir's send history.
@@ -178,7 +178,8 @@ fn duration(nanos: i64) -> Duration {
 
 /// Bytes of heap that a controller and its history hold at 5 Mbit/s.
 fn heap(name: &str) -> usize {
-    let mut minute = ReplayedCall::paced(&Registry::standard(), name, FAST).expect("it is registered");
+    let mut minute =
+        ReplayedCall::with_interval(&Registry::standard(), name, FAST).expect("it is registered");
     minute.advance(PACKETS);
     let sender = minute.into_sender();
     let with = NOW.load(Relaxed);

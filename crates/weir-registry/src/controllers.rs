@@ -233,7 +233,7 @@ impl ControllerKind for Dccc2017 {
             summary: "Delay-constrained congestion control: marginal utility against the price of delay, gradient and loss".into(),
             source: "D'Aronco, Toni, Mena, Zhu, Frossard, 2017".into(),
             placement: "receiver (averages) and sender (rate)".into(),
-            feedback: "the law's own report each round trip; rate and RTT in the packets' headers".into(),
+            feedback: "the controller's own report each round trip; rate and RTT in the packets' headers".into(),
             ..ControllerInfo::default()
         }
     }
@@ -268,7 +268,8 @@ impl ControllerKind for DcccAtSender {
     fn info() -> ControllerInfo {
         ControllerInfo {
             name: "dccc-at-sender".into(),
-            summary: "DCCC with its observer at the sender: the same law over per-packet feedback".into(),
+            summary: "DCCC with its observer at the sender: the same controller over per-packet feedback"
+                .into(),
             source: "D'Aronco, Toni, Mena, Zhu, Frossard, 2017".into(),
             placement: "sender".into(),
             feedback: "the fate of each packet, each 50 ms".into(),
@@ -382,8 +383,9 @@ impl ControllerKind for TfrcRfc5348 {
                     .into(),
             source: "RFC 5348".into(),
             placement: "receiver (loss event rate) and sender (rate)".into(),
-            feedback: "the law's own report each round trip and at a loss event; RTT in the packets' headers"
-                .into(),
+            feedback:
+                "the controller's own report each round trip and at a loss event; RTT in the packets' headers"
+                    .into(),
             marks: MarkResponse::Classic,
             ..ControllerInfo::default()
         }

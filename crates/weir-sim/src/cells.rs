@@ -5,7 +5,7 @@ use weir_world::{CellSpec, purpose, stream};
 
 use crate::packet::Ticket;
 
-/// A link in a cell.
+/// Position of a link in a Wi-Fi cell.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CellPort {
     pub(crate) cell: usize,
@@ -21,7 +21,7 @@ pub(crate) struct WifiCells {
     ports: Vec<CellPort>,
 }
 
-/// A cell, and the number of each of its links among all links.
+/// A cell, with the number among all links of each of its links.
 #[derive(Debug)]
 struct Member {
     cell: WifiCell<Ticket>,

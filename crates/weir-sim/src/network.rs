@@ -11,11 +11,11 @@ use crate::cells::WifiCells;
 use crate::packet::{Body, PacketPool, RtcpPool, SimPacket, Ticket};
 use crate::schedule::WakeUpSchedule;
 
-/// A step of a route.
+/// One step of a packet's route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum RouteHop {
     Link(u32),
-    /// A link of a cell.
+    /// A link that is in a Wi-Fi cell.
     Port(u32),
     Host(u32),
 }
@@ -57,11 +57,11 @@ impl<M: Monitor> World for Network<M> {
 
     #[inline]
     fn rtcp_buffer(&mut self) -> &mut [u8] {
-        self.rtcp.room()
+        self.rtcp.buffer()
     }
 
     fn send_rtcp(&mut self, now: Time, flow: usize, from: Side, length: usize) {
-        let slot = self.rtcp.keep(length);
+        let slot = self.rtcp.store(length);
         let meta = packet_meta(now, length as u32 + UDP_OVERHEAD, 0, true);
         self.send(now, flow, from, meta, Body::Rtcp { slot });
     }
@@ -218,7 +218,7 @@ impl<M: Monitor> Network<M> {
         self.leave(now, link, bottleneck, exit?)
     }
 
-    /// The same for a link that decides only now.
+    /// As [`Self::pop`], for a link that decides about a packet only when it leaves.
     #[inline(never)]
     fn pop_active(&mut self, now: Time, link: usize) -> Option<(usize, Ticket)> {
         let RouteLink { link: carrier, bottleneck } = &mut self.links[link];
@@ -227,7 +227,7 @@ impl<M: Monitor> Network<M> {
         self.leave(now, link, bottleneck, exit?)
     }
 
-    /// The same for the link of a cell that has a packet to hand over.
+    /// As [`Self::pop`], for the link of a cell that delivers a packet now.
     #[inline(never)]
     pub(crate) fn pop_cell(&mut self, now: Time, cell: usize) -> Option<(usize, Ticket)> {
         let left = self.cells.pop(now, cell);
@@ -258,7 +258,7 @@ impl<M: Monitor> Network<M> {
             return None;
         }
         if self.monitor.wants_packets() {
-            self.show(now, link, ticket);
+            self.report_exit(now, link, ticket);
         }
         let ticket = ticket.onwards();
         match self.hops[ticket.hop() as usize] {
@@ -274,8 +274,8 @@ impl<M: Monitor> Network<M> {
         }
     }
 
-    /// Reports a packet that has left `link` to the monitor.
-    fn show(&mut self, now: Time, link: usize, ticket: Ticket) {
+    /// Reports to the monitor a packet that has left `link`.
+    fn report_exit(&mut self, now: Time, link: usize, ticket: Ticket) {
         let packet = self.packets.get(ticket.slot());
         let flow = packet.flow as usize;
         let back = ticket.hop() >= self.first_hop[end(flow, Side::Receiver)];
@@ -307,7 +307,7 @@ impl<M: Monitor> Network<M> {
         }
     }
 
-    /// The same, with a report of the queue's length to the monitor.
+    /// As [`Self::enter`], with a report of the queue's length to the monitor.
     #[inline(never)]
     fn enter_watched(&mut self, now: Time, link: usize, ticket: Ticket) {
         let found = self.links[link].link.backlog(now).packets;
@@ -335,7 +335,8 @@ impl<M: Monitor> Network<M> {
         Ok(())
     }
 
-    /// The same for a link that decides later: its time has passed, whether it takes the packet or not.
+    /// As [`Self::hand_over`], for a link that decides later. Its time advances to `now` even if it refuses the
+    /// packet.
     #[inline(never)]
     fn hand_over_to_active(&mut self, now: Time, link: usize, ticket: Ticket) -> Result<(), Dropped<Ticket>> {
         let active = &mut self.links[link].link;
@@ -373,7 +374,7 @@ impl<M: Monitor> Network<M> {
     }
 }
 
-/// A component that is woken.
+/// A component of the simulation that is woken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Component {
     Link(usize),
@@ -382,7 +383,7 @@ pub(crate) enum Component {
     Coupler(usize),
 }
 
-/// An invalid configuration of a component.
+/// The component whose configuration is invalid.
 #[derive(Debug)]
 pub(crate) enum Faulty {
     Link(usize, ConfigError),

@@ -81,14 +81,14 @@ impl weir_net::Packet for Ticket {
         matches!(self.ecn(), Ecn::Ect1 | Ecn::Ce)
     }
 
-    /// At one link this hop is next for the packets of one flow in one direction, and for no others.
+    /// The hop identifies the flow and direction of a packet at one link, as no other flow uses it.
     #[inline]
     fn flow(&self) -> u32 {
         self.hop()
     }
 }
 
-/// All packets in flight. A slot is reused once its packet is gone.
+/// All packets in flight. The slot of a packet is reused once the packet has been delivered or dropped.
 #[derive(Debug, Default)]
 pub(crate) struct PacketPool {
     packets: Vec<SimPacket>,
@@ -166,9 +166,9 @@ pub(crate) enum Body {
 }
 
 impl Body {
-    fn way(&self) -> ConnectionKey {
+    fn key(&self) -> ConnectionKey {
         match self {
-            Self::Segment(way, _) | Self::Acknowledgement(way, _) | Self::Request(way, _) => *way,
+            Self::Segment(key, _) | Self::Acknowledgement(key, _) | Self::Request(key, _) => *key,
             Self::Constant | Self::Media { .. } | Self::Rtcp { .. } => ConnectionKey::default(),
         }
     }
@@ -184,7 +184,7 @@ impl Body {
 }
 
 impl SimPacket {
-    /// The packet as seen at a link: `from` has sent it, and its ECN field is `ecn` by now.
+    /// The packet as observed at a link. `from` is the end that sent it, `ecn` its present ECN field.
     pub(crate) fn on_wire<'a>(&'a self, from: Side, ecn: Ecn, rtcp: &'a RtcpPool) -> WirePacket<'a> {
         let Self { meta, flow, body } = self;
         let content = match body {
@@ -196,51 +196,51 @@ impl SimPacket {
             Body::Request(..) => WireContent::Request,
         };
         let (flow, sent_at, wire_size) = (*flow as usize, meta.sent_at, meta.wire_size);
-        WirePacket { flow, from, sent_at, wire_size, ecn, way: body.way(), content }
+        WirePacket { flow, from, sent_at, wire_size, ecn, key: body.key(), content }
     }
 }
 
 /// Largest RTCP packet that is sent: 1500 bytes without the headers of UDP over IPv4.
 pub(crate) const RTCP_CAPACITY: usize = 1500 - weir_wire::media::UDP_IPV4_OVERHEAD;
 
-/// Size of the short slots, sufficient for nearly all reports.
-const SHORT: usize = 128;
-/// The bit of a slot's number that marks one for long packets.
-const LONG: u32 = 1 << 31;
+/// Size of the short slots in bytes, enough for nearly all reports.
+const SHORT_SIZE: usize = 128;
+/// The bit in a slot's number that marks a slot for long packets.
+const LONG_BIT: u32 = 1 << 31;
 
-/// RTCP bytes in flight. They are written in one place and kept in slots, of which there are short and long ones.
+/// RTCP packets in flight. Each is written into one buffer, and then stored in a short or a long slot.
 #[derive(Debug)]
 pub(crate) struct RtcpPool {
-    room: Box<[u8]>,
-    short: Slots<SHORT>,
+    buffer: Box<[u8]>,
+    short: Slots<SHORT_SIZE>,
     long: Slots<RTCP_CAPACITY>,
 }
 
 impl Default for RtcpPool {
     fn default() -> Self {
-        let room = vec![0; RTCP_CAPACITY].into_boxed_slice();
-        Self { room, short: Slots::default(), long: Slots::default() }
+        let buffer = vec![0; RTCP_CAPACITY].into_boxed_slice();
+        Self { buffer, short: Slots::default(), long: Slots::default() }
     }
 }
 
 impl RtcpPool {
-    /// Buffer for an RTCP packet, to be [kept](Self::keep).
-    pub(crate) fn room(&mut self) -> &mut [u8] {
-        &mut self.room
+    /// Buffer for an RTCP packet, which [`Self::store`] then stores.
+    pub(crate) fn buffer(&mut self) -> &mut [u8] {
+        &mut self.buffer
     }
 
     /// Stores the first `length` bytes of the buffer, an RTCP packet, in a slot; returns the slot.
-    pub(crate) fn keep(&mut self, length: usize) -> u32 {
-        let bytes = &self.room[..length];
-        if length <= SHORT { self.short.keep(bytes) } else { self.long.keep(bytes) | LONG }
+    pub(crate) fn store(&mut self, length: usize) -> u32 {
+        let bytes = &self.buffer[..length];
+        if length <= SHORT_SIZE { self.short.store(bytes) } else { self.long.store(bytes) | LONG_BIT }
     }
 
     pub(crate) fn bytes(&self, slot: u32) -> &[u8] {
-        if slot & LONG == 0 { self.short.bytes(slot) } else { self.long.bytes(slot ^ LONG) }
+        if slot & LONG_BIT == 0 { self.short.bytes(slot) } else { self.long.bytes(slot ^ LONG_BIT) }
     }
 
     pub(crate) fn release(&mut self, slot: u32) {
-        if slot & LONG == 0 { self.short.free.push(slot) } else { self.long.free.push(slot ^ LONG) }
+        if slot & LONG_BIT == 0 { self.short.free.push(slot) } else { self.long.free.push(slot ^ LONG_BIT) }
     }
 }
 
@@ -252,7 +252,7 @@ struct Slots<const BYTES: usize> {
 }
 
 impl<const BYTES: usize> Slots<BYTES> {
-    fn keep(&mut self, bytes: &[u8]) -> u32 {
+    fn store(&mut self, bytes: &[u8]) -> u32 {
         let slot = self.free.pop().unwrap_or_else(|| {
             self.slots.push(([0; BYTES], 0));
             self.slots.len() as u32 - 1
@@ -318,14 +318,14 @@ mod tests {
     fn slots_are_used_again() {
         let mut pool = RtcpPool::default();
         let store = |pool: &mut RtcpPool, byte, length| {
-            pool.room()[0] = byte;
-            pool.keep(length)
+            pool.buffer()[0] = byte;
+            pool.store(length)
         };
         let (first, second) = (store(&mut pool, 1, 1), store(&mut pool, 2, 1));
-        let (long, short) = (store(&mut pool, 3, SHORT + 1), store(&mut pool, 4, SHORT));
+        let (long, short) = (store(&mut pool, 3, SHORT_SIZE + 1), store(&mut pool, 4, SHORT_SIZE));
         assert_eq!((pool.bytes(first), pool.bytes(second)), (&[1][..], &[2][..]));
-        assert_eq!((pool.bytes(long).len(), pool.bytes(long)[0]), (SHORT + 1, 3));
-        assert_eq!((pool.bytes(short).len(), pool.bytes(short)[0]), (SHORT, 4));
+        assert_eq!((pool.bytes(long).len(), pool.bytes(long)[0]), (SHORT_SIZE + 1, 3));
+        assert_eq!((pool.bytes(short).len(), pool.bytes(short)[0]), (SHORT_SIZE, 4));
         pool.release(first);
         pool.release(long);
         assert_eq!((store(&mut pool, 5, 1), store(&mut pool, 6, 1000)), (first, long));

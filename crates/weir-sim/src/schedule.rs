@@ -37,7 +37,7 @@ impl WakeUpSchedule {
         (at, if self.last_floor == 0 { place } else { self.first_below(place) })
     }
 
-    /// The component with the earliest wake-up below this place of the root.
+    /// The component with the earliest wake-up in the subtree at this place of the root.
     fn first_below(&self, mut place: usize) -> usize {
         let mut group = 0;
         while group < self.last_floor {
@@ -47,8 +47,8 @@ impl WakeUpSchedule {
         (group - self.last_floor) * WakeUpGroup::SIZE + place
     }
 
-    /// Wakes the component at `at`, or earlier: a wake-up between `now` and then stays as it is. Timers that each
-    /// packet postpones, as those of TCP, are then set once in their time.
+    /// Wakes the component at `at`, or earlier. An existing wake-up between `now` and `at` stays, so that a timer
+    /// that each packet postpones, such as TCP's, is not set again for each.
     #[inline]
     pub(crate) fn set_by(&mut self, now: Time, component: usize, at: Time) {
         let group = match (self.last_floor + component / WakeUpGroup::SIZE).checked_sub(1) {
@@ -61,7 +61,7 @@ impl WakeUpSchedule {
         }
     }
 
-    /// Wakes the component at `at`, and not before.
+    /// Wakes the component at `at`, and not earlier.
     #[inline(never)]
     pub(crate) fn set(&mut self, component: usize, at: Time) {
         let mut number = self.last_floor + component / WakeUpGroup::SIZE;
@@ -98,7 +98,7 @@ impl WakeUpSchedule {
 #[derive(Clone, Debug)]
 struct WakeUpGroup {
     wakes: [u64; 16],
-    /// The earliest of each four.
+    /// The earliest of each four wake-ups.
     earliest: [u64; 4],
 }
 
@@ -127,10 +127,10 @@ fn least(a: u64, b: u64, c: u64, d: u64) -> u64 {
     a.min(b).min(c.min(d))
 }
 
-/// `of` with `new` at `place`, selected without branches, as the place is unpredictable.
+/// `values` with `new` at `place`. The selection has no branch, because the place is unpredictable.
 #[inline]
-fn replaced(of: [u64; 4], place: usize, new: u64) -> [u64; 4] {
-    [0, 1, 2, 3].map(|i| select_unpredictable(i == place, new, of[i]))
+fn replaced(values: [u64; 4], place: usize, new: u64) -> [u64; 4] {
+    [0, 1, 2, 3].map(|i| select_unpredictable(i == place, new, values[i]))
 }
 
 impl WakeUpGroup {

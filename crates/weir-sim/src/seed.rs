@@ -1,4 +1,4 @@
-//! Generators of the streams of randomness.
+//! Random generators of the simulator's components.
 
 use rand::SeedableRng;
 use rand_pcg::Pcg64Mcg;

@@ -1,4 +1,5 @@
-//! The engine: the earliest component is woken, acts, and sets its next wake-up.
+//! The event loop of the simulator: the component with the earliest wake-up is woken, acts, and sets its next
+//! wake-up.
 
 use core::fmt;
 
@@ -15,7 +16,7 @@ use weir_world::host::{Couplings, host_owner};
 pub struct Simulation<M> {
     network: Network<M>,
     endpoints: Vec<Endpoint>,
-    /// The host that sends each flow.
+    /// The host that sends each flow, by index of the flow.
     senders: Vec<usize>,
     end: Time,
 }
@@ -117,7 +118,7 @@ fn fits_its_coupling(flow: &FlowSpec, couplings: usize) -> bool {
     flow.coupled.as_ref().is_none_or(|coupled| takes_orders && coupled.coupling < couplings)
 }
 
-/// The hosts: two places for each flow. The places of a flow that uses the hosts of another stay empty.
+/// The hosts, with two places for each flow. The places of a flow that shares the hosts of another flow stay empty.
 fn endpoints(seed: u64, flows: Vec<FlowSpec>) -> Vec<Endpoint> {
     let owners: Vec<usize> = (0..flows.len()).map(|flow| host_owner(&flows, flow)).collect();
     let mut endpoints: Vec<Endpoint> = Vec::with_capacity(2 * flows.len());
@@ -209,7 +210,7 @@ impl<M: Monitor> Simulation<M> {
             Component::Host(host) => {
                 let next = self.endpoints[host].wake(now, &mut self.network);
                 self.network.wake_host(now, host, next);
-                self.apply_hurried(now);
+                self.apply_immediate(now);
             }
             Component::Cell(cell) => {
                 if let Some((host, ticket)) = self.network.pop_cell(now, cell) {
@@ -218,16 +219,16 @@ impl<M: Monitor> Simulation<M> {
             }
             Component::Coupler(coupler) => {
                 self.couple(now, coupler);
-                self.apply_hurried(now);
+                self.apply_immediate(now);
             }
         }
     }
 
-    /// Applies the actions of couplers without delay for other flows than the sender of the message, before any other
-    /// event.
+    /// Applies the actions of couplers without delay that concern other flows than the sender of the message, before
+    /// any other event.
     #[inline]
-    fn apply_hurried(&mut self, now: Time) {
-        while let Some(coupler) = self.network.couplings.take_hurried() {
+    fn apply_immediate(&mut self, now: Time) {
+        while let Some(coupler) = self.network.couplings.take_immediate() {
             self.couple(now, coupler);
         }
     }
@@ -251,7 +252,7 @@ impl<M: Monitor> Simulation<M> {
             let packet = self.network.take(ticket);
             let next = endpoint.deliver(now, &packet, &mut self.network);
             self.network.wake_host(now, host, next);
-            self.apply_hurried(now);
+            self.apply_immediate(now);
         }
     }
 

@@ -23,7 +23,7 @@ pub struct RunRow {
     /// The controller's name.
     pub name: String,
     /// Name of its controller in the registry; empty where there is none, as for a flow.
-    #[serde(default)]
+    #[serde(default, rename = "controller", alias = "law")]
     pub law: String,
     /// For each column a value per run, or `None` where the metric is not defined.
     pub values: Vec<Vec<Value>>,
@@ -47,7 +47,7 @@ impl RunTable {
             let cells = row.values.iter().map(cell).collect();
             table
                 .rows
-                .push(Row { is_yardstick: registry::is_reference(&row.law), ..Row::of(&row.name, cells) });
+                .push(Row { is_reference: registry::is_reference(&row.law), ..Row::of(&row.name, cells) });
         }
         for position in 0..self.columns.len() {
             let values: Vec<&[Value]> = self.rows.iter().map(|row| row.values[position].as_slice()).collect();
@@ -179,7 +179,7 @@ pub fn mark_best(table: &mut SummaryTable, position: usize, values: &[&[Value]])
     let whole = |(index, row): (usize, &Row)| {
         let runs: Option<Vec<f64>> =
             values[index].iter().map(|value| value.filter(|v| v.is_finite())).collect();
-        Some((index, runs.filter(|runs| !row.is_yardstick && !runs.is_empty())?))
+        Some((index, runs.filter(|runs| !row.is_reference && !runs.is_empty())?))
     };
     let candidates: Vec<(usize, Vec<f64>)> = table.rows.iter().enumerate().filter_map(whole).collect();
     let leads = |y: &[f64], x: &[f64]| match (y, x, better) {

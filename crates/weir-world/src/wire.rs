@@ -30,7 +30,7 @@ pub struct WirePacket<'a> {
     /// The ECN field of its IP header, as it is now.
     pub ecn: Ecn,
     /// Connection of the flow that it belongs to.
-    pub way: ConnectionKey,
+    pub key: ConnectionKey,
     /// Content of the packet.
     pub content: WireContent<'a>,
 }

@@ -277,7 +277,7 @@ fn both<O: Observer>(
         let Report::Native { report, .. } = *report else { panic!("{report:?}") };
         reports.push(report);
     });
-    (reports, sender.law.reports)
+    (reports, sender.controller.reports)
 }
 
 proptest! {
@@ -342,7 +342,7 @@ fn reports_are_made_up_to_the_time_of_the_feedback_and_decide_once() {
     let decision = tell(&mut sender, &[came(1, 0, 200)], Some(250)).unwrap();
     assert_eq!((decision.base, decision.rate), (kbps(0), kbps(2)));
     assert_eq!(decision.rtt, Some(TimeDelta::from_millis(80)));
-    assert_eq!(sender.law.rtts, [decision.rtt; 2]);
+    assert_eq!(sender.controller.rtts, [decision.rtt; 2]);
     assert_eq!(tell(&mut sender, &[], Some(349)), None);
     assert!(tell(&mut sender, &[], Some(350)).is_some(), "without news time goes on");
 }
@@ -353,7 +353,7 @@ fn without_a_time_in_the_feedback_the_newest_arrival_is_its_time() {
     assert_eq!(tell(&mut sender, &[came(0, 0, 50), came(1, 0, 149)], None), None);
     assert_eq!(tell(&mut sender, &[], None), None);
     assert!(tell(&mut sender, &[came(2, 0, 150)], None).is_some());
-    let Some(&NativeReport::Nada(report)) = sender.law.reports.first() else { panic!("it was due") };
+    let Some(&NativeReport::Nada(report)) = sender.controller.reports.first() else { panic!("it was due") };
     assert_eq!(report.receive_rate, kbps(3), "a packet that comes when the report is due is in it");
 }
 
@@ -385,7 +385,7 @@ fn a_packet_that_is_recovered_has_arrived_and_a_missing_one_has_not() {
 fn a_clock_that_leaps_a_year_does_not_owe_all_its_reports() {
     let mut sender = witness_each_100_ms();
     tell(&mut sender, &[came(0, 0, 50), came(1, 0, 31_536_000_000)], None);
-    assert_eq!(sender.law.reports.len(), MOST_REPORTS);
+    assert_eq!(sender.controller.reports.len(), MAX_REPORTS);
     assert!(sender.observer.due.is_some_and(|due| due > ArrivalTime::from_millis(31_536_000_000)));
 }
 
@@ -397,7 +397,7 @@ fn the_laws_own_report_is_nothing_new_and_other_feedback_goes_on() {
     let law = Feedback::Native { report, rtt: None };
     assert_eq!(sender.on_feedback(ms(0), &law, &SendState::default()), None);
     assert!(sender.on_feedback(ms(0), &Feedback::Ceiling(kbps(3)), &SendState::default()).is_some());
-    assert_eq!((sender.law.reports.len(), sender.law.others), (0, 1));
+    assert_eq!((sender.controller.reports.len(), sender.controller.others), (0, 1));
 }
 
 #[test]
@@ -408,7 +408,7 @@ fn everything_else_is_the_laws() {
     assert_eq!(sender.on_event(ms(0), PathEvent::Paused).map(|d| d.rate), Some(kbps(5)));
     assert_eq!(sender.next_timeout(), Some(ms(4321)));
     assert_eq!(sender.poll_probe().map(|probe| probe.rate), Some(kbps(1)));
-    assert_eq!(sender.target(), sender.law.target());
+    assert_eq!(sender.target(), sender.controller.target());
     assert_eq!(sender.stamp(), None, "the stamp does not travel");
 }
 
@@ -437,11 +437,11 @@ fn a_signal_that_nobody_has_is_unknown() {
 fn stamps_are_remembered_as_long_as_there_is_room() {
     let mut stamps = Stamps::new();
     let stamp = |n| Stamp { rate: kbps(n), ..Stamp::default() };
-    for id in 0..3 * STAMPS as u64 {
+    for id in 0..3 * MAX_STAMPS as u64 {
         stamps.put(id, stamp(id / 2));
     }
     // A change with every other packet: the last 128 changes began with packets 128, 130, … 382.
-    assert_eq!(stamps.0.len(), STAMPS);
+    assert_eq!(stamps.0.len(), MAX_STAMPS);
     assert_eq!((stamps.of(383), stamps.of(128), stamps.of(129)), (stamp(191), stamp(64), stamp(64)));
     assert_eq!(stamps.of(127), Stamp::default());
     assert_eq!(stamps.of(100_000), stamp(191));
@@ -462,7 +462,7 @@ fn every_receiver_half_that_learns_begins_anew_on_another_route() {
     fn check(mut receiver: impl Receiver) {
         let stamp = Stamp { rtt: TimeDelta::from_millis(50), rate: kbps(900) };
         let known = |receiver: &dyn Receiver| {
-            let mut values = [f64::NAN; MOST_SIGNALS];
+            let mut values = [f64::NAN; MAX_SIGNALS];
             receiver.read_signals(&mut values[..receiver.signals().len()]);
             values.map(f64::to_bits)
         };

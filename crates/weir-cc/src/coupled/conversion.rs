@@ -22,16 +22,16 @@ use crate::coupled::message::{CwndUpdate, WindowEvent, Windowed};
 use crate::decision::ChangeReason;
 use crate::window::Window;
 
-/// Part of a rate that remains after a loss event where no controller gave another (RFC 5681 §3.1 eq. (4)).
-const LOSS: f64 = 0.5;
-const SHORTEST_RTT: TimeDelta = TimeDelta::from_millis(1);
-const LONGEST_RTT: TimeDelta = TimeDelta::from_secs(10);
+/// Part of a rate that remains after a loss event if no controller gives another part (RFC 5681 §3.1 eq. (4)).
+const LOSS_FACTOR: f64 = 0.5;
+const MIN_RTT: TimeDelta = TimeDelta::from_millis(1);
+const MAX_RTT: TimeDelta = TimeDelta::from_secs(10);
 /// Least slow-start threshold in segments (RFC 5681 §3.1 eq. (4)).
-const LEAST_THRESHOLD: f64 = 2.0;
+const MIN_THRESHOLD: f64 = 2.0;
 
-/// A round-trip time limited to 1 ms to 10 s: a reported value may be anything, and no timer waits for ages.
+/// The round-trip time limited to the range of 1 ms to 10 s, because a reported value can be arbitrary.
 pub(super) fn possible_rtt(rtt: TimeDelta) -> TimeDelta {
-    rtt.clamp(SHORTEST_RTT, LONGEST_RTT)
+    rtt.clamp(MIN_RTT, MAX_RTT)
 }
 
 /// The rate of `cwnd` segments in bit/s.
@@ -44,20 +44,20 @@ pub(super) fn window_of(rate: f64, segment: DataSize, base_rtt: TimeDelta) -> f6
     rate * base_rtt.secs_f64() / segment.bits_f64()
 }
 
-/// A flow that a window steers, as a coupler of rates knows it.
+/// The window of a flow in a coupler of rates.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct WindowConversion {
     segment: DataSize,
     base_rtt: Option<TimeDelta>,
-    /// The last window that was reported or ordered.
+    /// The last window that was reported by the flow or allocated to it.
     window: Window,
     recovering: bool,
 }
 
-/// Effect of a window event on a coupler of rates.
+/// Effect of a window event in a coupler of rates.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum RateUpdate {
-    /// The flow's controller computed a rate from another; in bit/s.
+    /// The flow's controller computed one rate from another; both are in bit/s.
     Update {
         /// The rate before.
         base: f64,
@@ -66,21 +66,21 @@ pub(super) enum RateUpdate {
         /// The reason of the change.
         why: ChangeReason,
     },
-    /// Retransmission timeout. The caller, which knows the other flows, decides the reaction and whether a loss is
-    /// reported.
+    /// Retransmission timeout. The caller knows the other flows, and decides whether the rate is reduced and a loss
+    /// is reported.
     TimedOut {
-        /// The rate that the window is.
+        /// The rate of the present window.
         base: f64,
-        /// The rate after one loss event; equal to `base` in recovery, whose loss is reported already.
+        /// The rate after one loss event. It equals `base` in recovery, whose loss has been reported.
         rate: f64,
     },
-    /// Recovery is over, at this rate; its loss is reported already.
+    /// The end of recovery, whose loss has been reported.
     Recovered {
-        /// The rate that the window is now.
+        /// The rate of the present window.
         rate: f64,
     },
     /// No effect on a rate.
-    Nothing,
+    NoEffect,
 }
 
 impl WindowConversion {
@@ -96,21 +96,21 @@ impl WindowConversion {
         Some(rate_of(cwnd, self.segment, self.base_rtt?))
     }
 
-    /// Whether the flow can be given a window now.
+    /// Whether the flow accepts a window at present.
     pub(super) const fn is_open(&self) -> bool {
         self.base_rtt.is_some() && !self.recovering
     }
 
-    /// Takes the smallest round-trip time. Returns whether it changed, which changes every rate.
-    pub(super) fn learn(&mut self, base_rtt: Option<TimeDelta>) -> bool {
+    /// Takes the smallest round-trip time. Returns whether it changed, which changes all rates.
+    pub(super) fn on_base_rtt(&mut self, base_rtt: Option<TimeDelta>) -> bool {
         let base_rtt = base_rtt.filter(|&rtt| rtt > TimeDelta::ZERO).map(possible_rtt).or(self.base_rtt);
         core::mem::replace(&mut self.base_rtt, base_rtt) != base_rtt
     }
 
-    /// The effect of `cwnd_update`, of [possible](CwndUpdate::is_possible) amounts.
-    pub(super) fn hear(&mut self, cwnd_update: &CwndUpdate) -> RateUpdate {
+    /// The effect of `cwnd_update`, whose amounts must be [possible](CwndUpdate::is_possible).
+    pub(super) fn on_window(&mut self, cwnd_update: &CwndUpdate) -> RateUpdate {
         self.window = cwnd_update.after;
-        let Some(base) = self.rate(cwnd_update.before.cwnd) else { return RateUpdate::Nothing };
+        let Some(base) = self.rate(cwnd_update.before.cwnd) else { return RateUpdate::NoEffect };
         let at = |cwnd: f64| self.rate(cwnd).unwrap_or(base);
         let (after, threshold) =
             (at(cwnd_update.after.cwnd), at(cwnd_update.after.ssthresh.min(cwnd_update.before.cwnd)));
@@ -118,13 +118,13 @@ impl WindowConversion {
         self.recovering = matches!(cwnd_update.event, WindowEvent::RecoveryEntered);
         match cwnd_update.event {
             // There is one loss event for each recovery.
-            WindowEvent::RecoveryEntered if recovering => RateUpdate::Nothing,
+            WindowEvent::RecoveryEntered if recovering => RateUpdate::NoEffect,
             WindowEvent::RecoveryEntered => {
                 RateUpdate::Update { base, rate: threshold, why: ChangeReason::Loss }
             }
             WindowEvent::RecoveryLeft => RateUpdate::Recovered { rate: after },
             WindowEvent::TimedOut => {
-                RateUpdate::TimedOut { base, rate: if recovering { base } else { base * LOSS } }
+                RateUpdate::TimedOut { base, rate: if recovering { base } else { base * LOSS_FACTOR } }
             }
             WindowEvent::Reduced => RateUpdate::Update { base, rate: after, why: ChangeReason::Timeout },
             WindowEvent::Marked => RateUpdate::Update { base, rate: after, why: ChangeReason::Mark },
@@ -133,20 +133,20 @@ impl WindowConversion {
             }
             WindowEvent::Repairing | WindowEvent::Idle => {
                 self.recovering = recovering;
-                RateUpdate::Nothing
+                RateUpdate::NoEffect
             }
         }
     }
 
     /// The window of `rate` (bit/s), which the flow uses from now on, or `None` before the first round-trip time. The
-    /// group shares `sum` and may use slow start up to `threshold`, once it has met congestion.
-    pub(super) fn order(&mut self, rate: f64, sum: f64, threshold: Option<f64>) -> Option<Window> {
+    /// group has the rate `sum`. Once it has met congestion, it may use slow start up to `threshold`.
+    pub(super) fn allocate(&mut self, rate: f64, sum: f64, threshold: Option<f64>) -> Option<Window> {
         let cwnd = window_of(rate, self.segment, self.base_rtt?).max(1.0);
         let own = self.window;
         let ssthresh = match threshold {
-            Some(threshold) if sum > 0.0 => (cwnd * (threshold / sum)).max(LEAST_THRESHOLD),
+            Some(threshold) if sum > 0.0 => (cwnd * (threshold / sum)).max(MIN_THRESHOLD),
             _ if own.in_slow_start() => own.ssthresh,
-            _ => own.ssthresh.min(cwnd).max(LEAST_THRESHOLD),
+            _ => own.ssthresh.min(cwnd).max(MIN_THRESHOLD),
         };
         self.window = Window { cwnd, ssthresh };
         Some(self.window)

@@ -6,16 +6,15 @@ use core::fmt::{self, Debug};
 use crate::coupled::message::{CouplerAction, CouplingMessage, FlowId};
 use crate::time::SendTime;
 
-/// Couples flows. Its clock is its own: a coupler may run on another host than those of the flows.
+/// Coupler of flows. It has its own clock, because it may run on another host than the flows.
 ///
-/// Messages go in, actions come out: call [`Self::poll_action`] until `None` after each message and each timeout. No
-/// call blocks, allocates in steady state or panics, whatever the input.
+/// It takes messages and makes actions: call [`Self::poll_action`] until `None` after each message and each timeout.
+/// No call blocks, allocates in steady state or panics, whatever the input.
 pub trait Coupler: Send + Sync + Debug {
-    /// A flow's host has sent a message.
+    /// Takes a message from a flow's host.
     ///
     /// # Errors
-    /// A message that makes no sense changes nothing, and the error says why. Its sender still gets the action that
-    /// holds for it.
+    /// An invalid message, with the reason. It changes nothing, and its sender still gets its present action.
     fn on_message(&mut self, now: SendTime, member: FlowId, message: &CouplingMessage)
     -> Result<(), Refusal>;
 
@@ -27,7 +26,7 @@ pub trait Coupler: Send + Sync + Debug {
         None
     }
 
-    /// The time of [`Self::next_timeout`] has come; early or twice is harmless.
+    /// Handles the timeout of [`Self::next_timeout`]. An early or repeated call has no effect.
     fn on_timeout(&mut self, _now: SendTime) {}
 
     /// The group of a flow and the sum of the group, or `None` for a flow in no group.
@@ -78,7 +77,7 @@ pub struct Aggregate {
     pub sum: f64,
 }
 
-/// Why a message was refused.
+/// Reasons for which a message is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Refusal {
     /// The flow has not joined, or has left.

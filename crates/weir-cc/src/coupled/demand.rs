@@ -1,5 +1,5 @@
-//! The amount that a source can use, measured by what it sends: the desired rate of a flow that does not state one. RFC
-//! 8699 §5.2 leaves the measuring to the application.
+//! The desired rate of a coupled flow that does not state one: the rate that its source can use, estimated from the
+//! data that it sends. RFC 8699 §5.2 leaves the estimation to the application.
 
 use weir_units::{DataRate, DataSize, TimeDelta};
 
@@ -7,15 +7,15 @@ use crate::time::SendTime;
 
 const BINS: usize = 10;
 const BIN: TimeDelta = TimeDelta::from_millis(100);
-/// A source that sends less than this part of its allowance does not use it all.
-const UNUSED: f64 = 0.8;
-/// Desired rate over the sent rate, for a source that does not use its allowance.
-const ROOM: f64 = 1.5;
+/// Part of its allowance below which a source does not use all of it.
+const FULL_USE_SHARE: f64 = 0.8;
+/// Ratio of the desired rate to the sent rate, for a source that does not use its allowance.
+const HEADROOM: f64 = 1.5;
 
-/// Counts what a flow sends over the last second.
+/// Estimator of the desired rate from the data sent in the last second.
 #[derive(Clone, Debug, Default)]
 pub struct Demand {
-    /// Bytes of the tenths of a second, in a ring.
+    /// Bytes in each tenth of a second, in a ring.
     bins: [u64; BINS],
     /// Number of the newest tenth, since the clock's zero.
     newest: i64,
@@ -23,7 +23,7 @@ pub struct Demand {
 }
 
 impl Demand {
-    /// A counter before the first packet.
+    /// The estimator before the first packet.
     pub fn new() -> Self {
         Self::default()
     }
@@ -35,14 +35,14 @@ impl Demand {
         self.first.get_or_insert(self.newest);
     }
 
-    /// The most that the source can use while it may send `allowed` and `queued` waits to be sent. Returns `None`
-    /// without evidence that it cannot use all.
+    /// The desired rate while the source may send `allowed` and `queued` waits to be sent. Returns `None` if the
+    /// source may be able to use all.
     pub fn desired(&mut self, now: SendTime, allowed: DataRate, queued: DataSize) -> Option<DataRate> {
         self.advance(now);
         let whole_second = self.first.is_some_and(|first| self.newest - first >= BINS as i64);
         let sent = DataRate::from_bps(self.bins.iter().sum::<u64>().saturating_mul(8));
-        let unused = whole_second && queued.is_zero() && sent.bps_f64() < UNUSED * allowed.bps_f64();
-        unused.then(|| sent.scale(ROOM))
+        let unused = whole_second && queued.is_zero() && sent.bps_f64() < FULL_USE_SHARE * allowed.bps_f64();
+        unused.then(|| sent.scale(HEADROOM))
     }
 
     fn advance(&mut self, now: SendTime) {

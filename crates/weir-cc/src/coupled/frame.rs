@@ -79,35 +79,35 @@ pub use members::{Members, Presence};
 pub use refused::RefusedMessages;
 pub use soft_state::SoftState;
 
-/// Computes the allocations of a coupler.
+/// The algorithm that computes the allocations of a coupler.
 ///
-/// Messages reach it only if they make sense, and only those of members; a member that is silent is at
+/// It gets only valid messages, and only those of members. Messages of silent members are passed to
 /// [`Self::on_message_of_silent`].
 pub trait CouplingAlgorithm: Send + Sync + Debug + Sized {
     /// State of a member.
     type Flow: Send + Sync + Debug;
 
-    /// Whether only flows with windows are coupled. Others are refused, and a flow that waits as no member goes on
-    /// without coupling.
+    /// Whether only flows with windows are coupled. Other flows are refused, and a flow that waits without being a
+    /// member continues without coupling.
     const WINDOWS_ONLY: bool = false;
     /// Whether an update may have a rate of zero.
     const ZERO_RATES: bool = false;
-    /// Whether a flow that pauses stays a member, so that its state is there when it joins again.
+    /// Whether a flow that pauses remains a member, so that its state is available when it joins again.
     const KEEPS_PAUSED: bool = false;
 
-    /// The state of a flow that joins. A flow that joins again is still a member with its former state.
+    /// The state of a flow that joins. A flow that joins again is still a member, with its former state.
     fn admit(frame: &mut AlgorithmCoupler<Self>, now: SendTime, member: FlowId, join: &Join) -> Self::Flow;
 
-    /// A flow has joined.
+    /// Takes a flow that has joined.
     fn on_join(frame: &mut AlgorithmCoupler<Self>, now: SendTime, place: usize, join: &Join);
 
-    /// The controller of a member computed a rate. The member waits for an answer.
+    /// Takes a rate that the controller of a member computed. The member waits for an answer.
     fn on_rate(frame: &mut AlgorithmCoupler<Self>, now: SendTime, place: usize, update: &Update);
 
-    /// An event changed the window of a member.
+    /// Takes a window event of a member.
     fn on_window(frame: &mut AlgorithmCoupler<Self>, now: SendTime, place: usize, cwnd_update: &CwndUpdate);
 
-    /// The parameters of a member have changed.
+    /// Takes changed parameters of a member.
     fn on_parameters(
         frame: &mut AlgorithmCoupler<Self>,
         now: SendTime,
@@ -119,7 +119,7 @@ pub trait CouplingAlgorithm: Send + Sync + Debug + Sized {
     fn on_leaving(_frame: &mut AlgorithmCoupler<Self>, _now: SendTime, _place: usize, _departure: Departure) {
     }
 
-    /// A member has gone.
+    /// Takes the departure of a member.
     fn on_left(
         _frame: &mut AlgorithmCoupler<Self>,
         _now: SendTime,
@@ -129,18 +129,18 @@ pub trait CouplingAlgorithm: Send + Sync + Debug + Sized {
     ) {
     }
 
-    /// Whether a message counts for the mean interval of [`SoftState::intervals`].
+    /// Whether a message counts for the mean interval in [`SoftState::intervals`].
     fn counts(_message: &CouplingMessage) -> bool {
         true
     }
 
-    /// Whether window events of this member are taken.
+    /// Whether window events of this member are used.
     fn takes_windows(_flow: &Self::Flow) -> bool {
         true
     }
 
-    /// An update or a window event of a silent member. Returns whether the algorithm takes it;
-    /// [`AlgorithmCoupler::resume`] lets the member take part again.
+    /// Takes an update or a window event of a silent member. Returns whether the algorithm uses it.
+    /// [`AlgorithmCoupler::resume`] makes the member active again.
     fn on_message_of_silent(
         _frame: &mut AlgorithmCoupler<Self>,
         _now: SendTime,
@@ -150,16 +150,16 @@ pub trait CouplingAlgorithm: Send + Sync + Debug + Sized {
         true
     }
 
-    /// Answers a refused message of a member with the action that holds for it.
+    /// Answers a refused message of a member with its present action.
     fn answer(frame: &mut AlgorithmCoupler<Self>, place: usize, message: &CouplingMessage);
 
-    /// The answer to a join or an update that brings no action, or `None` for a member that does not wait: without an
-    /// answer the coupler would seem absent.
+    /// The answer to a join or an update without an action, or `None` for a member that does not wait. Without an
+    /// answer, a member that waits would take the coupler for absent.
     fn acknowledgement(_frame: &AlgorithmCoupler<Self>, _place: usize) -> Option<CouplerAction> {
         None
     }
 
-    /// Called after each message and each timeout: queues the actions that follow from it.
+    /// Queues the actions that follow from a message or a timeout; called after each.
     fn settle(_frame: &mut AlgorithmCoupler<Self>) {}
 
     /// The newest action of a member for which [`Members::order`] was called.
@@ -167,44 +167,44 @@ pub trait CouplingAlgorithm: Send + Sync + Debug + Sized {
         None
     }
 
-    /// Time without messages after which a member is silent, or `None` if members may be silent for ever.
+    /// Time without messages after which a member is silent, or `None` if members never become silent.
     fn soft_state(&self) -> Option<SoftState> {
         None
     }
 
-    /// When [`Self::on_timer`] is to be called next.
+    /// Time of the next call of [`Self::on_timer`].
     fn next_timer(_frame: &AlgorithmCoupler<Self>) -> Option<SendTime> {
         None
     }
 
-    /// The time of [`Self::next_timer`] has come, or members have fallen silent.
+    /// Handles the time of [`Self::next_timer`], and members that have become silent.
     fn on_timer(_frame: &mut AlgorithmCoupler<Self>, _now: SendTime) {}
 
     /// The group of a member and its sum.
     fn aggregate(frame: &AlgorithmCoupler<Self>, place: usize) -> Option<Aggregate>;
 }
 
-/// The way in which a member goes.
+/// Kind of a member's departure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Departure {
-    /// The member stops sending on purpose.
+    /// The member pauses intentionally.
     Pause,
-    /// The member goes on without coupling, with its share.
+    /// The member continues without coupling, with its share.
     Withdrawal,
     /// The member has ended.
     End,
-    /// The member falls silent.
+    /// The member has become silent.
     Silence,
 }
 
-/// Coupler by an algorithm.
+/// Coupler with a given algorithm.
 #[derive(Clone, Debug)]
 pub struct AlgorithmCoupler<A: CouplingAlgorithm> {
     /// State of the algorithm for all members.
     pub algorithm: A,
     /// The members.
     pub flows: Members<A::Flow>,
-    /// Lower bound of the times at which a member without messages falls silent.
+    /// Lower bound of the times at which a member without messages becomes silent.
     expiry: SendTime,
     refused: RefusedMessages,
 }
@@ -227,19 +227,19 @@ impl<A: CouplingAlgorithm> AlgorithmCoupler<A> {
         self.refused
     }
 
-    /// A silent member takes part again.
+    /// Makes a silent member active again.
     pub fn resume(&mut self, place: usize) {
         self.flows.set_presence(place, Presence::Active);
         self.expect_silence(place);
     }
 
-    /// A member falls silent: it misses feedback while others get theirs, or sent no message for long.
+    /// Makes a member silent: it misses feedback while others get theirs, or has sent no message for a long time.
     pub fn fall_silent(&mut self, now: SendTime, place: usize) {
         A::on_leaving(self, now, place, Departure::Silence);
         self.flows.set_presence(place, Presence::Silent);
     }
 
-    /// A member goes.
+    /// Handles the departure of a member.
     pub fn depart(&mut self, now: SendTime, place: usize, departure: Departure) {
         A::on_leaving(self, now, place, departure);
         if A::KEEPS_PAUSED && departure == Departure::Pause {
@@ -254,7 +254,7 @@ impl<A: CouplingAlgorithm> AlgorithmCoupler<A> {
         A::on_left(self, now, member, left, departure);
     }
 
-    /// Includes the time at which a member falls silent.
+    /// Includes the time at which a member falls silent: soft state, as RFC 8699 §4 allows for flows that send no message.
     fn expect_silence(&mut self, place: usize) {
         if let Some(soft_state) = self.algorithm.soft_state() {
             self.expiry = self.expiry.min(self.flows.expiry(place, &soft_state));
@@ -330,6 +330,7 @@ impl<A: CouplingAlgorithm> AlgorithmCoupler<A> {
             return Err(Refusal::JoinedAlready(member));
         }
         check_join::<A>(member, join)?;
+        // RFC 8699 §5.3.1 (1): a flow registers when it starts. The algorithm puts it into a group (§5.1).
         let state = A::admit(self, now, member, join);
         let place = self.flows.insert(now, member, state);
         self.expect_silence(place);
@@ -337,7 +338,7 @@ impl<A: CouplingAlgorithm> AlgorithmCoupler<A> {
         Ok(())
     }
 
-    /// Whether the algorithm takes a rate or a window of a member.
+    /// Whether the algorithm uses a rate or a window of a member.
     fn takes(&mut self, now: SendTime, place: usize, message: &CouplingMessage) -> Result<bool, Refusal> {
         let member = self.flows.member(place);
         match self.flows.presence(place) {
@@ -353,13 +354,13 @@ impl<A: CouplingAlgorithm> AlgorithmCoupler<A> {
         }
     }
 
-    /// A member goes by its own message, and waits for no action.
+    /// Handles a departure by the member's own message. The member waits for no action.
     fn part(&mut self, now: SendTime, place: usize, departure: Departure) {
         self.flows.drop_actions(place);
         self.depart(now, place, departure);
     }
 
-    /// Answers a message that makes no sense with the action that holds for its sender.
+    /// Answers an invalid message with the present action of its sender.
     fn answer_refused(&mut self, member: FlowId, message: &CouplingMessage) {
         match (self.flows.place(member), message) {
             (Some(_), CouplingMessage::Window(cwnd_update)) if cwnd_update.event == WindowEvent::TimedOut => {
@@ -370,7 +371,7 @@ impl<A: CouplingAlgorithm> AlgorithmCoupler<A> {
         }
     }
 
-    /// Answers a flow that takes no part and waits: it goes on without coupling.
+    /// Answers a flow that is not active and waits: it continues without coupling.
     fn answer_absent(&mut self, member: FlowId, message: &CouplingMessage) {
         let waits = match message {
             CouplingMessage::Join(_) | CouplingMessage::Update(_) => A::WINDOWS_ONLY,

@@ -1,10 +1,10 @@
-//! The flow's end of the connection to its coupler: the messages of a rate controller's host, and its handling of
-//! actions.
+//! A flow's membership in a coupling, at the host of a rate controller: the messages to the coupler, and the handling
+//! of its actions.
 //!
-//! Messages and actions may take time, and a coupler may be gone. While a flow waits for an answer, it goes on with the
-//! rate of its own controller. Where no answer comes in time it takes the lower of its own rate and its last
-//! allocation. After some tries without an answer it is uncoupled (`T_reply`). No source gives a protocol for a remote
-//! coupler; RFC 8699 §5 only allows it.
+//! Messages and actions may be delayed, and the coupler may be unreachable. While a flow waits for an answer, it uses
+//! the rate of its own controller. If no answer arrives in time, it uses the lower of its own rate and its last
+//! allocation. After several attempts without an answer it is uncoupled (`T_reply`). No source has a protocol for a
+//! remote coupler; RFC 8699 §5 only allows one.
 
 use weir_units::{DataRate, DataSize, TimeDelta};
 
@@ -14,41 +14,41 @@ use crate::time::SendTime;
 use crate::window::Window;
 
 /// Least time after which an answer is late.
-const LEAST_PATIENCE: TimeDelta = TimeDelta::from_millis(250);
-/// Time allowed for the first answer; later ones are judged by the longest answer time so far.
-const FIRST_PATIENCE: TimeDelta = TimeDelta::from_secs(2);
-/// Factor on the longest answer time so far, or on the interval between updates, after which an answer is late.
-const PATIENCE: f64 = 2.0;
-/// Late answers in a row after which the flow is on its own.
-const MOST_LATE: u32 = 3;
-/// Time that a flow on its own waits before it tries to join again.
-const RETRY: TimeDelta = TimeDelta::from_secs(5);
+const MIN_ANSWER_TIMEOUT: TimeDelta = TimeDelta::from_millis(250);
+/// Time allowed for the first answer. Later answers are compared with the longest answer time so far.
+const FIRST_ANSWER_TIMEOUT: TimeDelta = TimeDelta::from_secs(2);
+/// Multiple of the longest answer time so far, or of the interval between updates, after which an answer is late.
+const ANSWER_TIMEOUT_FACTOR: f64 = 2.0;
+/// Number of successive late answers after which the flow is uncoupled.
+const MAX_LATE_ANSWERS: u32 = 3;
+/// Time after which an uncoupled flow tries to join again.
+const REJOIN_DELAY: TimeDelta = TimeDelta::from_secs(5);
 
-/// State of a rate-steered flow towards its coupler.
+/// State of a rate-controlled flow in its coupling.
 #[derive(Clone, Debug)]
 pub struct Membership {
     parameters: FlowParameters,
     standing: JoinState,
-    /// Number of the newest action taken.
+    /// Number of the newest action that was taken.
     epoch: u32,
-    /// Rate of the last action that set one.
+    /// Rate of the last action with a rate.
     share: Option<DataRate>,
-    /// The rate of the last decision, or the part of a later action that the controller took.
+    /// The rate of the last decision, or the part of a later action that the controller accepted.
     present: DataRate,
-    /// The rate that the controller computed last, before an allocation.
+    /// The rate that the controller computed last, without allocations.
     computed: DataRate,
-    /// The start rate, used to join again.
+    /// The start rate, for another join.
     start: DataRate,
     segment: DataSize,
-    /// The window as it was last reported.
+    /// The window reported last.
     window: Option<DataSize>,
     base_rtt: Option<TimeDelta>,
     /// Whether feedback has come since the last update.
     has_feedback: bool,
-    /// Whether the coupler refused it before it had a window. If so, it joins again when it has one, as couplers of
-    /// windows require.
+    /// Whether the coupler refused the flow before it had a window. If so it joins again when it has one, because
+    /// couplers of windows require it.
     lacks_window: bool,
-    answers: Answers,
+    answers: AnswerTimes,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,12 +57,12 @@ enum JoinState {
     Out,
     /// Joined.
     In,
-    /// No answer came, again and again; the flow tries again at `until`.
-    OnItsOwn { until: SendTime },
+    /// Uncoupled after several missing answers. The flow tries to join again at `until`.
+    Uncoupled { until: SendTime },
 }
 
 impl Membership {
-    /// A flow that has not joined yet; its window, if any, counts segments of `segment` bytes.
+    /// A flow that has not joined yet. Its window, if any, is in segments of `segment` bytes.
     pub fn new(parameters: FlowParameters, segment: DataSize) -> Self {
         Self {
             parameters,
@@ -77,7 +77,7 @@ impl Membership {
             base_rtt: None,
             has_feedback: false,
             lacks_window: false,
-            answers: Answers::default(),
+            answers: AnswerTimes::default(),
         }
     }
 
@@ -91,13 +91,13 @@ impl Membership {
         self.present
     }
 
-    /// Whether it has joined, and was answered in time.
+    /// Whether the flow has joined and its messages are answered in time.
     pub fn is_joined(&self) -> bool {
         self.standing == JoinState::In
     }
 
-    /// The flow begins, or goes on after a pause. A controller of its kind begins with `start`, and without coupling it
-    /// would go on with `present`.
+    /// Begins the flow, or continues it after a pause. A controller of its kind begins with `start`; without coupling
+    /// it would continue with `present`.
     pub fn join(
         &mut self,
         now: SendTime,
@@ -108,25 +108,25 @@ impl Membership {
         self.standing = JoinState::In;
         (self.start, self.present, self.computed, self.window) = (start, present, present, window);
         (self.epoch, self.share, self.lacks_window) = (0, None, false);
-        self.answers = Answers::default();
-        self.answers.asked(now);
+        self.answers = AnswerTimes::default();
+        self.answers.on_request(now);
         CouplingMessage::Join(Join { parameters: self.parameters, start, present, window: self.windowed() })
     }
 
-    /// A round-trip time was measured.
+    /// Takes a measured round-trip time.
     pub fn on_rtt(&mut self, rtt: TimeDelta) {
         if !rtt.is_negative() {
             self.base_rtt = Some(self.base_rtt.map_or(rtt, |base| base.min(rtt)));
         }
     }
 
-    /// Feedback about the flow has arrived.
+    /// Records that feedback on the flow has arrived.
     pub fn on_feedback(&mut self) {
         self.has_feedback = true;
     }
 
-    /// The flow's controller decided; `window` belongs to the rate. Returns the message to send, if the flow has
-    /// joined.
+    /// Takes a decision of the flow's controller; `window` belongs to the rate. Returns the message to send, if the
+    /// flow has joined.
     pub fn update(
         &mut self,
         now: SendTime,
@@ -136,14 +136,14 @@ impl Membership {
         (self.present, self.computed, self.window) = (decision.rate, decision.rate, window);
         match self.standing {
             JoinState::Out => None,
-            JoinState::OnItsOwn { until } if now < until => None,
-            JoinState::OnItsOwn { .. } => Some(self.join(now, self.start, decision.rate, window)),
+            JoinState::Uncoupled { until } if now < until => None,
+            JoinState::Uncoupled { .. } => Some(self.join(now, self.start, decision.rate, window)),
             JoinState::In if self.lacks_window && window.is_some() => {
                 Some(self.join(now, self.start, decision.rate, window))
             }
             JoinState::In => {
                 let has_feedback = core::mem::take(&mut self.has_feedback);
-                self.answers.asked(now);
+                self.answers.on_request(now);
                 Some(CouplingMessage::Update(Update {
                     decision,
                     window: self.windowed(),
@@ -154,8 +154,8 @@ impl Membership {
         }
     }
 
-    /// Changes the flow's parameters. Returns the message to send, if the flow has joined. An impossible weight is
-    /// refused by the coupler and not kept.
+    /// Changes the flow's parameters. Returns the message to send, if the flow has joined. The coupler refuses an
+    /// invalid weight, which is not stored.
     pub fn set_parameters(&mut self, parameters: FlowParameters) -> Option<CouplingMessage> {
         let changed = self.parameters != parameters;
         if parameters.priority > 0.0 && parameters.priority.is_finite() {
@@ -164,32 +164,33 @@ impl Membership {
         (changed && self.is_joined()).then_some(CouplingMessage::FlowParameters(parameters))
     }
 
-    /// The flow stops sending on purpose.
+    /// Pauses the flow intentionally.
     pub fn pause(&mut self) -> Option<CouplingMessage> {
         self.part().then_some(CouplingMessage::Pause)
     }
 
-    /// The flow goes on without coupling for now, with its present rate.
+    /// Continues the flow without coupling for now, at its present rate.
     pub fn withdraw(&mut self) -> Option<CouplingMessage> {
         self.part().then_some(CouplingMessage::Withdraw)
     }
 
-    /// The flow has ended.
+    /// Ends the flow.
     pub fn leave(&mut self) -> Option<CouplingMessage> {
         self.part().then_some(CouplingMessage::Leave)
     }
 
-    /// Ends the membership, also of a flow on its own: its coupler may still count it.
+    /// Ends the membership, also of an uncoupled flow, which its coupler may still count.
     fn part(&mut self) -> bool {
         core::mem::replace(&mut self.standing, JoinState::Out) != JoinState::Out
     }
 
-    /// Whether an action of this number is not the newest. Numbers wrap around; any may be the first.
+    /// Whether a newer action than that of this number was taken. Numbers wrap around, and any number may be the
+    /// first.
     const fn has_newer_than(&self, epoch: u32) -> bool {
         epoch == 0 || (self.epoch != 0 && epoch.wrapping_sub(self.epoch).cast_signed() <= 0)
     }
 
-    /// Takes an action: returns the allocation to adopt, if the action sets a rate and is the newest.
+    /// Takes an action. Returns the allocation for the controller, if the action has a rate and is the newest.
     pub fn order(&mut self, now: SendTime, order: &CouplerAction) -> Option<AllocatedRate> {
         if !self.is_joined() {
             return None;
@@ -205,12 +206,13 @@ impl Membership {
                 Some(AllocatedRate { rate })
             }
             CouplerAction::Window(window) => {
-                let told = self.window?.bytes_f64();
+                let reported = self.window?.bytes_f64();
                 let ordered = window.cwnd * self.segment.bytes_f64();
-                if !(told > 0.0 && ordered > 0.0 && ordered.is_finite()) {
+                if !(reported > 0.0 && ordered > 0.0 && ordered.is_finite()) {
                     return None;
                 }
-                let rate = if ordered == told { self.present } else { self.present.scale(ordered / told) };
+                let rate =
+                    if ordered == reported { self.present } else { self.present.scale(ordered / reported) };
                 self.share = Some(rate);
                 Some(AllocatedRate { rate })
             }
@@ -223,24 +225,24 @@ impl Membership {
         }
     }
 
-    /// The controller has taken `rate` of an allocation, and has this window now.
+    /// Records that the controller has accepted `rate` of an allocation, and its present window.
     pub fn taken(&mut self, rate: DataRate, window: Option<DataSize>) {
         (self.present, self.window) = (rate, window);
     }
 
-    /// When [`Self::on_timeout`] is to be called next.
+    /// Time of the next call of [`Self::on_timeout`].
     pub fn next_timeout(&self) -> Option<SendTime> {
         self.is_joined().then(|| self.answers.due()).flatten()
     }
 
-    /// No answer came in time: returns the allocation to adopt instead, if any.
+    /// Handles a missing answer. Returns the allocation to use instead, if any.
     pub fn on_timeout(&mut self, now: SendTime) -> Option<AllocatedRate> {
         if self.next_timeout().is_none_or(|due| now < due) {
             return None;
         }
         self.answers.missed();
-        if self.answers.late >= MOST_LATE {
-            self.standing = JoinState::OnItsOwn { until: now + RETRY };
+        if self.answers.late >= MAX_LATE_ANSWERS {
+            self.standing = JoinState::Uncoupled { until: now + REJOIN_DELAY };
             return Some(AllocatedRate { rate: self.computed });
         }
         self.share.map(|share| AllocatedRate { rate: share.min(self.present) })
@@ -253,44 +255,45 @@ impl Membership {
     }
 }
 
-/// Whether answers arrive, and how soon.
+/// Times of the coupler's answers.
 #[derive(Clone, Copy, Debug, Default)]
-struct Answers {
-    /// Time since which an answer is due.
-    asked: Option<SendTime>,
-    last_asked: Option<SendTime>,
+struct AnswerTimes {
+    /// Time since which an answer is awaited.
+    on_request: Option<SendTime>,
+    last_request: Option<SendTime>,
     /// Interval between the last two updates.
     interval: TimeDelta,
     /// Longest time that an answer took.
     longest: Option<TimeDelta>,
-    /// Late answers in a row.
+    /// Number of successive late answers.
     late: u32,
 }
 
-impl Answers {
-    fn asked(&mut self, now: SendTime) {
-        self.interval = self.last_asked.map_or(TimeDelta::ZERO, |last| now - last);
-        self.last_asked = Some(now);
-        self.asked.get_or_insert(now);
+impl AnswerTimes {
+    fn on_request(&mut self, now: SendTime) {
+        self.interval = self.last_request.map_or(TimeDelta::ZERO, |last| now - last);
+        self.last_request = Some(now);
+        self.on_request.get_or_insert(now);
     }
 
     fn answered(&mut self, now: SendTime) {
-        if let Some(asked) = self.asked.take() {
-            self.longest = self.longest.max(Some(now - asked));
+        if let Some(on_request) = self.on_request.take() {
+            self.longest = self.longest.max(Some(now - on_request));
         }
         self.late = 0;
     }
 
     fn missed(&mut self) {
-        self.asked = None;
+        self.on_request = None;
         self.late += 1;
     }
 
     fn due(&self) -> Option<SendTime> {
-        let usual =
-            self.longest.map_or(FIRST_PATIENCE, |longest| longest.scale(PATIENCE).max(LEAST_PATIENCE));
-        let patience = usual.max(self.interval.scale(PATIENCE));
-        self.asked.map(|asked| asked + patience)
+        let usual = self.longest.map_or(FIRST_ANSWER_TIMEOUT, |longest| {
+            longest.scale(ANSWER_TIMEOUT_FACTOR).max(MIN_ANSWER_TIMEOUT)
+        });
+        let patience = usual.max(self.interval.scale(ANSWER_TIMEOUT_FACTOR));
+        self.on_request.map(|on_request| on_request + patience)
     }
 }
 
@@ -362,13 +365,16 @@ mod tests {
         assert_eq!(member.next_timeout(), Some(MS(2000)), "how long the way is, nobody knows yet");
         member.order(MS(100), &rate(500, 1));
         // Answers took 100 ms at most, updates come each 100 ms: twice that is below the least patience.
-        for (asked, share) in [(100, 500), (400, 500), (700, 600)] {
+        for (on_request, share) in [(100, 500), (400, 500), (700, 600)] {
             member.taken(KBPS(500), None);
-            member.update(MS(asked), decision(500, 600), None);
-            let patience = if asked == 100 { 250 } else { 600 };
-            assert_eq!(member.next_timeout(), Some(MS(asked + patience)));
-            assert_eq!(member.on_timeout(MS(asked + patience - 1)), None);
-            assert_eq!(member.on_timeout(MS(asked + patience)), Some(AllocatedRate { rate: KBPS(share) }));
+            member.update(MS(on_request), decision(500, 600), None);
+            let patience = if on_request == 100 { 250 } else { 600 };
+            assert_eq!(member.next_timeout(), Some(MS(on_request + patience)));
+            assert_eq!(member.on_timeout(MS(on_request + patience - 1)), None);
+            assert_eq!(
+                member.on_timeout(MS(on_request + patience)),
+                Some(AllocatedRate { rate: KBPS(share) })
+            );
         }
         assert!(!member.is_joined());
         assert_eq!(member.update(MS(6299), decision(600, 610), None), None);

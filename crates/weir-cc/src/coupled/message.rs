@@ -19,7 +19,7 @@ impl FlowId {
 /// Message of a flow's host to the coupler.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum CouplingMessage {
-    /// The flow begins, or goes on after a pause: it registers (RFC 8699 §5.1).
+    /// The flow begins, or continues after a pause, and registers (RFC 8699 §5.1).
     Join(Join),
     /// The flow's parameters have changed.
     FlowParameters(FlowParameters),
@@ -29,51 +29,52 @@ pub enum CouplingMessage {
     Window(CwndUpdate),
     /// Statistics of its one-way delay and loss over the last interval (RFC 8382 §3.2).
     Statistics(Statistics),
-    /// The flow stops sending on purpose, and may join again.
+    /// The flow stops sending intentionally, and may join again.
     Pause,
-    /// The flow goes on without coupling at its present rate, which the others neither inherit nor count. A later join
-    /// is possible.
+    /// The flow continues without coupling at its present rate, which the others neither inherit nor count. It may
+    /// join again later.
     ///
-    /// The FSE gives back the cuts of its last ten seconds to the others; the other couplers do not.
+    /// The FSE undoes the cuts of its last ten seconds for the others; the other couplers do not.
     Withdraw,
     /// The flow has ended.
     Leave,
 }
 
-/// A flow registers.
+/// Registration of a flow.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Join {
     /// The flow's parameters.
     pub parameters: FlowParameters,
-    /// The rate a controller of its kind begins with: the amount that it brings into a group of others.
+    /// The rate with which a controller of its kind begins; it is the amount that the flow brings into a group of
+    /// others.
     pub start: DataRate,
-    /// The rate it would go on with if it were alone; the start rate the first time.
+    /// The rate with which the flow would continue if it were alone; at first the start rate.
     pub present: DataRate,
-    /// The flow's window, or `None` for a flow that is steered by rates alone.
+    /// The flow's window, or `None` for a flow that is controlled by rates alone.
     pub window: Option<Windowed>,
 }
 
 impl Join {
-    /// The flow's window; for a flow without, one segment of a byte.
+    /// The window of the flow. A flow without a window has one segment of one byte.
     pub(super) fn windowed(&self) -> Windowed {
         let window = Window { cwnd: 1.0, ssthresh: f64::INFINITY };
         self.window.unwrap_or(Windowed { window, segment: DataSize::from_bytes(1), base_rtt: None })
     }
 }
 
-/// Priority and bounds of a flow.
+/// Priority and bounds of a flow in its coupling.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FlowParameters {
     /// `P`: the flow's weight against the others'; positive and finite. Only ratios matter.
     pub priority: f64,
-    /// `DR`: the most the flow can use, or `None` for a greedy flow.
+    /// `DR`: the greatest rate that the flow can use, or `None` for a greedy flow.
     pub desired: Option<DataRate>,
     /// Least rate that the flow can use.
     pub least: DataRate,
 }
 
 impl FlowParameters {
-    /// Whether the priority is in its range. Values from another host may be anything.
+    /// Whether the priority is in its range. Values from another host can be arbitrary.
     pub fn is_possible(&self) -> bool {
         self.priority > 0.0 && self.priority.is_finite()
     }
@@ -84,14 +85,14 @@ impl FlowParameters {
 pub struct Windowed {
     /// The window.
     pub window: Window,
-    /// Bytes of a segment, by which windows count.
+    /// Size of the segments in which windows are counted.
     pub segment: DataSize,
-    /// Smallest round-trip time seen, or `None` before the first sample.
+    /// Smallest measured round-trip time, or `None` before the first sample.
     pub base_rtt: Option<TimeDelta>,
 }
 
 impl Windowed {
-    /// Whether every value is in its range. Values from another host may be anything.
+    /// Whether every value is in its range. Values from another host can be arbitrary.
     pub fn is_possible(&self) -> bool {
         let base_rtt = self.base_rtt.is_none_or(|rtt| rtt > TimeDelta::ZERO);
         base_rtt && !self.segment.is_zero() && self.window.is_possible()
@@ -101,13 +102,13 @@ impl Windowed {
 /// A rate that the flow's controller computed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Update {
-    /// `CC_R`, the rate it started from, and why.
+    /// `CC_R`, the rate from which it was computed, and the reason.
     pub decision: Decision,
     /// The window that belongs to the rate, or `None` for a controller without one.
     pub window: Option<Windowed>,
     /// The newest action that the flow had taken when it computed ([`CouplerAction::epoch`]); 0 before the first.
     pub epoch: u32,
-    /// Whether feedback has come since the update before: controllers compute by the clock, too.
+    /// Whether feedback has arrived since the previous update. Controllers compute rates by the clock, too.
     pub has_feedback: bool,
 }
 
@@ -118,7 +119,7 @@ pub struct CwndUpdate {
     pub event: WindowEvent,
     /// The window before.
     pub before: Window,
-    /// The window that its own congestion controller made of it.
+    /// The window that the flow's own congestion controller computed.
     pub after: Window,
     /// Segments that were newly acknowledged.
     pub acked: f64,
@@ -128,12 +129,12 @@ pub struct CwndUpdate {
     pub window_limited: bool,
     /// Smoothed round-trip time, or `None` before the first sample.
     pub srtt: Option<TimeDelta>,
-    /// Smallest round-trip time seen, or `None` before the first sample.
+    /// Smallest measured round-trip time, or `None` before the first sample.
     pub base_rtt: Option<TimeDelta>,
 }
 
 impl CwndUpdate {
-    /// Whether every amount is in its range. Values from another host may be anything.
+    /// Whether every amount is in its range. Values from another host can be arbitrary.
     pub fn is_possible(&self) -> bool {
         let amount = |value: f64| value >= 0.0 && value.is_finite();
         self.before.is_possible() && self.after.is_possible() && amount(self.acked) && amount(self.flight)
@@ -146,20 +147,21 @@ pub enum WindowEvent {
     /// New data was acknowledged outside of fast recovery, also while a timeout's losses are retransmitted. The
     /// congestion controller may have grown the window.
     Acknowledged,
-    /// New data was acknowledged in fast recovery: evidence for the other flows that the path delivers.
+    /// New data was acknowledged in fast recovery. It shows the other flows that the path delivers data.
     Repairing,
     /// Fast recovery begins: a loss event. The window after is the one that the congestion controller wants at the end
     /// of recovery.
     RecoveryEntered,
-    /// Fast recovery is over: the window after is the one that the flow would go on with.
+    /// Fast recovery has ended. The window after is the one with which the flow would continue.
     RecoveryLeft,
-    /// Retransmission timeout: outstanding data is sent again. An action decides whether the window is reduced, too.
+    /// Retransmission timeout: outstanding data is retransmitted. An action decides whether the window is reduced,
+    /// too.
     TimedOut,
-    /// The window was reduced for a timeout, as the coupler ordered.
+    /// The window was reduced for a timeout, by an action of the coupler.
     Reduced,
     /// The flow reacted to a congestion mark.
     Marked,
-    /// All is acknowledged and no data waits to be sent.
+    /// All data is acknowledged, and none waits to be sent.
     Idle,
 }
 
@@ -176,7 +178,7 @@ pub struct Statistics {
     pub frequency: f64,
     /// `pkt_loss`, in [0, 1].
     pub loss: f64,
-    /// Packets in the measurement; 0 if the number is not known.
+    /// Number of packets in the measurement; 0 if unknown.
     pub packets: u32,
     /// Whether the flow passes a bottleneck by its own statistics.
     pub bottleneck: bool,
@@ -200,25 +202,25 @@ impl Statistics {
     }
 }
 
-/// Action that a coupler asks of a flow.
+/// Action that a coupler requests of a flow.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum CouplerAction {
     /// Send at this rate: the flow's FSE share (`FSE_R`, RFC 8699 §5.2).
     Rate {
         /// The rate.
         rate: DataRate,
-        /// Actions with a rate are numbered from 1 for each flow; an action older than the newest taken is ignored. 0
-        /// answers a message that changed nothing, and is never taken.
+        /// Number of the action, from 1 on for each flow. An action older than the newest one taken is ignored. 0
+        /// answers a message that changed nothing, and is not taken.
         epoch: u32,
     },
-    /// Go on with this window.
+    /// Continue with this window.
     Window(Window),
-    /// Send one new segment, even beyond the window: another flow's acknowledgement is its clock.
+    /// Send one new segment, even beyond the window, because another flow was acknowledged (ACK clock).
     Segment,
-    /// Reduce the window for the timeout as well, as the flow does without coupling.
+    /// Reduce the window for the timeout, too, as the flow does without coupling.
     Reduce,
-    /// The flow is in no group and goes on without coupling. Messages of a rate-steered flow still count, and it may be
-    /// in a group again; those of a TCP connection do not.
+    /// The flow is in no group and continues without coupling. Messages of a rate-controlled flow still count, and it
+    /// may be put into a group again; those of a TCP connection do not count.
     Uncoupled,
 }
 

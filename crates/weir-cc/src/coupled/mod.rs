@@ -1,9 +1,9 @@
 //! Coupled congestion control: flows to one peer, or through one bottleneck, share their congestion state.
 //!
-//! Hosts send a [`Coupler`] the events of their flows ([`CouplingMessage`]) and get [`CouplerAction`]s back. Both are
-//! plain values, which may take time on their way. A coupler runs in the same process, in another one or on another
-//! machine, and knows nothing of controllers, sockets or clocks. Like a controller it gets the time as an argument,
-//! allocates nothing in steady state and panics on no input.
+//! Hosts send a [`Coupler`] the events of their flows ([`CouplingMessage`]), and get [`CouplerAction`]s. Both are
+//! plain values, which may be delayed in transit. A coupler may run in the same process, in another one or on another
+//! machine. It does not depend on controllers, sockets or clocks. Like a controller it gets the time as an argument,
+//! does not allocate in steady state, and does not panic on any input.
 
 mod bound;
 mod conversion;

@@ -12,44 +12,44 @@
 
 use core::cmp::Ordering;
 
-/// Least and greatest weight, so that a sum of weights is neither zero nor infinite.
-const WEIGHTS: (f64, f64) = (1e-9, 1e9);
-/// Largest amount: bit/s or bytes.
-const LARGEST: f64 = 1e30;
+/// Least and greatest weight, which keep a sum of weights above zero and finite.
+const WEIGHT_RANGE: (f64, f64) = (1e-9, 1e9);
+/// Greatest amount, in bit/s or bytes.
+const MAX_AMOUNT: f64 = 1e30;
 
 /// A claim on the total, and its share.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct ShareClaim {
-    /// Number of the claimant; ties are in this order.
+    /// Number of the claimant, which orders equal claims.
     pub of: u32,
     /// The share allocated, within the claim's least and its most.
     pub share: f64,
     weight: f64,
     least: f64,
     most: f64,
-    /// The share of a weight of 1 that satisfies it.
+    /// The share per unit of weight that satisfies the claim.
     level: f64,
-    /// The sum of the weights of this claim and of all after it.
+    /// Sum of the weights of this claim and of all claims after it.
     rest: f64,
-    /// Whether the claim is held at its least, as it would get less by weight.
+    /// Whether the claim gets its least, because its share by weight would be less.
     held: bool,
 }
 
-/// Use of the amount that satisfied claims leave over.
+/// Use of the amount that satisfied claims leave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Leftover {
-    /// The others share it.
+    /// The other claims share it.
     Shared,
-    /// The leftover is not allocated.
+    /// It is not allocated.
     Kept,
 }
 
 impl ShareClaim {
-    /// A claim of `of` with a weight above 0, that can live with no less than `least` and use no more than `most`,
-    /// which may be infinite. A most below the least counts as the least.
+    /// A claim of claimant `of` with a weight above 0, and a share from `least` to `most`, which may be infinite. A
+    /// most below the least counts as the least.
     pub(super) fn new(of: u32, weight: f64, least: f64, most: f64) -> Self {
-        let weight = within(weight, WEIGHTS.0, WEIGHTS.1);
-        let least = within(least, 0.0, LARGEST);
+        let weight = within(weight, WEIGHT_RANGE.0, WEIGHT_RANGE.1);
+        let least = within(least, 0.0, MAX_AMOUNT);
         let most = most.max(least);
         Self { of, share: 0.0, weight, least, most, level: most / weight, rest: weight, held: false }
     }
@@ -59,12 +59,12 @@ impl ShareClaim {
         self.weight
     }
 
-    /// The least that the claim can live with.
+    /// The least share of the claim.
     pub(super) const fn least(&self) -> f64 {
         self.least
     }
 
-    /// The most that the claim can use.
+    /// The greatest share of the claim.
     pub(super) const fn most(&self) -> f64 {
         self.most
     }
@@ -80,7 +80,7 @@ fn within(value: f64, least: f64, most: f64) -> f64 {
     value.max(least).min(most)
 }
 
-/// Sums the weights for [`fill`]: to be called when a claim came, went or changed. The claims must be in their
+/// Sums the weights for [`fill`]; call it when a claim was added, removed or changed. The claims must be in their
 /// [order](ShareClaim::order).
 pub(super) fn weigh(claims: &mut [ShareClaim]) {
     let mut rest = 0.0;
@@ -95,10 +95,10 @@ pub(super) fn weights(claims: &[ShareClaim]) -> f64 {
     claims.first().map_or(0.0, |claim| claim.rest)
 }
 
-/// Divides `total` among claims that were [weighed](weigh). Returns the sum of their shares: `total`, unless all are
-/// satisfied with less, or cannot live with as little.
+/// Divides `total` among claims that were [weighed](weigh). Returns the sum of their shares. It is `total`, unless
+/// all claims are satisfied with less, or their least shares add up to more.
 pub(super) fn fill(claims: &mut [ShareClaim], total: f64, leftover: Leftover) -> f64 {
-    let total = within(total, 0.0, LARGEST);
+    let total = within(total, 0.0, MAX_AMOUNT);
     let least: f64 = claims.iter().map(|claim| claim.least).sum();
     // The total is at most the sum of the least amounts: each claim gets exactly its least.
     if total <= least {
@@ -126,8 +126,8 @@ fn by_weight(claims: &mut [ShareClaim], total: f64, leftover: Leftover) -> bool 
     too_little
 }
 
-/// Gives each claim its most, as long as that is no more than its share. Returns the number of satisfied claims, and
-/// the amount left.
+/// Gives each claim its most, while that is at most its share by weight. Returns the number of satisfied claims, and
+/// the remaining amount.
 fn satisfy(claims: &mut [ShareClaim], total: f64, leftover: Leftover) -> (usize, f64) {
     let mut left = total;
     if leftover == Leftover::Kept {
@@ -143,8 +143,8 @@ fn satisfy(claims: &mut [ShareClaim], total: f64, leftover: Leftover) -> (usize,
     (claims.len(), left)
 }
 
-/// Holds each claim at its least that got less, and divides the rest among the others, until no claim gets less. There
-/// are at most as many passes as claims: a held claim stays held, and the others' level only falls.
+/// Gives its least to each claim that got less, and divides the remainder among the others, until no claim gets less.
+/// There are at most as many passes as claims, because the level of the others only falls.
 fn hold_and_divide(claims: &mut [ShareClaim], total: f64, leftover: Leftover) {
     while hold(claims) {
         let held: f64 = claims.iter().filter(|claim| claim.held).map(|claim| claim.least).sum();
@@ -165,7 +165,7 @@ fn hold(claims: &mut [ShareClaim]) -> bool {
     any
 }
 
-/// [`by_weight`] among those that are not held; `share` carries the weights from there on.
+/// As [`by_weight`], for the claims that do not get their least. `share` holds sums of weights from there on.
 fn divide_rest(claims: &mut [ShareClaim], total: f64, leftover: Leftover) {
     let mut weights = 0.0;
     for claim in claims.iter_mut().rev().filter(|claim| !claim.held) {

@@ -200,7 +200,7 @@ impl Config {
 
     /// The base delay's estimator.
     pub(super) fn base_delay(&self) -> BaseDelay {
-        self.drains().map_or(BaseDelay::for_ever(), BaseDelay::between_drains)
+        self.drains().map_or(BaseDelay::unlimited(), BaseDelay::between_drains)
     }
 
     /// The time without packets or reports that is a feedback timeout, at an interval of `T_s`.

@@ -41,10 +41,10 @@ proptest! {
     ) {
         let mut life = CheckedSender::new(Box::new(Dccc::new(config, limits).unwrap()), limits);
         for timed in &calls {
-            let decided = life.live(timed).is_some();
+            let decided = life.call(timed).is_some();
             match timed.1 {
                 Call::Event(PathEvent::Limits(_) | PathEvent::RouteChanged) => prop_assert!(decided),
-                Call::Law(NativeReport::Dccc(_), _) | Call::Timeout => {}
+                Call::Native(NativeReport::Dccc(_), _) | Call::Timeout => {}
                 _ => prop_assert!(!decided),
             }
             let target = life.sender.target();

@@ -1,42 +1,42 @@
-//! Contradictions among ceilings: a rate that comes and goes as that of no estimator does.
+//! Contradictions among ceilings (REMB): a rate that swings as no estimate of a receiver does.
 //!
-//! REMB names no packet, so its ceilings are compared in order of arrival. A receiver's estimate may fall to any rate
-//! at once. But it does not double within a second of falling to half, nor the reverse. Forged ceilings beside the
-//! receiver's do so with each.
+//! A REMB names no packet, so that ceilings are compared in order of arrival. The estimate of a receiver may fall to
+//! any rate at once. But it does not double within a second after falling to half, or fall to half within a second
+//! after doubling. Forged ceilings beside those of the receiver have this effect with each message.
 
 use weir_units::{DataRate, TimeDelta};
 
 use crate::time::SendTime;
 
-/// Time within which a ceiling goes there and back.
-const SHORTLY: TimeDelta = TimeDelta::from_secs(1);
-/// Time within which two swings are a contradiction: one may be chance.
-const TWICE: TimeDelta = TimeDelta::from_secs(10);
-/// Ceilings below this one are alike: no media flows at any.
-const LEAST_BPS: u64 = 1000;
+/// Time within which a ceiling swings to another level and back.
+const SWING_TIME: TimeDelta = TimeDelta::from_secs(1);
+/// Time within which two swings are a contradiction; a single one may be chance.
+const CONTRADICTION_TIME: TimeDelta = TimeDelta::from_secs(10);
+/// Rate below which all ceilings are alike, because no media flows at any of them.
+const MIN_BPS: u64 = 1000;
 
 /// A level of similar ceilings.
 #[derive(Clone, Copy, Debug)]
 struct Level {
     bps: u64,
-    /// When the last of them came.
+    /// Time of the last of these ceilings.
     at: SendTime,
 }
 
 impl Level {
-    /// Whether neither is twice the other.
+    /// Whether neither ceiling is at least twice the other.
     fn is_near(&self, other: &Self) -> bool {
-        let below_twice = |a: u64, b: u64| a / 2 < b.max(LEAST_BPS);
+        let below_twice = |a: u64, b: u64| a / 2 < b.max(MIN_BPS);
         below_twice(self.bps, other.bps) && below_twice(other.bps, self.bps)
     }
 }
 
-/// The last level of ceilings, and the one before.
+/// The last level of ceilings, and the previous one.
 #[derive(Debug, Default)]
 pub(super) struct Ceilings {
     newest: Option<Level>,
     before: Option<Level>,
-    /// When ceilings last went there and back.
+    /// Time of the last swing.
     swung: Option<SendTime>,
 }
 
@@ -49,13 +49,13 @@ impl Ceilings {
             return false;
         }
         // A swing goes back to the level before the last one.
-        let returned = |before: &Level| now - before.at <= SHORTLY && new.is_near(before);
+        let returned = |before: &Level| now - before.at <= SWING_TIME && new.is_near(before);
         if !self.before.replace(last).as_ref().is_some_and(returned) {
             return false;
         }
         let before = self.swung.replace(now);
         // A single swing may be chance.
-        before.is_some_and(|before| now - before <= TWICE)
+        before.is_some_and(|before| now - before <= CONTRADICTION_TIME)
     }
 }
 
@@ -64,10 +64,10 @@ mod tests {
     use super::*;
 
     /// When ceilings in kbit/s, each with its time in ms, first contradict each other.
-    fn contradicted(told: impl IntoIterator<Item = (i64, u64)>) -> Option<i64> {
+    fn contradicted(received: impl IntoIterator<Item = (i64, u64)>) -> Option<i64> {
         let mut ceilings = Ceilings::default();
         let mut on = |(ms, kbps)| ceilings.on_ceiling(SendTime::from_millis(ms), DataRate::from_kbps(kbps));
-        told.into_iter().find(|&told| on(told)).map(|(ms, _)| ms)
+        received.into_iter().find(|&ceiling| on(ceiling)).map(|(ms, _)| ms)
     }
 
     /// Ceilings of an estimator in each second, beside forged ones each `every` ms.

@@ -1,4 +1,4 @@
-//! Reports on packets that cannot have been there and back.
+//! Detection of reports that arrive before their packets can have gone to the receiver and back.
 
 use weir_units::TimeDelta;
 
@@ -9,8 +9,8 @@ use crate::report::{Reception, Record};
 use crate::time::{ArrivalTime, SendTime};
 
 impl SendHistory {
-    /// Whether `records` cover a packet that cannot have been there and back. The newest record of a packet that has
-    /// left counts, whether received or missing.
+    /// Whether `records` cover a packet that cannot have gone to the receiver and back. The newest record of a packet
+    /// that has left counts, whether received or missing.
     pub(super) fn is_early(&mut self, now: SendTime, records: &[Record], made: Option<ArrivalTime>) -> bool {
         // Of the numbers on the wire, a packet that has not left is older than all.
         let age = |record: &&Record| (self.next as u16).wrapping_sub(1).wrapping_sub(record.sequence);
@@ -29,16 +29,16 @@ impl SendHistory {
         !self.plausible.admits_round_trip(now, Some(id), rtt, least)
     }
 
-    /// Whether `records` repeat a report that came too early. A receiver that sends no report times reports an arrival
-    /// once, so the earlier report was not its own.
+    /// Whether `records` repeat a report that came too early. A receiver that sends no report times reports an
+    /// arrival once, so that the earlier report was not its own.
     fn tells_what_is_doubted(&self, records: &[Record]) -> bool {
         let is = |record: &Record, id: u64| record.sequence == id as u16 && record.reception.is_arrival();
         self.plausible.doubted().is_some_and(|id| records.iter().any(|record| is(record, id)))
     }
 
-    /// Time since the packet after `id` left; zero if none has. A report without that packet and without its own time
-    /// was under way no shorter, unless that packet was lost. `id` may have been held, but had the next packet arrived
-    /// the report would have it.
+    /// Time since the packet after `id` left; zero if none has left. A report without that packet and without a time
+    /// of its own was not in transit for less, unless that packet was lost. The report may have been delayed, but if
+    /// the next packet had arrived it would contain it.
     fn since_sent_after(&mut self, now: SendTime, id: u64) -> TimeDelta {
         let mut after = id + 1..self.next;
         let next = after.find(|&id| self.entry(id).known != KnownFate::LeftOut);

@@ -9,19 +9,19 @@ use crate::time::{ArrivalTime, SendTime};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum KnownFate {
     InFlight,
-    /// The packet has left the path, and its fate is not reported. The report that covered it is lost or late, or a
-    /// controller's own report named a later packet.
-    Untold,
+    /// The packet is no longer in flight, and its fate is not reported. The report on it is lost or late, or a
+    /// controller's own report echoed a later packet.
+    Unreported,
     Missing,
     Arrived,
     /// The packet has arrived, at a time that is not reported.
     Untimed,
-    /// No packet has this number.
+    /// No packet has this number, which was skipped.
     LeftOut,
 }
 
 impl KnownFate {
-    /// State of a packet that arrived, `at` if the time is reported.
+    /// The state of a packet that has arrived, with or without a reported time.
     pub(super) fn of_arrival(at: Option<ArrivalTime>) -> Self {
         if at.is_some() { Self::Arrived } else { Self::Untimed }
     }
@@ -30,7 +30,8 @@ impl KnownFate {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Entry {
     pub(super) at: SendTime,
-    /// Bytes, [`PADDING`] if it carries no media, and [`CAPABLE`] if it left ECN-capable: an entry has 16 bytes.
+    /// Size in bytes, with [`PADDING`] if the packet has no media, and [`CAPABLE`] if it left ECN-capable, so that an
+    /// entry has 16 bytes.
     pub(super) size: u16,
     pub(super) probe: Option<ProbeId>,
     /// Reported arrival time in ms modulo 65 536.
@@ -48,7 +49,7 @@ pub(super) const CAPABLE: u16 = 1 << 14;
 pub(super) const BYTES: u16 = CAPABLE - 1;
 
 /// Entry of a number without a packet.
-pub(super) const VACANT: Entry =
+pub(super) const SKIPPED: Entry =
     Entry { at: SendTime::ZERO, size: 0, probe: None, arrived: 0, overhead: 0, known: KnownFate::Arrived };
 
 impl Entry {
@@ -56,12 +57,12 @@ impl Entry {
         DataSize::from_bytes(u64::from(self.size & BYTES))
     }
 
-    /// Its bytes while it is in flight.
+    /// Size of the packet while it is in flight, else zero.
     pub(super) fn in_flight(&self) -> DataSize {
         if self.known == KnownFate::InFlight { self.size() } else { DataSize::ZERO }
     }
 
-    /// `ecn`, if it is possible on arrival, or `None`. A queue marks only packets that left ECN-capable (RFC 3168 §5).
+    /// `ecn`, or `None` if it is impossible: a queue marks only packets that left ECN-capable (RFC 3168 §5).
     pub(super) fn possible(&self, ecn: Ecn) -> Option<Ecn> {
         (ecn != Ecn::Ce || self.size & CAPABLE != 0).then_some(ecn)
     }

@@ -1,7 +1,8 @@
-//! Skipped numbers: no packet has them, so a report that claims the arrival of one does not describe real arrivals.
+//! Skipped numbers: no packet has them, so that a report that claims the arrival of one does not describe real
+//! arrivals.
 //!
-//! Numbers convict, not reports. A lying receiver claims numbers that no other report denies. Beside an honest receiver
-//! only a claim whose denial was lost stays undenied.
+//! The evidence is counted by numbers, not by reports. A dishonest receiver claims numbers that no other report
+//! denies. Beside an honest receiver, a forged claim stays undenied only if its denial was lost.
 
 use alloc::collections::VecDeque;
 
@@ -10,66 +11,67 @@ use weir_units::TimeDelta;
 use crate::report::Record;
 use crate::time::SendTime;
 
-/// Age up to which a claim counts, and length of a conviction beyond the last undenied claim.
+/// Age up to which a claim counts, and the time for which the verdict lasts after the last undenied claim.
 const WINDOW: TimeDelta = TimeDelta::from_secs(90);
 
-/// Time within which all claimed numbers are one claim: one report may deny all of them, and be lost.
+/// Time within which all claimed numbers are one claim, because the loss of one report may remove all their denials.
 const ONE_CLAIM: TimeDelta = TimeDelta::from_secs(1);
 
-/// Age from which a claim counts: a denial has come by then.
-const ANSWERED: TimeDelta = TimeDelta::from_secs(2);
+/// Age from which on a claim counts, because its denial would have arrived.
+const DENIAL_TIME: TimeDelta = TimeDelta::from_secs(2);
 
-/// Claims that convict. Beside a receiver that loses a tenth of its reports, seven of eight go undenied with a probability of 7·10⁻⁷.
-const CLAIMS: usize = 8;
+/// Number of claims that prove optimistic acknowledgement. Beside a receiver that loses a tenth of its reports, seven
+/// of eight stay undenied with a probability of 7·10⁻⁷.
+const MIN_CLAIMS: usize = 8;
 
-/// Claims of which one may be denied.
-const DENIED: usize = 5;
+/// Number of claims of which one may be denied.
+const CLAIMS_PER_DENIAL: usize = 5;
 
-/// Claims that are remembered.
-const REMEMBERED: usize = 64;
+/// Number of claims that are remembered.
+const MAX_CLAIMS: usize = 64;
 
-/// First capacity of the list, more than a history holds unless more than one number in 500 is skipped.
-const ROOM: usize = 256;
+/// Initial capacity of the list. It suffices unless more than one number in 500 is skipped.
+const INITIAL_NUMBERS: usize = 256;
 
-/// The numbers that no packet has, and the reports on them.
+/// The skipped numbers, and the reports on them.
 #[derive(Debug, Default)]
 pub(super) struct LeftOut {
     /// Skipped numbers in the history, in order.
     numbers: VecDeque<Skipped>,
-    /// Number of skipped numbers that the history has forgotten.
+    /// Number of skipped numbers that the history has removed.
     forgotten: u64,
     /// Claims in order of time.
     claims: VecDeque<ClaimedNumbers>,
-    convicted: bool,
+    receiver_is_dishonest: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Skipped {
     number: u64,
-    /// When a report first claimed its arrival.
+    /// Time at which a report first claimed its arrival.
     claimed: Option<SendTime>,
     /// Whether a report listed it as missing.
     denied: bool,
 }
 
-/// Numbers whose arrival reports claimed at about the same time.
+/// Numbers whose arrivals reports claimed at about the same time.
 #[derive(Clone, Copy, Debug)]
 struct ClaimedNumbers {
     at: SendTime,
-    /// Whether a report, before or later, denied one of them.
+    /// Whether a report denied one of them, before or after the claim.
     denied: bool,
 }
 
 impl LeftOut {
     pub(super) fn push(&mut self, number: u64) {
         if self.numbers.capacity() == 0 {
-            self.numbers.reserve(ROOM);
-            self.claims.reserve(REMEMBERED);
+            self.numbers.reserve(INITIAL_NUMBERS);
+            self.claims.reserve(MAX_CLAIMS);
         }
         self.numbers.push_back(Skipped { number, claimed: None, denied: false });
     }
 
-    /// The history forgets all before `oldest`.
+    /// Removes all numbers before `oldest`.
     pub(super) fn forget(&mut self, oldest: u64) {
         while self.numbers.front().is_some_and(|left| left.number < oldest) {
             self.numbers.pop_front();
@@ -77,7 +79,7 @@ impl LeftOut {
         }
     }
 
-    /// Count of numbers skipped before `number`.
+    /// Number of numbers skipped before `number`.
     #[inline]
     pub(super) fn before(&self, number: u64) -> u64 {
         if self.numbers.is_empty() {
@@ -118,13 +120,13 @@ impl LeftOut {
             last.denied |= denied;
             return;
         }
-        if self.claims.len() == REMEMBERED {
+        if self.claims.len() == MAX_CLAIMS {
             self.claims.pop_front();
         }
         self.claims.push_back(ClaimedNumbers { at: now, denied });
     }
 
-    /// Denies the claim of a number at `at`.
+    /// Records a denial of the claim at `at`.
     fn deny(&mut self, at: SendTime) {
         if let Some(claim) = self.claims.iter_mut().rfind(|claim| claim.at <= at) {
             claim.denied = true;
@@ -133,36 +135,37 @@ impl LeftOut {
 
     fn judge(&mut self, now: SendTime) {
         let Some(newest) = self.claims.back() else { return };
-        let (newest, convicted) = (newest.at, self.convicted);
+        let (newest, receiver_is_dishonest) = (newest.at, self.receiver_is_dishonest);
         // At its least rate a receiver gets few numbers: the claims that convicted it are kept meanwhile.
         let counts = |claim: &&ClaimedNumbers| {
             let age = now - claim.at;
-            age >= ANSWERED && (convicted || age <= WINDOW)
+            age >= DENIAL_TIME && (receiver_is_dishonest || age <= WINDOW)
         };
         let add = |(count, denied), claim: &ClaimedNumbers| (count + 1, denied + usize::from(claim.denied));
         let (count, denied) = self.claims.iter().filter(counts).fold((0, 0), add);
         let undenied = self.claims.iter().rev().find(|claim| !claim.denied).map_or(newest, |claim| claim.at);
         // A conviction needs enough claims, and lasts for `WINDOW` after the last undenied one.
-        let lasts = if convicted { now - undenied <= WINDOW } else { count >= CLAIMS };
-        self.convicted = lasts && denied * DENIED <= count;
-        while !self.convicted && self.claims.front().is_some_and(|claim| now - claim.at > WINDOW) {
+        let lasts = if receiver_is_dishonest { now - undenied <= WINDOW } else { count >= MIN_CLAIMS };
+        self.receiver_is_dishonest = lasts && denied * CLAIMS_PER_DENIAL <= count;
+        while !self.receiver_is_dishonest && self.claims.front().is_some_and(|claim| now - claim.at > WINDOW)
+        {
             self.claims.pop_front();
         }
     }
 
-    /// Forgets all claims.
-    pub(super) fn acquit(&mut self) {
+    /// Removes all claims.
+    pub(super) fn clear_claims(&mut self) {
         self.claims.clear();
-        self.convicted = false;
+        self.receiver_is_dishonest = false;
     }
 
-    /// Whether numbers were claimed lately.
+    /// Whether numbers were claimed recently.
     pub(super) fn are_doubted(&self) -> bool {
         !self.claims.is_empty()
     }
 
-    /// Whether reports have claimed so many that the receiver itself must be their source.
-    pub(super) fn convict(&self) -> bool {
-        self.convicted
+    /// Whether so many numbers were claimed that the receiver itself must be the source of the claims.
+    pub(super) fn is_proven(&self) -> bool {
+        self.receiver_is_dishonest
     }
 }

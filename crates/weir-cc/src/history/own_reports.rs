@@ -1,40 +1,42 @@
 //! Contradictions among a controller's own reports: congestion that comes and goes as on no real path.
 //!
-//! The delay of a path falls by no more than the time that passes. Losses end it sooner where a controller counts a
-//! long queue for less after a loss, and a queue may fill at once. But neither takes the signal back to where it was
-//! shortly before. Forged reports beside the receiver's do so with each. DCCC's delay is a mean of all packets since
-//! the report before, or of late ones since the report before that. So it falls by no more than the time from there on.
-//! The mean loss interval of TFRC grows by little more than the packets that leave.
+//! The delay of a path falls by at most the time that passes. Losses may end it sooner if a controller weighs a long
+//! queue less after a loss, and a queue may fill at once. But neither returns the signal to its value of shortly
+//! before. Forged reports beside those of the receiver have this effect with each report. DCCC's delay is a mean of
+//! all packets since the previous report, or for late packets since the report before that; it falls by at most the
+//! time since then. The mean loss interval of TFRC grows by little more than the packets that leave.
 
 use weir_units::TimeDelta;
 
 use crate::report::NativeReport;
 use crate::time::{ApparentDelay, ArrivalTime, SendTime};
 
-/// Number of reports that are remembered, by the packets that they echo.
-const REMEMBERED: usize = 32;
-/// Time within which a signal goes there and back.
-const SHORTLY: TimeDelta = TimeDelta::from_secs(1);
-/// Least congestion from which a fall counts: controllers that weigh a long queue by less than a short one report less
+/// Number of reports that are remembered, by the echoed packets.
+const MAX_REPORTS: usize = 32;
+/// Time within which a signal swings to another value and back.
+const SWING_TIME: TimeDelta = TimeDelta::from_secs(1);
+/// Least congestion for a fall that counts. Controllers that weigh a long queue less than a short one report less
 /// while it grows.
-const LEAST: TimeDelta = TimeDelta::from_millis(500);
-/// Least congestion from which a fall counts for DCCC, which weighs all delays alike.
-const LEAST_MEAN: TimeDelta = TimeDelta::from_millis(100);
-/// Packets beyond twice those that have left by which no mean loss interval grows: reports come between packets.
+const MIN_CONGESTION: TimeDelta = TimeDelta::from_millis(500);
+/// Least congestion for a fall that counts for DCCC, which weighs all delays equally.
+const MIN_MEAN_DELAY: TimeDelta = TimeDelta::from_millis(100);
+/// Number of packets by which a mean loss interval may grow beyond twice those that have left, because reports are
+/// sent between packets.
 const MORE_PACKETS: f64 = 20.0;
-/// Fall beyond the time that passes that is no contradiction: clocks tick, and reports are of several packets.
+/// Fall beyond the elapsed time that is no contradiction, because clocks have ticks and reports cover several
+/// packets.
 const MARGIN: TimeDelta = TimeDelta::from_millis(25);
-/// Time within which two swings are a contradiction: one may be chance.
-const TWICE: TimeDelta = TimeDelta::from_secs(10);
+/// Time within which two swings are a contradiction; a single one may be chance.
+const CONTRADICTION_TIME: TimeDelta = TimeDelta::from_secs(10);
 
 /// The congestion of one report.
 #[derive(Clone, Copy, Debug)]
 struct ReportedCongestion {
-    /// The echoed packet, and when it left.
+    /// The echoed packet, and the time at which it left.
     id: u64,
     sent: SendTime,
     congestion: TimeDelta,
-    /// Whether the fall from the report before it has been counted.
+    /// Whether the fall from the previous report has been counted.
     counted: bool,
 }
 
@@ -43,7 +45,7 @@ struct ReportedCongestion {
 enum CongestionMeasure {
     /// A delay with penalties.
     Delay,
-    /// The mean delay since the report before, with the offset between the clocks.
+    /// The mean delay since the previous report, with the offset between the clocks.
     MeanDelay,
     /// The loss event rate: a ratio of 1 counts as a second.
     LossEvents,
@@ -59,9 +61,9 @@ impl CongestionMeasure {
     ) -> bool {
         let fall = high.congestion - low.congestion;
         match self {
-            Self::Delay => fall > (low.sent - high.sent) + MARGIN && high.congestion >= LEAST,
+            Self::Delay => fall > (low.sent - high.sent) + MARGIN && high.congestion >= MIN_CONGESTION,
             Self::MeanDelay => {
-                high.congestion >= LEAST_MEAN
+                high.congestion >= MIN_MEAN_DELAY
                     && before.is_some_and(|before| fall > (low.sent - before.sent) + MARGIN)
             }
             Self::LossEvents => {
@@ -88,9 +90,9 @@ impl ReportedCongestion {
 /// The newest reports, in order of the packets that they echo.
 #[derive(Debug)]
 pub(super) struct OwnReports {
-    reports: [ReportedCongestion; REMEMBERED],
+    reports: [ReportedCongestion; MAX_REPORTS],
     count: usize,
-    /// When the signal last went there and back.
+    /// Time of the last swing.
     swung: Option<SendTime>,
 }
 
@@ -98,7 +100,7 @@ impl Default for OwnReports {
     fn default() -> Self {
         let none =
             ReportedCongestion { id: 0, sent: SendTime::ZERO, congestion: TimeDelta::ZERO, counted: true };
-        Self { reports: [none; REMEMBERED], count: 0, swung: None }
+        Self { reports: [none; MAX_REPORTS], count: 0, swung: None }
     }
 }
 
@@ -118,10 +120,10 @@ impl OwnReports {
             return false;
         }
         let before = self.swung.replace(now);
-        before.is_some_and(|before| now - before <= TWICE)
+        before.is_some_and(|before| now - before <= CONTRADICTION_TIME)
     }
 
-    /// Congestion by `report`, as a time, or `None` for a report whose signal is not known.
+    /// The congestion in `report`, as a time, or `None` for a report with an unknown signal.
     fn congestion(report: &NativeReport) -> Option<(CongestionMeasure, TimeDelta)> {
         match report {
             NativeReport::Nada(report) => Some((CongestionMeasure::Delay, report.congestion)),
@@ -138,10 +140,10 @@ impl OwnReports {
         }
     }
 
-    /// Puts `new` into its place; `false` if it is older than all that are remembered.
+    /// Inserts `new` in order. Returns `false` if it is older than all remembered reports.
     fn insert(&mut self, new: ReportedCongestion) -> bool {
-        let place = self.reports[..self.count].partition_point(|told| told.sent <= new.sent);
-        if self.count < REMEMBERED {
+        let place = self.reports[..self.count].partition_point(|reported| reported.sent <= new.sent);
+        if self.count < MAX_REPORTS {
             self.reports.copy_within(place..self.count, place + 1);
             self.reports[place] = new;
             self.count += 1;
@@ -153,19 +155,19 @@ impl OwnReports {
         true
     }
 
-    /// Whether there is a new fall that no path has, from or to a level that the signal had shortly before or has again
-    /// shortly after.
+    /// Whether there is a new fall that is impossible on a path, from or to a level that the signal had shortly
+    /// before or has again shortly after.
     fn swings(&mut self, measure: CongestionMeasure) -> bool {
         // The offset between the clocks is no delay.
         let base = match measure {
             CongestionMeasure::MeanDelay => {
-                self.reports[..self.count].iter().map(|told| told.congestion).min()
+                self.reports[..self.count].iter().map(|reported| reported.congestion).min()
             }
             _ => None,
         };
-        let level = |told: &ReportedCongestion| ReportedCongestion {
-            congestion: told.congestion - base.unwrap_or_default(),
-            ..*told
+        let level = |reported: &ReportedCongestion| ReportedCongestion {
+            congestion: reported.congestion - base.unwrap_or_default(),
+            ..*reported
         };
         let mut swings = false;
         for low in 1..self.count {
@@ -175,9 +177,10 @@ impl OwnReports {
             if fallen.counted || !is_fall {
                 continue;
             }
-            let told = &self.reports[..self.count];
-            let mut before = told[..low - 1].iter().rev().take_while(|was| fallen.sent - was.sent <= SHORTLY);
-            let mut after = told[low + 1..].iter().take_while(|is| is.sent - high.sent <= SHORTLY);
+            let reported = &self.reports[..self.count];
+            let mut before =
+                reported[..low - 1].iter().rev().take_while(|was| fallen.sent - was.sent <= SWING_TIME);
+            let mut after = reported[low + 1..].iter().take_while(|is| is.sent - high.sent <= SWING_TIME);
             // A fall is a swing if the signal was as low shortly before, or is as high again shortly after.
             let was_low = before.any(|was| level(was).is_near(&fallen) && level(was).is_half_of(&high));
             let is_high = after.any(|is| level(is).is_near(&high) && fallen.is_half_of(&level(is)));

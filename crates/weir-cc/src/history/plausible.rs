@@ -1,37 +1,41 @@
-//! Plausibility of reports on a path. A report on a packet before it can have been there and back is impossible. So are
-//! an arrival that shortens the forward delay by more than a whole round trip, and an arrival in the future.
+//! Plausibility of reports on a path. A report is impossible if it arrives before its packet can have gone to the
+//! receiver and back. So is an arrival that shortens the forward delay by more than a whole round trip, and an
+//! arrival in the future.
 //!
-//! Impossible reports are held back. A path that has become shorter, and a receiver's clock that was set back, cause
-//! the same report again. Forged reports beside an honest receiver's are denied by those meanwhile.
+//! Impossible reports are held back at first. If the path has become shorter, or the receiver's clock was set back,
+//! the receiver repeats the same claim. Forged reports beside an honest receiver are denied by its reports in the
+//! meantime.
 
 use weir_units::TimeDelta;
 
 use crate::time::{ApparentDelay, SendTime};
 
-/// Gaps between reports without a denial after which a doubt is settled: the receiver would have reported by then.
-const GAPS: f64 = 1.75;
-/// The longest gap in use: after a pause reports come as before it.
-const LONGEST_GAP: TimeDelta = TimeDelta::from_millis(500);
-/// The shortest gap in use: that of transport-wide feedback.
-const SHORTEST_GAP: TimeDelta = TimeDelta::from_millis(50);
-/// Measurements after which the smallest round trip is known: the first packets of a call may have waited.
+/// Number of gaps between reports without a denial after which a claim is accepted, because the receiver would have
+/// denied it.
+const DENIAL_GAPS: f64 = 1.75;
+/// Greatest gap that counts, because after a pause reports are as frequent as before.
+const MAX_GAP: TimeDelta = TimeDelta::from_millis(500);
+/// Least gap that counts: that of transport-wide feedback.
+const MIN_GAP: TimeDelta = TimeDelta::from_millis(50);
+/// Number of measurements after which the smallest round trip is known, because the first packets of a call may have
+/// waited.
 const KNOWN_AFTER: u32 = 10;
-/// Number of gaps that are remembered; the longest counts.
-const REMEMBERED: usize = 4;
-/// Span of the smallest delay and the smallest round trip: at least this and at most twice this, by the sender's clock.
-/// No time in a report makes it forget them.
-const SPAN: TimeDelta = TimeDelta::from_secs(300);
-/// Clocks tick at both ends and times are rounded on the wire.
+/// Number of gaps that are remembered; the longest one counts.
+const MAX_GAPS: usize = 4;
+/// Time for which the smallest delay and the smallest round trip are remembered: at least this and at most twice
+/// this, by the sender's clock. Times in reports do not affect it.
+const MINIMUM_SPAN: TimeDelta = TimeDelta::from_secs(300);
+/// Tolerance for the ticks of both clocks and for rounding on the wire.
 const ROUNDING: TimeDelta = TimeDelta::from_millis(2);
-/// Most time by which an arrival may seem to be in the future: in ten minutes clocks drift apart by less.
-const DRIFT: TimeDelta = TimeDelta::from_millis(250);
-/// Part of the smallest round trip from which a report denies that the route has become shorter.
+/// Greatest time by which an arrival may seem to be in the future. Clocks drift apart by less in ten minutes.
+const MAX_DRIFT: TimeDelta = TimeDelta::from_millis(250);
+/// Part of the smallest round trip from which on a report denies that the route has become shorter.
 const DENIED_FROM: f64 = 0.75;
-/// Duration of a doubt, or two round trips if longer, while reports come that may have been held and so neither deny
-/// nor confirm. By then the receiver has reported the packets that others reported too early.
-const UNSURE: TimeDelta = TimeDelta::from_secs(1);
+/// Duration of a doubt, or two round trips if that is longer, while reports arrive that may have been delayed and so
+/// neither deny nor confirm. By then the receiver has reported the packets of the early reports.
+const UNSURE_TIME: TimeDelta = TimeDelta::from_secs(1);
 
-/// Limits of the present route, from the accepted reports.
+/// Limits of the present route, from accepted reports.
 #[derive(Debug, Default)]
 pub(super) struct Plausible {
     rtt: Confirmed<TimeDelta>,
@@ -43,36 +47,36 @@ pub(super) struct Plausible {
     report_least: Option<ApparentDelay>,
     /// The least delay reported before the round trip was known.
     first_least: Option<ApparentDelay>,
-    /// Whether that delay turned out to be impossible.
+    /// Whether that delay was found to be impossible.
     refuted: bool,
     /// Number of reports that measured a round trip.
     measured: u32,
     /// The smallest round trip, once it is known.
     known: Option<TimeDelta>,
-    /// The smallest delay less the smallest round trip, and the smallest delay. No record is accepted that is below the
-    /// former, or above the latter by more than the packet has been away.
+    /// The smallest delay less the smallest round trip, and the smallest delay. A record is refused if it is below
+    /// the former, or above the latter by more than the time since the departure of its packet.
     bounds: Option<(ApparentDelay, ApparentDelay)>,
-    early: Option<Early>,
-    /// Time since which arrivals have had impossible times, undenied.
+    early: Option<EarlyReports>,
+    /// Time since which arrivals have had impossible times without a denial.
     wrong: Option<SendTime>,
     gaps: ReportGaps,
 }
 
-/// A doubt about reports that come too early.
+/// A doubt about reports that arrive too early.
 #[derive(Clone, Copy, Debug)]
-struct Early {
+struct EarlyReports {
     since: SendTime,
-    /// The newest packet of the first of them.
+    /// The newest packet of the first of these reports.
     newest: Option<u64>,
-    /// Whether others came that may have been held.
+    /// Whether other reports arrived that may have been delayed.
     unsure: bool,
 }
 
 impl Plausible {
-    /// Whether a report whose newest packet is `newest` may have come after a round trip of at most `rtt` and at least
-    /// `least`. The limit is half of the smallest round trip, unless all reports of a while are below it. A single
-    /// report's round trip counts down to half of the known one. A queue may drain as fast as it likes, but no sequence
-    /// of reports lowers the limit on and on.
+    /// Whether a report whose newest packet is `newest` may arrive after a round trip of at most `rtt` and at least
+    /// `least`. The limit is half of the smallest round trip, unless all reports for some time are below it. The
+    /// round trip of a single report counts down to half of the known one. A queue may drain at any speed, but no
+    /// sequence of reports lowers the limit again and again.
     pub(super) fn admits_round_trip(
         &mut self,
         now: SendTime,
@@ -92,14 +96,14 @@ impl Plausible {
             }
             return true;
         }
-        let doubt = *self.early.get_or_insert(Early { since: now, newest, unsure: false });
-        let wait = if doubt.unsure { UNSURE.max(known * 2) } else { self.gaps.wait() };
+        let doubt = *self.early.get_or_insert(EarlyReports { since: now, newest, unsure: false });
+        let wait = if doubt.unsure { UNSURE_TIME.max(known * 2) } else { self.gaps.wait() };
         let settled = now - doubt.since >= wait;
         if settled {
             // The path has another route, on which packets take another time as well.
             (self.early, self.rtt, self.delay) = (None, Confirmed::from(rtt), Confirmed::default());
             self.least_rtt = RecentMinimum::default();
-            self.know();
+            self.update_bounds();
         }
         settled
     }
@@ -110,13 +114,13 @@ impl Plausible {
         self.early?.newest
     }
 
-    /// Whether a packet that left at `sent` may have arrived after `delay`. A forward delay shorter than ever by more
-    /// than the smallest round trip is impossible, and so is an arrival in the future. Both are accepted once all
-    /// reports of a while are so.
+    /// Whether a packet that left at `sent` may have arrived after `delay`. A forward delay shorter than any before
+    /// by more than the smallest round trip is impossible, and so is an arrival in the future. Both are accepted if
+    /// all reports for some time agree.
     #[inline]
     pub(super) fn admits_delay(&mut self, now: SendTime, sent: SendTime, delay: ApparentDelay) -> bool {
         let possible = |(floor, least): (ApparentDelay, ApparentDelay)| {
-            delay >= floor && delay - least <= (now - sent) + DRIFT
+            delay >= floor && delay - least <= (now - sent) + MAX_DRIFT
         };
         if self.bounds.is_none_or(possible) {
             self.wrong = None;
@@ -126,13 +130,13 @@ impl Plausible {
         let settled = now - *self.wrong.get_or_insert(now) >= self.gaps.wait();
         if settled {
             (self.wrong, self.delay) = (None, Confirmed::from(delay));
-            self.know();
+            self.update_bounds();
         }
         settled
     }
 
-    /// Whether an arrival before the round trip was known turns out to have been earlier than possible. `true` once for
-    /// each route.
+    /// Whether an arrival before the round trip was known is now found to be impossible. Returns `true` once for each
+    /// route.
     pub(super) fn take_refuted(&mut self) -> bool {
         core::mem::take(&mut self.refuted)
     }
@@ -142,7 +146,7 @@ impl Plausible {
         self.delay.least()
     }
 
-    /// Notes an accepted report on packets: the gaps between such reports set the duration of a doubt.
+    /// Records an accepted report on packets. The gaps between such reports determine the duration of a doubt.
     pub(super) fn on_report(&mut self, now: SendTime) {
         self.gaps.on_report(now);
         if self.bounds.is_none() {
@@ -151,7 +155,7 @@ impl Plausible {
         if let Some(delay) = self.report_least.take()
             && self.delay.on_report(now, delay, self.gaps.wait())
         {
-            self.know();
+            self.update_bounds();
         }
     }
 
@@ -160,11 +164,11 @@ impl Plausible {
         self.measured = self.measured.saturating_add(1);
         self.least_rtt.on_report(now, rtt);
         if self.rtt.on_report(now, rtt, self.gaps.wait()) || self.measured == KNOWN_AFTER {
-            self.know();
+            self.update_bounds();
         }
     }
 
-    fn know(&mut self) {
+    fn update_bounds(&mut self) {
         let bounds =
             |(rtt, least): (TimeDelta, ApparentDelay)| (least + (TimeDelta::ZERO - rtt - ROUNDING), least);
         self.known = self.rtt.least().filter(|_| self.measured >= KNOWN_AFTER);
@@ -178,7 +182,7 @@ impl Plausible {
 /// The smallest of recent values.
 #[derive(Debug)]
 struct RecentMinimum<T> {
-    /// The smallest of the present span and of the one before.
+    /// The smallest value of the present time span and of the previous one.
     least: [Option<T>; 2],
     began: Option<SendTime>,
 }
@@ -191,7 +195,7 @@ impl<T> Default for RecentMinimum<T> {
 
 impl<T: Copy + Ord> RecentMinimum<T> {
     fn on_report(&mut self, now: SendTime, value: T) {
-        if now - *self.began.get_or_insert(now) >= SPAN {
+        if now - *self.began.get_or_insert(now) >= MINIMUM_SPAN {
             self.least = [None, self.least[0]];
             self.began = Some(now);
         }
@@ -203,8 +207,8 @@ impl<T: Copy + Ord> RecentMinimum<T> {
     }
 }
 
-/// The smallest of recent values that reports agree on: the greatest value within the duration of a doubt counts. So no
-/// sequence of reports beside the receiver's, each just possible after the one before, makes it smaller.
+/// The smallest of recent values on which reports agree: the greatest value within the duration of a doubt counts. A
+/// sequence of reports, each just possible after the one before, therefore does not lower it.
 #[derive(Debug)]
 struct Confirmed<T> {
     least: RecentMinimum<T>,
@@ -224,7 +228,7 @@ impl<T: Copy + Ord> Confirmed<T> {
         Self { least: RecentMinimum { least: [Some(least), None], began: None }, greatest: None }
     }
 
-    /// Takes a value. Returns whether the smallest may have changed, as the values of a whole `wait` are known.
+    /// Takes a value. Returns whether the smallest may have changed, because the values of a whole `wait` are known.
     fn on_report(&mut self, now: SendTime, value: T, wait: TimeDelta) -> bool {
         let (since, greatest) = self.greatest.map_or((now, value), |(since, most)| (since, most.max(value)));
         let whole = now - since >= wait;
@@ -244,22 +248,22 @@ impl<T: Copy + Ord> Confirmed<T> {
 #[derive(Debug, Default)]
 struct ReportGaps {
     last: Option<SendTime>,
-    lengths: [TimeDelta; REMEMBERED],
+    lengths: [TimeDelta; MAX_GAPS],
     place: usize,
 }
 
 impl ReportGaps {
     fn on_report(&mut self, now: SendTime) {
         if let Some(last) = self.last.replace(now).filter(|&last| last < now) {
-            self.lengths[self.place % REMEMBERED] = (now - last).min(LONGEST_GAP);
+            self.lengths[self.place % MAX_GAPS] = (now - last).min(MAX_GAP);
             self.place = self.place.wrapping_add(1);
         }
     }
 
-    /// Duration in which a doubt may be denied. Frequent reports do not shorten it below the gaps of real receivers.
+    /// Time in which a doubt may be denied. Frequent reports do not shorten it below the gaps of real receivers.
     fn wait(&self) -> TimeDelta {
         let known = self.lengths.into_iter().max().filter(|longest| *longest > TimeDelta::ZERO);
-        known.map_or(LONGEST_GAP, |longest| longest.max(SHORTEST_GAP)).scale(GAPS)
+        known.map_or(MAX_GAP, |longest| longest.max(MIN_GAP)).scale(DENIAL_GAPS)
     }
 }
 

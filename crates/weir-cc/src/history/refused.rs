@@ -3,13 +3,13 @@
 /// Numbers of impossible reports, or impossible parts of them. The history accepts none of these.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ImpossibleReports {
-    /// Receiver reports by which a round trip ended before it began.
+    /// Receiver reports with a negative round-trip time.
     pub negative: u64,
-    /// A controller's own reports with a forged echo: of a packet that has not left.
+    /// A controller's own reports that echo a packet that has not left.
     pub unsent: u64,
-    /// A controller's own reports on an older packet than one before.
+    /// A controller's own reports on an older packet than a previous one.
     pub overtaken: u64,
-    /// Reports that came before a packet can have been there and back.
+    /// Reports that arrived before a packet can have gone to the receiver and back.
     pub early: u64,
     /// Arrivals, one for each packet, after an impossibly short one-way delay, or in the future.
     pub impossible: u64,

@@ -1,4 +1,4 @@
-//! Round trips by sender reports (RFC 3550 §6.4.1).
+//! Round-trip times from sender reports (RFC 3550 §6.4.1).
 
 use weir_units::TimeDelta;
 
@@ -7,7 +7,7 @@ use super::times::compact_ntp;
 use crate::report::ReceptionReport;
 use crate::time::SendTime;
 
-/// Most rounding error between the clocks of both ends: a millisecond in 1/65536 s.
+/// Greatest rounding error between the clocks of both ends: a millisecond in 1/65536 s.
 const TICKS_OF_ROUNDING: i64 = 66;
 
 impl SendHistory {
@@ -31,7 +31,7 @@ impl SendHistory {
         self.take_round_trip(now, rtt)
     }
 
-    /// Whether a sender report with the compact NTP time `sent` left by the present route.
+    /// Whether a sender report with the compact NTP time `sent` left on the present route.
     fn is_since_change(&self, now: SendTime, sent: u32) -> bool {
         let Some(since) = self.route_since else { return true };
         // By the wire's ticks on both sides; the difference is right for 9 hours.

@@ -1,16 +1,16 @@
-//! Times as a history keeps and compares them.
+//! Times in the form in which a send history stores and compares them.
 
 use weir_units::TimeDelta;
 
 use crate::time::{ArrivalTime, SendTime};
 
-/// Milliseconds modulo 65 536.
+/// The time in ms modulo 65 536.
 pub(super) fn ms(at: ArrivalTime) -> u16 {
     (at.nanos() / 1_000_000) as u16
 }
 
-/// Time from the departure `sent` to `now`, without the receiver's holding time, where the report has the time when it
-/// was `made`.
+/// Time from the departure `sent` to `now`, without the time that the receiver held the report, if the report has the
+/// time at which it was `made`.
 pub(super) fn round_trip(
     now: SendTime,
     sent: SendTime,

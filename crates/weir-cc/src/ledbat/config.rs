@@ -44,7 +44,7 @@ pub struct Config {
     pub filter: CurrentFilter,
     /// `CTO` before the first round-trip time, and its least value. RFC 6817 §2.4.2, RFC 6298 §2.4.
     pub min_timeout: TimeDelta,
-    /// `CTO` is never longer, at most 4 s. Divergence 5.
+    /// Greatest `CTO`, at most 4 s. Divergence 5.
     pub max_timeout: TimeDelta,
     /// Time between reports of the receiver half, 1 to 100 ms. Divergence 6.
     pub feedback_interval: TimeDelta,
@@ -52,7 +52,7 @@ pub struct Config {
     pub pacing_factor: f64,
     /// Time in which the encoder's lower rate drains the backlog of the pacer. Divergence 2.
     pub drain_time: TimeDelta,
-    /// Queuing delay from which on it means that a clock was set. Divergence 7.
+    /// Queuing delay from which on a clock was set. Divergence 7.
     pub clock_step: TimeDelta,
 }
 

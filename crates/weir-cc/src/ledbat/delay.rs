@@ -1,4 +1,4 @@
-//! Queuing delay: the current delay above the base delay (RFC 6817 §2.4.2).
+//! LEDBAT's queuing delay: the current delay above the base delay (RFC 6817 §2.4.2).
 
 use alloc::collections::VecDeque;
 
@@ -37,8 +37,8 @@ impl QueuingDelay {
         }
     }
 
-    /// *update_base_delay* and *update_current_delay*: a packet arrived `at` with `delay`. Samples more than `rtt`
-    /// away from it no longer count.
+    /// *update_base_delay* and *update_current_delay*: takes a packet that arrived `at` with `delay`. Samples more
+    /// than `rtt` away from it are removed.
     pub(super) fn on_sample(&mut self, at: ArrivalTime, delay: ApparentDelay, rtt: TimeDelta) {
         if delay - self.base.on_arrival(at, delay) >= self.clock_step {
             self.restart();

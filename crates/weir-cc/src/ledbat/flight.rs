@@ -1,10 +1,10 @@
-//! Recent bytes in flight: the most that was sent within a round trip.
+//! Recent bytes in flight: the greatest amount sent within a round trip.
 
 use weir_units::{DataSize, TimeDelta};
 
 use crate::time::SendTime;
 
-/// Bytes sent in the present round trip and in the one before.
+/// Bytes sent in the present round trip and in the previous one.
 #[derive(Clone, Debug)]
 pub(super) struct FlightBytes {
     began: Option<SendTime>,
@@ -17,9 +17,9 @@ impl FlightBytes {
         Self { began: None, present: 0.0, before: 0.0 }
     }
 
-    /// `size` left `at`; a round trip takes `rtt`.
+    /// Takes a packet of `size` that left `at`; a round trip takes `rtt`.
     pub(super) fn on_sent(&mut self, at: SendTime, size: DataSize, rtt: TimeDelta) {
-        self.turn(at, rtt);
+        self.begin_round(at, rtt);
         self.began.get_or_insert(at);
         self.present += size.bytes_f64();
     }
@@ -30,9 +30,9 @@ impl FlightBytes {
         self.before *= factor;
     }
 
-    /// The greater of both round trips in bytes, at `now`.
-    pub(super) fn most(&mut self, now: SendTime, rtt: TimeDelta) -> f64 {
-        self.turn(now, rtt);
+    /// The greater amount of both round trips in bytes, at `now`.
+    pub(super) fn greatest(&mut self, now: SendTime, rtt: TimeDelta) -> f64 {
+        self.begin_round(now, rtt);
         self.largest()
     }
 
@@ -40,7 +40,7 @@ impl FlightBytes {
         self.present.max(self.before)
     }
 
-    fn turn(&mut self, now: SendTime, rtt: TimeDelta) {
+    fn begin_round(&mut self, now: SendTime, rtt: TimeDelta) {
         let Some(began) = self.began else { return };
         let passed = now - began;
         if passed < rtt && !passed.is_negative() {
@@ -61,13 +61,13 @@ mod tests {
         let ms = SendTime::from_millis;
         let rtt = TimeDelta::from_millis(100);
         let mut flight = FlightBytes::new();
-        assert_eq!(flight.most(ms(0), rtt), 0.0);
+        assert_eq!(flight.greatest(ms(0), rtt), 0.0);
         for t in [0, 30, 60, 110, 140] {
             flight.on_sent(ms(t), DataSize::from_bytes(1000), rtt);
         }
         // 0, 30 and 60 ms; then 110 and 140 ms.
-        assert_eq!(flight.most(ms(150), rtt), 3000.0);
-        assert_eq!(flight.most(ms(215), rtt), 2000.0);
-        assert_eq!(flight.most(ms(320), rtt), 0.0);
+        assert_eq!(flight.greatest(ms(150), rtt), 3000.0);
+        assert_eq!(flight.greatest(ms(215), rtt), 2000.0);
+        assert_eq!(flight.greatest(ms(320), rtt), 0.0);
     }
 }

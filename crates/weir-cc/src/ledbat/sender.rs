@@ -1,4 +1,4 @@
-//! The window (RFC 6817 §2.4.2), and its conversion to rates for encoder and pacer.
+//! LEDBAT's window (RFC 6817 §2.4.2), and its conversion to rates for encoder and pacer.
 
 use weir_units::{DataSize, TimeDelta};
 
@@ -19,22 +19,22 @@ use crate::rate_law::{Computed, FeedbackOutcome, FlowContext, RateController, Ru
 use crate::report::{Feedback, ReportKind};
 use crate::time::{ApparentDelay, SendTime};
 
-/// The round-trip time before the first measurement, for the bytes in flight.
+/// Round-trip time before the first measurement, for the bytes in flight.
 const USUAL_RTT: TimeDelta = TimeDelta::from_millis(100);
-/// Share of the window that is left after congestion. RFC 6817 §2.4.2.
+/// Share of the window that remains after congestion. RFC 6817 §2.4.2.
 const DECREASE: f64 = 0.5;
 
 /// The sender half of LEDBAT. RFC 6817 §2.4.2.
 pub type Ledbat = RateController<WindowRule>;
 
-/// The window of LEDBAT; the frame's rate is `cwnd/SRTT`, of payload.
+/// LEDBAT's window. The rate of the flow context is `cwnd/SRTT`, of payload.
 #[derive(Debug)]
 pub struct WindowRule {
     config: Config,
-    /// `cwnd` in bytes; meaningless before the first round-trip time.
+    /// `cwnd` in bytes; unused before the first round-trip time.
     cwnd: f64,
     /// The rate in bit/s before the first round-trip time.
-    blind_rate: f64,
+    initial_rate: f64,
     rtt: Option<RttEstimate>,
     delay: QueuingDelay,
     losses: LossDetection,
@@ -43,9 +43,9 @@ pub struct WindowRule {
     halved: Option<SendTime>,
     /// `CTO`.
     cto: TimeDelta,
-    /// The greatest number sent, and the greatest reported one.
+    /// The highest number sent. The highest reported number follows.
     newest_sent: Option<u64>,
-    newest_told: Option<u64>,
+    newest_reported: Option<u64>,
     /// Share of the last media packet that is payload.
     payload_share: f64,
     allocations: AllocationHistory,
@@ -63,7 +63,7 @@ impl Ledbat {
         let silence = FeedbackTimeout::with_step(least, (least * 2).min(config.max_timeout));
         let rule = WindowRule {
             cwnd: config.initial_window * config.segment_size.bytes_f64(),
-            blind_rate: limits.start().bps_f64(),
+            initial_rate: limits.start().bps_f64(),
             rtt: None,
             delay: QueuingDelay::new(&config),
             losses: LossDetection::new(),
@@ -71,7 +71,7 @@ impl Ledbat {
             halved: None,
             cto: config.min_timeout,
             newest_sent: None,
-            newest_told: None,
+            newest_reported: None,
             payload_share: 1.0,
             allocations: AllocationHistory::NONE,
             config,
@@ -98,7 +98,7 @@ impl WindowRule {
     fn rate(&self) -> f64 {
         match &self.rtt {
             Some(rtt) => self.cwnd * 8.0 / rtt.srtt * self.payload_share,
-            None => self.blind_rate,
+            None => self.initial_rate,
         }
     }
 
@@ -108,12 +108,12 @@ impl WindowRule {
             return;
         }
         let rtt = RttEstimate::first(sample);
-        self.cwnd = self.window_of(self.blind_rate, &rtt).max(self.config.initial_window * self.mss());
+        self.cwnd = self.window_of(self.initial_rate, &rtt).max(self.config.initial_window * self.mss());
         self.rtt = Some(rtt);
     }
 
-    /// Takes the samples in. Returns the newly acknowledged bytes, on the scale of coupling's allocations since
-    /// they left, and whether a packet was marked.
+    /// Takes the samples. Returns the newly acknowledged bytes, scaled by coupling's allocations since they left, and
+    /// whether a packet was marked.
     fn on_results(&mut self, now: SendTime, results: &[PacketResult]) -> (f64, bool) {
         let rtt = self.smoothed_rtt();
         let (mut acked, mut marked) = (0.0, false);
@@ -152,7 +152,7 @@ impl WindowRule {
         let mss = self.mss();
         // `cwnd += GAIN · off_target · bytes_newly_acked · MSS / cwnd`. RFC 6817 §2.4.2.
         let grown = self.cwnd + self.config.gain * off_target * acked * mss / self.cwnd;
-        let flight = self.flight.most(now, rtt.smoothed()).max(state.in_flight.bytes_f64());
+        let flight = self.flight.greatest(now, rtt.smoothed()).max(state.in_flight.bytes_f64());
         // `max_allowed_cwnd`: an application-limited flow must not build up an unused window. Divergence 3.
         let allowed = self.config.flight_headroom * flight + self.config.allowed_increase * mss;
         // Divergence 8: the bytes in flight at the maximum rate, and one packet.
@@ -172,7 +172,7 @@ impl WindowRule {
             self.halved = Some(now);
             let least = self.config.min_window * self.mss();
             self.cwnd = self.cwnd.min((self.cwnd * DECREASE).max(least));
-            self.blind_rate *= DECREASE;
+            self.initial_rate *= DECREASE;
         }
         counts
     }
@@ -220,7 +220,7 @@ impl Rule for WindowRule {
         let Some(newest) = results.iter().map(|result| result.sent.id).max() else {
             return FeedbackOutcome::Ignored;
         };
-        self.newest_told = self.newest_told.max(Some(newest));
+        self.newest_reported = self.newest_reported.max(Some(newest));
         let first = self.rtt.is_none();
         if let Some(sample) = time_in_flight(now, results) {
             self.measure_rtt(sample);
@@ -236,7 +236,7 @@ impl Rule for WindowRule {
             self.set_timeout(cto.max(self.config.min_timeout), frame);
             // RFC 6298 §5.2, §5.3: the timer restarts while any packet is outstanding.
             if let Some(silence) = frame.silence() {
-                silence.on_feedback(now, self.newest_sent > self.newest_told);
+                silence.on_feedback(now, self.newest_sent > self.newest_reported);
             }
         }
         if (lost || marked) && self.on_congestion(now) {
@@ -245,7 +245,7 @@ impl Rule for WindowRule {
                 Some(LimitingFactor::Loss),
             ));
         }
-        self.blind_rate = frame.limits().clamp_bps(self.blind_rate);
+        self.initial_rate = frame.limits().clamp_bps(self.initial_rate);
         if first && !lost && !marked {
             moved = moved.map(|(_, limited_by)| (ChangeReason::Start, limited_by));
         }
@@ -253,20 +253,20 @@ impl Rule for WindowRule {
         FeedbackOutcome::Rate(Computed { rate: self.rate(), why, limited_by })
     }
 
-    /// `CTO`. RFC 6817 §2.4.2.
+    /// Handles `CTO`. RFC 6817 §2.4.2.
     fn on_silence(&mut self, _now: SendTime, frame: &mut FlowContext) -> f64 {
         if let Some(rtt) = self.rtt {
             // A window beyond the maximum rate is not in use: the half is of the window in use.
             let used = self.cwnd.min(self.window_of(frame.limits().max().bps_f64(), &rtt));
             self.cwnd = (used * DECREASE).min(self.mss()).max(1.0);
         }
-        self.blind_rate = frame.limits().clamp_bps(self.blind_rate * DECREASE);
+        self.initial_rate = frame.limits().clamp_bps(self.initial_rate * DECREASE);
         self.set_timeout(self.cto * 2, frame);
         self.rate()
     }
 
     fn on_limits(&mut self, frame: &FlowContext) -> f64 {
-        self.blind_rate = frame.limits().clamp_bps(self.blind_rate);
+        self.initial_rate = frame.limits().clamp_bps(self.initial_rate);
         self.rate()
     }
 
@@ -275,7 +275,7 @@ impl Rule for WindowRule {
     }
 
     fn forget_path(&mut self, _now: SendTime, frame: &mut FlowContext) {
-        self.blind_rate = frame.rate();
+        self.initial_rate = frame.rate();
         self.rtt = None;
         self.delay.restart();
         self.losses = LossDetection::new();
@@ -284,7 +284,7 @@ impl Rule for WindowRule {
     }
 
     fn scale(&mut self, now: SendTime, factor: f64, frame: &FlowContext) {
-        self.blind_rate = frame.limits().clamp_bps(self.blind_rate * factor);
+        self.initial_rate = frame.limits().clamp_bps(self.initial_rate * factor);
         // Converted from the rate in force: the window before may be beyond the limits of the rate.
         self.cwnd = self.rtt.map_or(self.cwnd * factor, |rtt| self.window_of(frame.rate(), &rtt));
         self.flight.scale(factor);

@@ -1,4 +1,4 @@
-//! Every constant of NADA.
+//! Constants of NADA (RFC 8698).
 
 use weir_units::TimeDelta;
 
@@ -32,13 +32,13 @@ impl CongestionBound {
     }
 }
 
-/// Loss intervals that `loss_int` averages. Divergence 2.
+/// Loss intervals in the average `loss_int`. Divergence 2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub enum LossAverage {
-    /// The closed ones: losses expire.
+    /// Closed intervals only: losses expire.
     Closed,
     /// The intervals of RFC 5348 §5.4, with the open one if it raises the average: losses never expire.
     WithOpen,
@@ -56,7 +56,7 @@ pub enum ShapingBuffer {
     Present,
 }
 
-/// How often the ratios of losses and marks are smoothed. Divergence 4.
+/// Occasions on which the ratios of losses and marks are smoothed. Divergence 4.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
@@ -126,7 +126,7 @@ pub struct Config {
     pub mark_penalty: TimeDelta,
     /// `ALPHA`, weight of the newest loss and marking ratio, in (0, 1]. RFC 8698 §5.1.2.
     pub smoothing: f64,
-    /// How often `ALPHA` is applied. Divergence 4.
+    /// Occasions on which `ALPHA` is applied. Divergence 4.
     pub smoothed_each: SmoothedEach,
     /// Packets over which the delay filter takes the minimum, 1 to 1000. RFC 8698 §5.1.1.
     pub min_filter: u32,
@@ -145,9 +145,9 @@ pub struct Config {
     pub equilibrium_bound: Option<TimeDelta>,
     /// Loss intervals that count for the expiry of a loss. Divergence 2.
     pub loss_average: LossAverage,
-    /// With fewer packets in `LOGWIN` no ratio rises. ns-3 model; divergence 5.
+    /// Number of packets in `LOGWIN` below which no ratio rises. ns-3 model; divergence 5.
     pub min_packets: u32,
-    /// Raw queuing delay from which on it means that a clock was set. Divergence 7.
+    /// Raw queuing delay from which on a clock was set. Divergence 7.
     pub clock_step: TimeDelta,
     /// Feedback timeout, after which the rate is halved, and then each second. Divergence 9.
     pub feedback_timeout: TimeDelta,

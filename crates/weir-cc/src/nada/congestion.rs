@@ -1,18 +1,19 @@
-//! The aggregate congestion signal (RFC 8698 §4.2). Times in ms, ratios in [0, 1].
+//! NADA's aggregate congestion signal `x_curr` (RFC 8698 §4.2): the queuing delay plus penalties for losses and marks.
+//! Times are in ms, ratios in [0, 1].
 
 use super::config::Config;
 
-/// Age of the newest loss.
+/// Age of the newest loss event, in packets, and the average loss interval against which it is compared.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct LossAge {
-    /// Packets since the newest loss event.
+    /// Number of packets received since the newest loss event.
     pub(super) packets: f64,
     /// `loss_int`, average loss interval in packets.
     pub(super) interval: f64,
 }
 
 impl Config {
-    /// RFC 8698 eq. (1): from `QTH` on a longer queue counts for less.
+    /// The warped queuing delay: from the threshold `QTH` on, a longer queue gives a smaller value. RFC 8698 eq. (1).
     pub(super) fn warped(&self, d_queue: f64) -> f64 {
         let threshold = self.warp_threshold.millis_f64();
         if d_queue < threshold {
@@ -22,20 +23,21 @@ impl Config {
         }
     }
 
-    /// `d_tilde`: warped while the newest loss is recent, plain when it is not. In between it is a straight line
-    /// from the one to the other over the loss interval. RFC 8698 §4.2.
+    /// `d_tilde`, the queuing delay in the signal: warped while the newest loss is recent, else `d_queue` itself. From
+    /// `MULTILOSS` loss intervals after the loss on, it changes linearly over one interval. RFC 8698 §4.2.
     pub(super) fn d_tilde(&self, d_queue: f64, age: Option<LossAge>) -> f64 {
-        let plain_share = match age {
+        let unwarped_share = match age {
             None => 1.0,
             Some(LossAge { packets, interval }) => {
                 let beyond = packets - self.multiloss * interval;
                 if beyond < 0.0 { 0.0 } else { (beyond / interval.max(1.0)).min(1.0) }
             }
         };
-        plain_share * d_queue + (1.0 - plain_share) * self.warped(d_queue)
+        unwarped_share * d_queue + (1.0 - unwarped_share) * self.warped(d_queue)
     }
 
-    /// `x_curr`. RFC 8698 eq. (2), bounded by divergence 1.
+    /// `x_curr`, the aggregate signal in ms: RFC 8698 eq. (2), bounded by [`Config::congestion_bound`] (divergence 1 of
+    /// [the module](super)).
     pub(super) fn x_curr(&self, d_tilde: f64, p_loss: f64, p_mark: f64) -> f64 {
         let loss = p_loss / self.loss_reference;
         let mark = p_mark / self.mark_reference;
@@ -44,7 +46,7 @@ impl Config {
         (d_tilde + penalties).min(self.congestion_bound.millis())
     }
 
-    /// The smoothed ratio after a new one. RFC 8698 eq. (10).
+    /// The smoothed ratio of losses or marks after the measurement `newest`. RFC 8698 eq. (10).
     pub(super) fn smoothed(&self, ratio: f64, newest: f64) -> f64 {
         self.smoothing * newest + (1.0 - self.smoothing) * ratio
     }
@@ -86,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loss_interval_of_nothing_does_not_divide_by_zero() {
+    fn a_loss_interval_of_zero_does_not_divide_by_zero() {
         let config = Config::default();
         assert_eq!(config.d_tilde(100.0, Some(LossAge { packets: 5.0, interval: 0.0 })), 100.0);
         near(config.d_tilde(100.0, Some(LossAge { packets: 0.0, interval: 0.0 })), 30.326_53);
@@ -103,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn the_signal_ends_where_the_config_says() {
+    fn the_signal_is_bounded_as_configured() {
         let bounded = |congestion_bound| {
             let config = Config { congestion_bound, ..Config::default() };
             config.x_curr(0.0, 0.45, 0.0)
@@ -115,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tenth_of_the_newest_ratio_counts() {
+    fn the_newest_ratio_has_a_weight_of_a_tenth() {
         // 0.1 · 0.5 + 0.9 · 0.02 = 0.068.
         near(Config::default().smoothed(0.02, 0.5), 0.068);
     }

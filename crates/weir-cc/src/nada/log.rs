@@ -1,9 +1,9 @@
-//! State kept by every observer of NADA: the base delay, the log of the last `LOGWIN`, the receive rate, and the
-//! time of the next report.
+//! State of every observer of NADA: the base delay, the log of the last `LOGWIN`, the receive rate, and the time of
+//! the next report.
 
 use weir_units::{DataRate, TimeDelta};
 
-use super::window::{LogWindow, Logged, Ratios};
+use super::window::{LogWindow, LoggedPacket, Ratios};
 use crate::packet::{Arrival, Ecn};
 use crate::parts::base_delay::BaseDelay;
 use crate::parts::receive_rate::ReceiveRate;
@@ -16,7 +16,7 @@ pub(super) struct LogSpans {
     pub(super) window: TimeDelta,
     /// `DELTA`, interval between reports.
     pub(super) interval: TimeDelta,
-    /// Raw queuing delay from which on it means that a clock was set.
+    /// Raw queuing delay from which on a clock was set.
     pub(super) clock_step: TimeDelta,
     /// Time without an empty path after which the sender drains the queue; the base delay is then that of two
     /// minutes more. With `None` there are no drains, and the base delay is that of ten minutes.
@@ -36,22 +36,22 @@ pub(super) struct PathLog {
     clock: ArrivalTime,
     due: Option<ArrivalTime>,
     /// Whether the packets between the newest one and the next one are unreported.
-    untold: bool,
-    /// Unreported packets, and the time they took.
+    unreported: bool,
+    /// Number of unreported packets, and their time.
     left_out: LeftOut,
 }
 
-/// Sums of the unreported packets: numbers and rates continue as if these had not been sent.
+/// Sums over unreported packets. Numbers and rates continue as if these had not been sent.
 #[derive(Clone, Copy, Debug, Default)]
 struct LeftOut {
     packets: u64,
     time: TimeDelta,
 }
 
-/// Result of an arrival.
+/// Evaluation of an arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ArrivalResult {
-    /// Its time, which never runs backwards unless the clock was set.
+    /// Its time, which is not earlier than the previous one unless the clock was set.
     pub(super) at: ArrivalTime,
     pub(super) delay: ApparentDelay,
     /// `delay` above the base delay: the raw queuing delay.
@@ -60,9 +60,9 @@ pub(super) struct ArrivalResult {
     pub(super) missing: Option<u64>,
     /// Whether no packet had arrived for `LOGWIN`.
     pub(super) after_silence: bool,
-    /// Whether the clocks have moved against each other: delays from before cannot be compared.
+    /// Whether one clock has moved against the other, so that earlier delays cannot be compared.
     pub(super) clocks_moved: bool,
-    /// Whether the receiver's clock was set back: times from before cannot be compared either.
+    /// Whether the receiver's clock was set back, so that earlier times cannot be compared.
     pub(super) set_back: bool,
 }
 
@@ -76,32 +76,32 @@ impl PathLog {
             newest: None,
             clock: ArrivalTime::ZERO,
             due: None,
-            untold: false,
+            unreported: false,
             left_out: LeftOut::default(),
         }
     }
 
     /// Marks the packets between the newest one and the next one as unreported.
     pub(super) fn on_unreported(&mut self) {
-        self.untold = true;
+        self.unreported = true;
     }
 
     /// The number of `packet`, without the unreported ones.
     fn number(&mut self, packet: &Arrival, at: ArrivalTime) -> u64 {
         let number = packet.id.saturating_sub(self.left_out.packets);
         let Some(newest) = self.newest.filter(|&newest| number > newest) else { return number };
-        if core::mem::take(&mut self.untold) {
-            let untold = number - newest - 1;
-            let share = untold as f64 / (untold as f64 + 1.0);
-            self.left_out.packets += untold;
+        if core::mem::take(&mut self.unreported) {
+            let unreported = number - newest - 1;
+            let share = unreported as f64 / (unreported as f64 + 1.0);
+            self.left_out.packets += unreported;
             self.left_out.time += (at - self.clock).clamp(TimeDelta::ZERO, self.spans.window).scale(share);
             return newest + 1;
         }
         number
     }
 
-    /// A packet has arrived. A late packet stays lost (RFC 8698 §5.1.2) and counts in the receive rate alone. A
-    /// packet that is not `timed` leaves the base delay as it is.
+    /// Takes a packet that has arrived. A late packet stays lost (RFC 8698 §5.1.2) and only counts for the receive
+    /// rate. A packet that is not `timed` does not change the base delay.
     pub(super) fn on_arrival(&mut self, packet: &Arrival, timed: bool) -> ArrivalResult {
         let set_back = self.newest.is_some() && self.clock - packet.at > self.spans.window;
         if set_back {
@@ -125,7 +125,7 @@ impl PathLog {
         let leapt = missing.is_some() && timed && self.compare(at, delay);
         if missing.is_some() {
             self.newest = Some(id);
-            self.window.push(Logged { id, at, delay, marked: packet.ecn == Ecn::Ce });
+            self.window.push(LoggedPacket { id, at, delay, marked: packet.ecn == Ecn::Ce });
         }
         ArrivalResult {
             at,
@@ -138,7 +138,7 @@ impl PathLog {
         }
     }
 
-    /// Compares a delay with the base delay, which it may lower. Returns whether a clock leapt forward.
+    /// Compares a delay with the base delay, which it may lower. Returns whether a clock jumped forward.
     fn compare(&mut self, at: ArrivalTime, delay: ApparentDelay) -> bool {
         let leapt = delay - self.base.on_arrival(at, delay) >= self.spans.clock_step;
         if leapt {
@@ -164,7 +164,7 @@ impl PathLog {
         self.base.get()
     }
 
-    /// How far `delay` lies above the base delay; zero while either is unknown.
+    /// Excess of `delay` over the base delay; zero while either is unknown.
     pub(super) fn above_base(&self, delay: Option<ApparentDelay>) -> TimeDelta {
         let above = delay.zip(self.base.get()).map(|(delay, base)| delay - base);
         above.unwrap_or_default().max(TimeDelta::ZERO)
@@ -189,8 +189,8 @@ impl PathLog {
         self.due
     }
 
-    /// The window's ratios, if a report is due; the next one is due an interval later. With an empty window there
-    /// is no report until packets come again.
+    /// The window's ratios, if a report is due. The next report is due an interval later. With an empty window there
+    /// is no report until packets arrive again.
     pub(super) fn begin_report(&mut self, now: ArrivalTime) -> Option<Ratios> {
         let due = self.due.filter(|&due| due <= now)?;
         self.due = None;

@@ -1,4 +1,5 @@
-//! The receiver's computations: arrivals → `d_queue`, `p_loss`, `p_mark` → `x_curr` → report every `DELTA`.
+//! NADA's receiver: from arrivals it computes `d_queue`, `p_loss` and `p_mark`, from these `x_curr`, which is
+//! reported every `DELTA`.
 
 use weir_units::{DataRate, TimeDelta};
 
@@ -15,19 +16,19 @@ use crate::parts::path_step::{DRAINING, PathSteps};
 use crate::report::{NadaReport, NativeReport};
 use crate::time::{ApparentDelay, ArrivalTime};
 
-/// NADA's measurements of a path, from the packets that arrive.
+/// Observer that measures a path for NADA, from arriving packets.
 #[derive(Debug)]
 pub struct NadaObserver {
     config: Config,
     log: PathLog,
-    /// The last delays in order of the numbers, of which the smallest counts.
+    /// The last delays in order of the numbers; the smallest of them counts.
     delays: WindowedMin<ApparentDelay>,
     losses: LossIntervals,
-    /// When the newest loss was detected.
+    /// Time at which the newest loss was detected.
     lost_at: Option<ArrivalTime>,
     p_loss: f64,
     p_mark: f64,
-    /// Detection of longer paths, where the sender drains the queue.
+    /// Detector of longer paths, if the sender drains the queue.
     steps: Option<PathSteps>,
     latest: Option<LastInputs>,
 }
@@ -57,10 +58,10 @@ impl NadaObserver {
     /// The first constant of `config` out of its range.
     pub fn new(config: Config) -> Result<Self, ConfigError> {
         config.validate()?;
-        Ok(Self::knowing_nothing(&config))
+        Ok(Self::initial(&config))
     }
 
-    fn knowing_nothing(config: &Config) -> Self {
+    fn initial(config: &Config) -> Self {
         Self {
             config: *config,
             log: PathLog::new(LogSpans {
@@ -79,7 +80,7 @@ impl NadaObserver {
         }
     }
 
-    /// Counts the packet in its loss interval; a gap before it is one loss event.
+    /// Counts the packet in its loss interval. A gap before it is one loss event.
     fn count_losses(&mut self, missing: u64, at: ArrivalTime) {
         if missing > 0 {
             self.losses.on_loss_event();
@@ -102,7 +103,7 @@ impl NadaObserver {
         lossless && self.log.largest_queuing() < self.config.queue_epsilon
     }
 
-    /// Takes the ratios of the window into the smoothed ones.
+    /// Adds the ratios of the window to the smoothed ones.
     fn smooth(&mut self, ratios: Ratios) {
         let loss = self.config.smoothed(self.p_loss, ratios.loss);
         let mark = self.config.smoothed(self.p_mark, ratios.mark);
@@ -112,7 +113,7 @@ impl NadaObserver {
         self.p_mark = if few { mark.min(self.p_mark) } else { mark };
     }
 
-    /// Takes in an arrival; its time is known where it is `timed`.
+    /// Takes an arrival; `timed` if its time was reported.
     fn arrive(&mut self, packet: &Arrival, timed: bool) {
         let ArrivalResult { at, delay, missing, after_silence, clocks_moved, set_back, .. } =
             self.log.on_arrival(packet, timed);
@@ -185,7 +186,7 @@ impl Observer for NadaObserver {
     }
 
     fn on_route_changed(&mut self) {
-        *self = Self::knowing_nothing(&self.config);
+        *self = Self::initial(&self.config);
     }
 
     fn signals(&self) -> &'static [Signal] {

@@ -37,9 +37,9 @@ proptest! {
     ) {
         let mut life = CheckedSender::new(Box::new(Nada::new(config, limits).unwrap()), limits);
         for timed in &calls {
-            let decided = life.live(timed).is_some();
+            let decided = life.call(timed).is_some();
             match timed.1 {
-                Call::Law(NativeReport::Nada(_), _) | Call::Event(PathEvent::Limits(_) | PathEvent::RouteChanged) => prop_assert!(decided),
+                Call::Native(NativeReport::Nada(_), _) | Call::Event(PathEvent::Limits(_) | PathEvent::RouteChanged) => prop_assert!(decided),
                 Call::Timeout => {}
                 _ => prop_assert!(!decided),
             }

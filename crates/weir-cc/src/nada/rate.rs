@@ -1,20 +1,21 @@
-//! The sender's equations, those that variants share and those of RFC 8698 (§4.3, §5.2.2). Rates in bit/s, congestion in ms.
+//! NADA's equations at the sender, those that the variants share and those of RFC 8698 (§4.3, §5.2.2). Rates are in
+//! bit/s, congestion in ms.
 
 use weir_units::{DataRate, DataSize, TimeDelta};
 
 use super::config::Config;
 use crate::controller::RateLimits;
 
-/// A gradual update and its parts.
+/// Result of a gradual update.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Gradual {
     /// `x_offset` in ms: distance from the equilibrium.
     pub(super) offset: f64,
-    /// The new `r_ref`, not yet clipped.
+    /// The new `r_ref`, not limited yet.
     pub(super) rate: f64,
 }
 
-/// The rates on both sides of the shaping buffer.
+/// The rates before and after the shaping buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Shaped {
     /// `r_vin`, for the encoder.
@@ -37,9 +38,9 @@ pub(super) struct Gains {
 }
 
 impl Gains {
-    /// Gradual update from `rate` above 0, `elapsed` after the one before; `equilibrium` (ms) is the congestion
-    /// signal at which the rate would stay. RFC 8698 eqs. (5) to (7); nada-vs-gcc-2016 eqs. (3) to (5) with `K1 =
-    /// κ·δ/τ²` and `K2 = κ·η/τ`.
+    /// Gradual update from `rate` above 0; `elapsed` is the time since the previous update. `equilibrium` (ms) is the
+    /// congestion signal at which the rate stays. RFC 8698 eqs. (5) to (7); nada-vs-gcc-2016 eqs. (3) to (5) with `K1
+    /// = κ·δ/τ²` and `K2 = κ·η/τ`.
     pub(super) fn gradual(
         &self,
         rate: f64,
@@ -56,8 +57,8 @@ impl Gains {
     }
 }
 
-/// `gamma`, the step of the ramp-up: at most `most`, and no more than fills the queue to `bound` until the sender can
-/// react, `reaction` later. RFC 8698 eq. (3).
+/// `gamma`, the step of the ramp-up. It is at most `most`, and at most so large that the queue reaches `bound` when
+/// the sender can react, `reaction` later. RFC 8698 eq. (3).
 pub(super) fn gamma(most: f64, bound: TimeDelta, reaction: TimeDelta) -> f64 {
     most.min(bound.secs_f64() / reaction.secs_f64())
 }
@@ -71,12 +72,12 @@ pub(super) struct Shaping {
     pub(super) media_gain: f64,
     /// `FPS`, in 1/s: at a gain of 1 the buffer would drain within one frame.
     pub(super) frame_rate: f64,
-    /// Largest share by which shaping moves a rate.
+    /// Largest share by which shaping changes a rate.
     pub(super) cap: f64,
 }
 
 impl Shaping {
-    /// With `queued` in the buffer the encoder's rate falls and the sending rate rises.
+    /// The rates with `queued` in the buffer: the encoder's rate is lower and the sending rate higher.
     pub(super) fn shape(&self, limits: &RateLimits, rate: DataRate, queued: DataSize) -> Shaped {
         let cap = self.cap * rate.bps_f64();
         let drain = queued.bits_f64() * self.frame_rate;
@@ -106,7 +107,8 @@ impl Config {
         (self.priority * self.reference_congestion.millis_f64() * max / r_ref).min(bound)
     }
 
-    /// Gradual update from `r_ref` above 0, `elapsed` after the one before. RFC 8698 eqs. (5) to (7).
+    /// Gradual update from `r_ref` above 0; `elapsed` is the time since the previous update. RFC 8698 eqs. (5) to
+    /// (7).
     pub(super) fn gradual(
         &self,
         r_ref: f64,

@@ -1,4 +1,4 @@
-//! The rate by RFC 8698 §4.3.
+//! NADA's rate by RFC 8698 §4.3.
 
 use super::config::Config;
 use super::sender::{NadaVariant, Present, RateUpdate, Sender, SenderVariant};
@@ -33,7 +33,7 @@ impl Nada {
 #[derive(Debug)]
 pub struct Rfc8698 {
     config: Config,
-    /// `x_curr` of the newest report in ms, unless the next report cannot be compared with it.
+    /// `x_curr` of the newest report in ms, unless the next report is not comparable with it.
     x_curr: Option<f64>,
     /// `x_offset` and `x_diff` in ms; NaN where the last update had none.
     x_offset: f64,
@@ -55,7 +55,7 @@ impl Rfc8698 {
 }
 
 impl NadaVariant for Rfc8698 {
-    const HEARS: ReportKind = ReportKind::Nada;
+    const ACCEPTED_REPORT: ReportKind = ReportKind::Nada;
 
     fn on_report(&mut self, now: SendTime, report: &NativeReport, present: &Present) -> Option<RateUpdate> {
         let NativeReport::Nada(report) = report else { return None };

@@ -1,4 +1,4 @@
-//! The sender of every variant: reports → the variant's rule → rate → encoder and pacer.
+//! The sender of every NADA variant: reports, the variant's rule, and the rates for encoder and pacer.
 
 use core::fmt::Debug;
 
@@ -16,43 +16,43 @@ use crate::rate_law::{Computed, FeedbackOutcome, FlowContext, RateController, Ru
 use crate::report::{Feedback, NativeReport, ReportKind};
 use crate::time::SendTime;
 
-/// A variant's rule from reports to rates. Its state is what it remembers of earlier reports.
+/// Rule of a NADA variant that computes rates from reports. Its state depends on earlier reports.
 pub trait NadaVariant: Send + Sync + Debug {
     /// Kind of reports that it accepts.
-    const HEARS: ReportKind;
+    const ACCEPTED_REPORT: ReportKind;
 
-    /// A packet has left.
+    /// Takes a packet that has left.
     fn on_sent(&mut self, _at: SendTime) {}
 
-    /// The rate in bit/s after `report`, not yet within the limits, and its limit, or `None` for a report of
-    /// another variant.
+    /// The rate in bit/s after `report`, not limited yet, and its rule. Returns `None` for a report of another
+    /// variant.
     fn on_report(&mut self, now: SendTime, report: &NativeReport, present: &Present) -> Option<RateUpdate>;
 
     /// Scales the rate by `factor` for coupling, to `share` (bit/s).
     fn scale(&mut self, _share: f64, _factor: f64, _limits: &RateLimits) {}
 
-    /// Forgets coupling's allocation: feedback is missing, or the path is another one.
+    /// Removes the allocation of coupling, because feedback is missing or the path has changed.
     fn forget_share(&mut self) {}
 
-    /// Forgets the path's congestion: it does not hold for the next report.
+    /// Clears the congestion of the path, with which the next report is not comparable.
     fn forget_congestion(&mut self);
 
-    /// The path is another one.
+    /// Clears all estimates after a change of the path.
     fn forget_path(&mut self) {
         self.forget_congestion();
     }
 
-    /// The internal quantities.
+    /// Quantities that [`Self::read_signals`] writes.
     fn signals(&self) -> &'static [Signal];
 
-    /// Their values; `rate` is the present one in bit/s.
+    /// Writes the values of the signals; `rate` is the present rate in bit/s.
     fn read_signals(&self, rate: f64, out: &mut [f64]);
 
-    /// The signals that the last report's decision depended on.
+    /// The signals on which the decision for the last report depended.
     fn evidence(&self) -> [Option<Evidence>; 3];
 }
 
-/// Present state, from which a variant computes.
+/// Present state of the sender, from which a variant computes.
 #[derive(Clone, Copy, Debug)]
 pub struct Present {
     /// The rate in bit/s, above 0.
@@ -63,16 +63,16 @@ pub struct Present {
     pub(super) rescaled: f64,
 }
 
-/// A rate as a variant computed it, in bit/s, not yet within the limits.
+/// A rate that a variant computed, in bit/s and not limited yet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum RateUpdate {
-    /// By accelerated ramp-up, or a rule of growth in its place.
+    /// A rate from accelerated ramp-up, or from a rule of growth in its place.
     RampUp(f64),
-    /// By the gradual update.
+    /// A rate from the gradual update.
     Gradual(f64),
 }
 
-/// Constants of a sender apart from its variant.
+/// Constants of a sender that do not belong to its variant.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SenderVariant {
     pub(super) pacing: NadaPacing,
@@ -82,7 +82,7 @@ pub(super) struct SenderVariant {
     /// Time span of the receiver's rate.
     pub(super) log_window: TimeDelta,
     pub(super) buffer: ShapingBuffer,
-    /// Time without a round-trip time near the minimum after which the queue drains.
+    /// Time without a round-trip time near the minimum after which the queue is drained.
     pub(super) drain_after: Option<TimeDelta>,
 }
 
@@ -93,24 +93,24 @@ pub(super) type Sender<V> = RateController<NadaRule<V>>;
 #[derive(Debug)]
 pub struct NadaRule<V> {
     variant: V,
-    habits: SenderVariant,
+    constants: SenderVariant,
     allocations: AllocationHistory,
     drains: Drains,
 }
 
 impl<V: NadaVariant> Sender<V> {
     /// A sender half that begins at the start rate.
-    pub(super) fn by(variant: V, habits: SenderVariant, limits: RateLimits) -> Self {
-        let drains = Drains::new(habits.drain_after);
-        let rule = NadaRule { variant, habits, allocations: AllocationHistory::NONE, drains };
-        Self::new_by(rule, FlowContext::new(limits, Some(habits.feedback_timeout)))
+    pub(super) fn by(variant: V, constants: SenderVariant, limits: RateLimits) -> Self {
+        let drains = Drains::new(constants.drain_after);
+        let rule = NadaRule { variant, constants, allocations: AllocationHistory::NONE, drains };
+        Self::new_by(rule, FlowContext::new(limits, Some(constants.feedback_timeout)))
     }
 }
 
 impl<V: NadaVariant> NadaRule<V> {
     fn rescaled(&mut self, now: SendTime, rtt: Option<TimeDelta>) -> f64 {
         let newest = now - rtt.unwrap_or_default();
-        self.allocations.over(newest - self.habits.log_window, newest, now)
+        self.allocations.over(newest - self.constants.log_window, newest, now)
     }
 }
 
@@ -120,7 +120,7 @@ impl<V: NadaVariant> Rule for NadaRule<V> {
     }
 
     fn accepts(&self, kind: ReportKind) -> bool {
-        kind == V::HEARS
+        kind == V::ACCEPTED_REPORT
     }
 
     fn on_feedback(
@@ -182,13 +182,13 @@ impl<V: NadaVariant> Rule for NadaRule<V> {
 
     fn send_rates(&self, frame: &FlowContext) -> SendRates {
         let rate = frame.data_rate();
-        let send_rates = match self.habits.pacing {
+        let send_rates = match self.constants.pacing {
             NadaPacing::Shaped => {
-                let queued = match self.habits.buffer {
+                let queued = match self.constants.buffer {
                     ShapingBuffer::Least => frame.least_queued(),
                     ShapingBuffer::Present => frame.queued(),
                 };
-                let shaped = self.habits.shaping.shape(frame.limits(), rate, queued);
+                let shaped = self.constants.shaping.shape(frame.limits(), rate, queued);
                 let (media_rate, sending_rate) = (shaped.media, shaped.sending);
                 SendRates { media_rate, ..SendRates::at(sending_rate, Pacing::Factor(1.0)) }
             }

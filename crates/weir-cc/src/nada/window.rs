@@ -7,15 +7,15 @@ use weir_units::TimeDelta;
 use crate::time::{ApparentDelay, ArrivalTime};
 
 /// Initial capacity in packets: 500 ms at 10 Mbit/s. The ring grows if there are more.
-const ROOM: usize = 512;
+const INITIAL_PACKETS: usize = 512;
 
-/// A packet that arrived in order.
+/// A packet in the log, which arrived in order.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Logged {
+pub(super) struct LoggedPacket {
     pub(super) id: u64,
     pub(super) at: ArrivalTime,
     pub(super) delay: ApparentDelay,
-    /// Congestion experienced.
+    /// Whether it arrived with a congestion mark (CE).
     pub(super) marked: bool,
 }
 
@@ -23,7 +23,7 @@ pub(super) struct Logged {
 #[derive(Clone, Debug)]
 pub(super) struct LogWindow {
     length: TimeDelta,
-    packets: VecDeque<Logged>,
+    packets: VecDeque<LoggedPacket>,
     marked: usize,
 }
 
@@ -32,24 +32,24 @@ pub(super) struct LogWindow {
 pub(super) struct Ratios {
     /// Packets in the window.
     pub(super) packets: usize,
-    /// Share of the numbers spanned that are missing.
+    /// Missing numbers as a share of the numbers in the window.
     pub(super) loss: f64,
-    /// Share of the numbers spanned that arrived marked.
+    /// Marked packets as a share of the numbers in the window.
     pub(super) mark: f64,
 }
 
 impl LogWindow {
     pub(super) fn new(length: TimeDelta) -> Self {
-        Self { length, packets: VecDeque::with_capacity(ROOM), marked: 0 }
+        Self { length, packets: VecDeque::with_capacity(INITIAL_PACKETS), marked: 0 }
     }
 
-    /// Takes a packet in, with a number above those before and an arrival not before theirs.
-    pub(super) fn push(&mut self, packet: Logged) {
+    /// Takes a packet with a higher number than those before, and an arrival that is not earlier.
+    pub(super) fn push(&mut self, packet: LoggedPacket) {
         self.marked += usize::from(packet.marked);
         self.packets.push_back(packet);
     }
 
-    /// Drops packets that arrived `LOGWIN` before `now` or earlier.
+    /// Removes packets that arrived `LOGWIN` before `now` or earlier.
     pub(super) fn expire(&mut self, now: ArrivalTime) {
         let begin = now - self.length;
         while let Some(packet) = self.packets.front()
@@ -89,10 +89,10 @@ mod tests {
     use super::*;
     use crate::time::SendTime;
 
-    fn packet(id: u64, at: i64, delay: i64, marked: bool) -> Logged {
+    fn packet(id: u64, at: i64, delay: i64, marked: bool) -> LoggedPacket {
         let at = ArrivalTime::from_millis(at);
         let delay = ApparentDelay::between(SendTime::ZERO, ArrivalTime::from_millis(delay));
-        Logged { id, at, delay, marked }
+        LoggedPacket { id, at, delay, marked }
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Scale of feedback on packets that left before an allocation of coupling.
+//! Scale of feedback on packets that left before an allocation by coupling.
 
 use alloc::vec::Vec;
 
@@ -6,19 +6,19 @@ use weir_units::TimeDelta;
 
 use crate::time::SendTime;
 
-/// Most allocations that are distinguished, and their least distance: the allocations of more than a second.
-const ROOM: usize = 64;
-const SPACING: TimeDelta = TimeDelta::from_millis(20);
+/// Greatest number of allocations that are distinguished. With their least distance they cover more than a second.
+const MAX_ALLOCATIONS: usize = 64;
+const MIN_SPACING: TimeDelta = TimeDelta::from_millis(20);
 
-/// Factors by which coupling has scaled a flow since a packet left. Bytes sent, received or acknowledged before an
-/// allocation count on the scale of their time. Multiplied by [`Self::since`] they count on the present scale, and
-/// do not pull the rate back. Without an allocation all factors are exactly 1.
+/// Factors by which coupling has scaled a flow since the departure of a packet. Bytes sent, received or acknowledged
+/// before an allocation count on the scale of that time. Multiplied by [`Self::since`] they count on the present
+/// scale, and do not undo the allocation. Without an allocation all factors are exactly 1.
 #[derive(Clone, Debug)]
 pub(crate) struct AllocationHistory {
     /// The present scale; 1 before the first allocation.
     scale: f64,
-    /// Scales and the times since when they held, the oldest first; before the first of them `before` held. A flow
-    /// that is not coupled has none.
+    /// Scales with the times since which they hold, the oldest first; `before` holds before the first. A flow without
+    /// coupling has none.
     since: Vec<(SendTime, f64)>,
     before: f64,
 }
@@ -31,7 +31,7 @@ impl AllocationHistory {
         self.rewind(now);
         self.scale *= factor;
         match self.since.last_mut() {
-            Some((last, held)) if now - *last < SPACING => *held = self.scale,
+            Some((last, held)) if now - *last < MIN_SPACING => *held = self.scale,
             _ => self.push(now),
         }
         self.keep_in_range();
@@ -47,7 +47,7 @@ impl AllocationHistory {
         self.scale / held.map_or(self.before, |&(_, scale)| scale)
     }
 
-    /// The same for packets that left evenly from `first` to `last`.
+    /// As [`Self::since`], for packets that left evenly from `first` to `last`.
     pub(crate) fn over(&mut self, first: SendTime, last: SendTime, now: SendTime) -> f64 {
         if last <= first {
             return self.since(last, now);
@@ -67,22 +67,22 @@ impl AllocationHistory {
     }
 
     fn push(&mut self, now: SendTime) {
-        if self.since.len() == ROOM {
+        if self.since.len() == MAX_ALLOCATIONS {
             self.before = self.since.remove(0).1;
         }
-        self.since.reserve_exact(ROOM - self.since.len());
+        self.since.reserve_exact(MAX_ALLOCATIONS - self.since.len());
         self.since.push((now, self.scale));
     }
 
-    /// Drops allocations that lie ahead of `now`: the clock has been set back, and they do not apply to packets
-    /// that leave now.
+    /// Removes allocations later than `now`: the clock was set back, and they do not apply to packets that leave now.
     fn rewind(&mut self, now: SendTime) {
         if self.since.last().is_some_and(|&(last, _)| last > now) {
             *self = Self::NONE;
         }
     }
 
-    /// Keeps the scales in the range in which they are exact, by setting the present one to 1: only ratios count.
+    /// Keeps the scales in the range in which they are exact, by setting the present one to 1, because only ratios
+    /// count.
     fn keep_in_range(&mut self) {
         if !(1e-6..1e6).contains(&self.scale) {
             let scale = self.scale;

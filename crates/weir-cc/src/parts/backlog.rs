@@ -1,15 +1,15 @@
-//! The encoder's rate while earlier frames still wait in the pacer.
+//! The encoder's rate while earlier frames wait in the pacer.
 
 use weir_units::{DataRate, DataSize, TimeDelta};
 
 use crate::controller::RateLimits;
 
 /// Least share of the sending rate that the encoder keeps, whatever the backlog.
-const LEAST_SHARE: f64 = 0.5;
+const MIN_SHARE: f64 = 0.5;
 
-/// The encoder's rate beside a backlog: `sending` less the rate at which `queued` leaves within `drain`, at least
-/// half of `sending`, and within the limits. Where packets leave at exactly the rate at which frames are made, a
-/// backlog would otherwise stay for ever. Each frame that comes out large adds to it.
+/// The encoder's rate with a backlog: `sending` less the rate at which `queued` leaves within `drain`. It is at least
+/// half of `sending`, and within the limits. If packets left at exactly the rate of the encoder, a backlog would
+/// never drain, and each large frame would add to it.
 pub(crate) fn media_rate(
     limits: &RateLimits,
     sending: DataRate,
@@ -17,7 +17,7 @@ pub(crate) fn media_rate(
     drain: TimeDelta,
 ) -> DataRate {
     let room = sending.saturating_sub(queued / drain);
-    limits.clamp(room.max(sending.scale(LEAST_SHARE)))
+    limits.clamp(room.max(sending.scale(MIN_SHARE)))
 }
 
 #[cfg(test)]

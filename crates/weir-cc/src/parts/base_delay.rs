@@ -1,8 +1,8 @@
 //! Base delay: the part of the one-way delay that is not queuing delay.
 //!
-//! The smallest apparent delay of the last ten minutes, kept as one minimum per minute (RFC 6817 §4.2). A changed
-//! route and the skew of two clocks leave with their minutes. A controller that lets the queue drain each minute
-//! needs fewer.
+//! It is the smallest apparent delay of the last ten minutes, stored as one minimum per minute (RFC 6817 §4.2). A
+//! changed route and the skew of two clocks expire with their minutes. A controller that drains the queue every
+//! minute needs fewer minutes.
 
 use weir_units::TimeDelta;
 
@@ -11,10 +11,10 @@ use crate::time::{ApparentDelay, ArrivalTime};
 /// Minutes of history. RFC 6817 §2.5 recommends ten.
 const MINUTES: usize = 10;
 const MINUTE: TimeDelta = TimeDelta::from_secs(60);
-/// Number of consecutive whole minutes with rising minima after which the rise is taken for clock skew.
-const RISING: usize = 4;
-/// Largest skew of two clocks: 500 ppm.
-const MOST_SKEW: f64 = 500e-6;
+/// Number of successive whole minutes with rising minima after which the rise counts as clock skew.
+const RISING_MINUTES: usize = 4;
+/// Greatest skew of two clocks: 500 ppm.
+const MAX_SKEW: f64 = 500e-6;
 
 /// The base delay of a path, by the apparent delays of its packets.
 #[derive(Clone, Debug)]
@@ -23,10 +23,10 @@ pub(crate) struct BaseDelay {
     minima: [Option<Minimum>; MINUTES],
     /// Number of minima that count, the present one included; unbounded if `None`.
     kept: Option<usize>,
-    /// When the present minute began, or `None` before the first packet.
+    /// Beginning of the present minute, or `None` before the first packet.
     minute: Option<ArrivalTime>,
-    /// Rise of the empty path's apparent delay in seconds per second: the receiver's clock runs faster than the
-    /// sender's. Not measured where the queue may never be empty.
+    /// Rise of the empty path's apparent delay in seconds per second, because the receiver's clock is faster than the
+    /// sender's. It is not measured if the queue may never be empty.
     rise: Option<f64>,
     /// The latest arrival.
     latest: ArrivalTime,
@@ -53,30 +53,31 @@ impl BaseDelay {
 
     /// The minimum of `minutes` minutes, 1 to 10, the present one included, without any sample.
     pub(crate) fn keeping(minutes: usize) -> Self {
-        Self { kept: Some(minutes.clamp(1, MINUTES)), ..Self::for_ever() }
+        Self { kept: Some(minutes.clamp(1, MINUTES)), ..Self::unlimited() }
     }
 
-    /// The minimum for a flow that drains the queue where it has not been empty `for_so_long`. Covers the minutes
-    /// of that, and two more, in one of which the queue has drained; without any sample.
+    /// The minimum for a flow that drains the queue if it has not been empty `for_so_long`. It covers that time and
+    /// two more minutes, in one of which the queue has drained; without any sample.
     pub(crate) fn between_drains(for_so_long: TimeDelta) -> Self {
         let whole = for_so_long.nanos() / MINUTE.nanos();
         let kept = usize::try_from(whole).unwrap_or(0).saturating_add(2);
         Self { rise: Some(0.0), ..Self::keeping(kept) }
     }
 
-    /// Whether a minimum is kept until the queue has drained, which happens after `span`: longer than 0, at most 8 minutes.
+    /// Whether a minimum is kept until the queue has drained, which happens after `span`: longer than 0, at most 8
+    /// minutes.
     pub(crate) fn outlives(span: TimeDelta) -> bool {
         TimeDelta::ZERO < span && span <= MINUTE * (MINUTES as i64 - 2)
     }
 
     /// The minimum of the whole session, without any sample.
-    pub(crate) fn for_ever() -> Self {
+    pub(crate) fn unlimited() -> Self {
         Self { minima: [None; MINUTES], kept: None, minute: None, rise: None, latest: ArrivalTime::ZERO }
     }
 
-    /// A packet arrived `at` with `delay`. Returns the base delay, this packet included: never above `delay`.
+    /// Takes a packet that arrived `at` with `delay`. Returns the base delay including this packet, at most `delay`.
     pub(crate) fn on_arrival(&mut self, at: ArrivalTime, delay: ApparentDelay) -> ApparentDelay {
-        self.turn_minutes(at);
+        self.advance_minutes(at);
         self.latest = at;
         let present = self.minima[0].filter(|least| least.delay <= delay);
         self.minima[0] = Some(present.unwrap_or(Minimum { delay, at }));
@@ -92,13 +93,13 @@ impl BaseDelay {
         }
     }
 
-    /// Forgets everything.
+    /// Removes all minima.
     pub(crate) fn restart(&mut self) {
         (self.minima, self.minute) = ([None; MINUTES], None);
         self.rise = self.rise.map(|_| 0.0);
     }
 
-    fn turn_minutes(&mut self, at: ArrivalTime) {
+    fn advance_minutes(&mut self, at: ArrivalTime) {
         let began = *self.minute.get_or_insert(at);
         if at - began < -MINUTE {
             // The receiver's clock was set back: delays from before it cannot be compared.
@@ -120,13 +121,13 @@ impl BaseDelay {
         }
     }
 
-    /// The smallest rise from one whole minute to the next, over several of them; 0 where one does not rise.
+    /// The smallest rise from one whole minute to the next, over several of them; 0 if one of them does not rise.
     fn measure_rise(&self) -> f64 {
-        let rises = self.minima[1..=RISING].windows(2).map(|pair| {
+        let rises = self.minima[1..=RISING_MINUTES].windows(2).map(|pair| {
             let [Some(later), Some(earlier)] = *pair else { return 0.0 };
             (later.delay - earlier.delay).secs_f64() / (later.at - earlier.at).secs_f64().max(1.0)
         });
-        rises.fold(MOST_SKEW, f64::min).max(0.0)
+        rises.fold(MAX_SKEW, f64::min).max(0.0)
     }
 }
 
@@ -191,7 +192,7 @@ mod tests {
 
     #[test]
     fn who_keeps_all_forgets_nothing_but_at_a_clock_set_back() {
-        let mut base = BaseDelay::for_ever();
+        let mut base = BaseDelay::unlimited();
         base.on_arrival(second(0), delay(25));
         assert_eq!(base.on_arrival(second(100_000), delay(45)), delay(25));
         assert_eq!(base.on_arrival(second(99_930), delay(45)), delay(45));

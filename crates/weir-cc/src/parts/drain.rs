@@ -1,10 +1,10 @@
-//! Drains of the queue, in which the path's base delay shows again.
+//! Drains of the queue, during which the base delay of the path can be measured.
 //!
-//! A controller with a standing queue never measures the empty path. A base delay that forgets then mistakes the
-//! queue for propagation delay, and another queue builds up on top. A base delay that does not forget mistakes the
-//! skew of two clocks for a queue. The round-trip time uses one clock, and distinguishes both. Where it has not
-//! come near its minimum for a while, the sender reduces its rate for a few round trips. Flows of one bottleneck
-//! see each other's drains in it, and drain together.
+//! A controller with a standing queue never measures the empty path. A base delay with a limited memory then mistakes
+//! the queue for propagation delay, and another queue builds up on top. A base delay with an unlimited memory
+//! mistakes the skew of two clocks for a queue. The round-trip time uses one clock and distinguishes both. If it has
+//! not been near its minimum for some time, the sender reduces its rate for a few round trips. Flows of one
+//! bottleneck observe each other's drains in the round-trip time, and drain together.
 
 use weir_units::{DataRate, TimeDelta};
 
@@ -12,19 +12,19 @@ use crate::controller::{Pacing, RateLimits};
 use crate::rate_law::SendRates;
 use crate::time::SendTime;
 
-/// Sending rate while the queue drains, as a share of the rate; that of SCReAM's implementation.
-pub(crate) const SHARE: f64 = 0.5;
-/// Length of a drain in round trips, in which half a rate drains two and a half of them; as there.
-pub(crate) const ROUNDS: f64 = 5.0;
-/// … and its least length, so that a report covers it.
-const SHORTEST: TimeDelta = TimeDelta::from_millis(200);
+/// Share of the rate that is sent while the queue drains; that of SCReAM's implementation.
+pub(crate) const DRAIN_SHARE: f64 = 0.5;
+/// Length of a drain in round trips, as in SCReAM; half of the rate drains two and a half of them.
+pub(crate) const DRAIN_ROUNDS: f64 = 5.0;
+/// Least length of a drain, so that a report covers it.
+const MIN_DRAIN: TimeDelta = TimeDelta::from_millis(200);
 /// Distance from the smallest round-trip time within which there is no queue.
-const NEAR: TimeDelta = TimeDelta::from_millis(5);
+const NEAR_MINIMUM: TimeDelta = TimeDelta::from_millis(5);
 
-/// The clock of drains.
+/// Times of drains of a flow's queue.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Drains {
-    /// Time without a round-trip time near the minimum after which the queue drains; no drains if `None`.
+    /// Time without a round-trip time near the minimum after which the queue is drained; `None` for no drains.
     every: Option<TimeDelta>,
     seen: Option<RoundTrips>,
     phase: Phase,
@@ -35,41 +35,42 @@ pub(crate) struct Drains {
 struct RoundTrips {
     /// The smallest of all.
     least: TimeDelta,
-    /// The smallest of the last drain, which did not come near that: either the path is longer now, or the queue is
-    /// of other flows. The value stands for an empty path until a smaller one shows.
+    /// The smallest round-trip time of the last drain, if it was not near the least one: the path is longer now, or
+    /// the queue belongs to other flows. It counts as that of an empty path until a smaller one is measured.
     floor: Option<TimeDelta>,
-    /// When the path was last seen empty, or a drain began.
+    /// Time at which the path was last empty, or a drain began.
     at: SendTime,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
-    /// The flow sends at its controller's rate.
+    /// The flow sends at the rate of its controller.
     Full,
-    /// The flow drains since this time; the smallest round-trip time meanwhile sets the drain's length.
-    Yielding(SendTime, TimeDelta),
+    /// The flow drains the queue since this time. The smallest round-trip time since then determines the length of
+    /// the drain.
+    Draining(SendTime, TimeDelta),
     /// The flow sends at the full rate again since this time, but reports may still cover the drain. The smallest
-    /// round-trip time since the drain began.
-    Hearing(SendTime, TimeDelta),
+    /// round-trip time is that since the drain began.
+    AwaitingReports(SendTime, TimeDelta),
 }
 
 impl RoundTrips {
-    /// Takes a round-trip time. Returns whether the path looks empty.
+    /// Takes a round-trip time. Returns whether the path is empty by it.
     fn on_rtt(&mut self, now: SendTime, rtt: TimeDelta) -> bool {
         // The sender's clock may have been set back.
         self.at = self.at.min(now);
         self.least = self.least.min(rtt);
-        self.floor = self.floor.filter(|&floor| rtt >= floor - NEAR);
-        let empty = rtt <= self.floor.unwrap_or(self.least) + NEAR;
+        self.floor = self.floor.filter(|&floor| rtt >= floor - NEAR_MINIMUM);
+        let empty = rtt <= self.floor.unwrap_or(self.least) + NEAR_MINIMUM;
         if empty {
             self.at = now;
         }
         empty
     }
 
-    /// A drain is over, with this smallest round-trip time.
+    /// Takes the smallest round-trip time of a drain that has ended.
     fn on_drained(&mut self, now: SendTime, rtt: TimeDelta) {
-        if rtt > self.least + NEAR {
+        if rtt > self.least + NEAR_MINIMUM {
             (self.floor, self.at) = (Some(rtt), now);
         }
     }
@@ -77,7 +78,7 @@ impl RoundTrips {
 
 /// Length of a drain with this smallest round-trip time.
 fn span(least: TimeDelta) -> TimeDelta {
-    least.scale(ROUNDS).max(SHORTEST)
+    least.scale(DRAIN_ROUNDS).max(MIN_DRAIN)
 }
 
 impl Drains {
@@ -85,38 +86,38 @@ impl Drains {
         Self { every, seen: None, phase: Phase::Full }
     }
 
-    /// Takes a round-trip time. Returns whether its report may cover a drain: the controller then has no basis for
+    /// Takes a round-trip time. Returns whether its report may cover a drain, so that the controller has no basis for
     /// a higher rate.
     pub(crate) fn on_rtt(&mut self, now: SendTime, rtt: TimeDelta) -> bool {
         let Some(every) = self.every else { return false };
         let mut seen = self.seen.unwrap_or(RoundTrips { least: rtt, floor: None, at: now });
         self.phase = match self.phase {
             // One long sample, of a stalled path, is no measure of the drain.
-            Phase::Yielding(began, least) if now - began >= span(least.min(rtt)) => {
-                Phase::Hearing(now, least.min(rtt))
+            Phase::Draining(began, least) if now - began >= span(least.min(rtt)) => {
+                Phase::AwaitingReports(now, least.min(rtt))
             }
-            Phase::Yielding(began, least) => Phase::Yielding(began, least.min(rtt)),
-            Phase::Hearing(ended, least) if now - rtt >= ended => {
+            Phase::Draining(began, least) => Phase::Draining(began, least.min(rtt)),
+            Phase::AwaitingReports(ended, least) if now - rtt >= ended => {
                 seen.on_drained(now, least);
                 Phase::Full
             }
-            Phase::Hearing(ended, least) => Phase::Hearing(ended, least.min(rtt)),
+            Phase::AwaitingReports(ended, least) => Phase::AwaitingReports(ended, least.min(rtt)),
             Phase::Full => Phase::Full,
         };
         if !seen.on_rtt(now, rtt) && self.phase == Phase::Full && now - seen.at >= every {
-            self.phase = Phase::Yielding(now, rtt);
+            self.phase = Phase::Draining(now, rtt);
             seen.at = now;
         }
         self.seen = Some(seen);
         self.phase != Phase::Full
     }
 
-    /// Ends a drain: feedback is missing, or no packet is sent.
+    /// Ends a drain, because feedback is missing or no packet is sent.
     pub(crate) fn end(&mut self) {
         self.phase = Phase::Full;
     }
 
-    /// The path is another one.
+    /// Resets all times after a change of the path.
     pub(crate) fn restart(&mut self) {
         *self = Self::new(self.every);
     }
@@ -124,10 +125,10 @@ impl Drains {
     /// Shapes `send_rates` for encoder and pacer during a drain.
     pub(crate) fn shape(&self, send_rates: SendRates, limits: &RateLimits) -> SendRates {
         let send_rates = SendRates { draining: self.phase != Phase::Full, ..send_rates };
-        if !matches!(self.phase, Phase::Yielding(..)) {
+        if !matches!(self.phase, Phase::Draining(..)) {
             return send_rates;
         }
-        let part = |rate: DataRate| limits.clamp(rate.scale(SHARE));
+        let part = |rate: DataRate| limits.clamp(rate.scale(DRAIN_SHARE));
         let (media_rate, sending_rate) = (part(send_rates.media_rate), part(send_rates.sending_rate));
         let pacing = match send_rates.pacing {
             Pacing::Exact(_) => Pacing::Exact(sending_rate),

@@ -1,5 +1,5 @@
-//! The clock of missing feedback: a controller halves its rate after a timeout, and again each second or by a step
-//! of its own.
+//! Timer of missing feedback: a controller halves its rate after a timeout, and again every second or by a step of
+//! its own.
 
 use weir_units::TimeDelta;
 
@@ -7,66 +7,67 @@ use crate::time::SendTime;
 
 /// Interval of further halvings while feedback is missing.
 const STEP: TimeDelta = TimeDelta::from_secs(1);
-/// Share of the rate that is left after each step of a feedback timeout.
+/// Share of the rate that remains after each step of a feedback timeout.
 pub(crate) const FACTOR: f64 = 0.5;
 
-/// The clock of missing feedback. Runs while packets are on their way without feedback; a source that sends nothing
-/// does not count as a silent path.
+/// Timer of missing feedback. It runs while packets are in flight without feedback; a source that sends nothing does
+/// not count as a silent path.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FeedbackTimeout {
     timeout: TimeDelta,
     /// Interval of the steps once the timeout has passed.
-    again: TimeDelta,
+    step: TimeDelta,
     due: Option<SendTime>,
-    /// Whether packets are on their way for which no step was taken.
+    /// Whether packets are in flight for which no step was taken.
     waiting: bool,
     silent: bool,
 }
 
 impl FeedbackTimeout {
-    /// The timeout passes `timeout` after the first packet that no feedback followed.
+    /// A timer that expires `timeout` after the first packet without later feedback.
     pub(crate) fn new(timeout: TimeDelta) -> Self {
         Self::with_step(timeout, STEP)
     }
 
-    /// The same for a controller whose steps take another time than a second.
+    /// As [`Self::new`], with steps of another length than a second.
     pub(crate) const fn with_step(timeout: TimeDelta, step: TimeDelta) -> Self {
-        Self { timeout, again: step, due: None, waiting: false, silent: false }
+        Self { timeout, step, due: None, waiting: false, silent: false }
     }
 
     /// Sets both times, from the next packet, feedback or step on.
     pub(crate) fn set_times(&mut self, timeout: TimeDelta, step: TimeDelta) {
-        (self.timeout, self.again) = (timeout, step);
+        (self.timeout, self.step) = (timeout, step);
     }
 
-    /// A packet has left.
+    /// Takes a packet that has left.
     pub(crate) fn on_sent(&mut self, at: SendTime) {
         // The timeout is never further off than its length, even if the clock was set back.
-        let latest = at + self.timeout.max(self.again);
+        let latest = at + self.timeout.max(self.step);
         self.due = Some(self.due.map_or(at + self.timeout, |due| due.min(latest)));
         self.waiting = true;
     }
 
-    /// Feedback has come at `now`; `outstanding` if packets have left that it does not cover: their time begins anew.
+    /// Takes feedback at `now`. With `outstanding`, packets have left that it does not cover, and their time starts
+    /// now.
     pub(crate) fn on_feedback(&mut self, now: SendTime, outstanding: bool) {
         self.due = outstanding.then(|| now + self.timeout);
         self.waiting = outstanding;
         self.silent = false;
     }
 
-    /// No feedback is expected.
+    /// Ends the timer, because no feedback is expected.
     pub(crate) fn end(&mut self) {
-        *self = Self::with_step(self.timeout, self.again);
+        *self = Self::with_step(self.timeout, self.step);
     }
 
-    /// Whether a step of the timeout is over at `now`; the next one is a step later, if a packet leaves until then.
+    /// Whether a step of the timeout is over at `now`. The next step follows if a packet leaves in the meantime.
     pub(crate) fn step(&mut self, now: SendTime) -> bool {
         if self.due.is_none_or(|due| due > now) {
             return false;
         }
         let over = core::mem::take(&mut self.waiting);
         self.silent |= over;
-        self.due = over.then(|| now + self.again);
+        self.due = over.then(|| now + self.step);
         over
     }
 

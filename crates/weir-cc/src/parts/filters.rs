@@ -21,7 +21,7 @@ impl<T: Ord + Copy> WindowedMin<T> {
         Self { samples: VecDeque::with_capacity(length), length, min: None }
     }
 
-    /// Takes a sample in; the oldest one leaves a full window.
+    /// Takes a sample. A full window loses its oldest one.
     pub fn push(&mut self, sample: T) {
         let leaving = if self.samples.len() == self.length { self.samples.pop_front() } else { None };
         self.samples.push_back(sample);
@@ -37,7 +37,7 @@ impl<T: Ord + Copy> WindowedMin<T> {
         self.min
     }
 
-    /// Forgets every sample.
+    /// Removes every sample.
     pub fn clear(&mut self) {
         self.samples.clear();
         self.min = None;
@@ -47,9 +47,9 @@ impl<T: Ord + Copy> WindowedMin<T> {
 /// The median of the last `length` samples: of an even number, the mean of the two in the middle, rounded down.
 #[derive(Clone, Debug)]
 pub(crate) struct WindowedMedian {
-    /// In order of time.
+    /// Samples in order of time.
     samples: VecDeque<TimeDelta>,
-    /// In order of size.
+    /// Samples in order of size.
     sorted: Vec<TimeDelta>,
     length: usize,
 }
@@ -61,7 +61,7 @@ impl WindowedMedian {
         Self { samples: VecDeque::with_capacity(length), sorted: Vec::with_capacity(length), length }
     }
 
-    /// Takes a sample in; the oldest one leaves a full window. Returns the median.
+    /// Takes a sample. A full window loses its oldest one. Returns the median.
     pub(crate) fn push(&mut self, sample: TimeDelta) -> TimeDelta {
         if self.samples.len() == self.length
             && let Some(oldest) = self.samples.pop_front()
@@ -76,7 +76,7 @@ impl WindowedMedian {
         low + (high - low) / 2
     }
 
-    /// Forgets every sample.
+    /// Removes every sample.
     pub(crate) fn clear(&mut self) {
         self.samples.clear();
         self.sorted.clear();

@@ -1,9 +1,10 @@
-//! Backlog in front of the pacer: a frame captured a moment ago, and about to leave, is not a queue.
+//! Least backlog in front of the pacer between reports. A frame just captured, which is about to leave, is no
+//! backlog.
 
 use weir_units::DataSize;
 
-/// The least backlog since the report before. Frames and reports have a common beat: a single sample may fall into
-/// the same phase of a frame for ever.
+/// The least backlog since the previous report. Frames and reports have a common period, so that a single sample
+/// might always fall into the same phase of a frame.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct LeastQueued {
     /// Least backlog since the last report, once a packet has left.
@@ -14,19 +15,19 @@ pub(crate) struct LeastQueued {
 impl LeastQueued {
     pub(crate) const NOTHING: Self = Self { since: None, before: DataSize::ZERO };
 
-    /// A packet has left, and `queued` is still waiting.
+    /// Takes a packet that has left, with `queued` still waiting.
     pub(crate) fn on_sent(&mut self, queued: DataSize) {
         self.since = Some(self.least(queued));
     }
 
-    /// A report has come, or a timeout passed, with a backlog of `queued`. Returns the least since the one before.
+    /// Takes a report or a timeout with a backlog of `queued`. Returns the least backlog since the previous one.
     pub(crate) fn on_report(&mut self, queued: DataSize) -> DataSize {
         self.before = self.least(queued);
         self.since = None;
         self.before
     }
 
-    /// As of the last report.
+    /// The least backlog at the last report.
     pub(crate) const fn get(&self) -> DataSize {
         self.before
     }

@@ -1,4 +1,4 @@
-//! The window that lets the lowest rate through.
+//! The least window, which permits the lowest rate.
 
 use crate::controller::RateLimits;
 
@@ -7,8 +7,8 @@ pub(crate) fn window_of(rate: f64, seconds: f64, payload_share: f64) -> f64 {
     rate / 8.0 * seconds / payload_share
 }
 
-/// Lower bound of every window. In a smaller one the pacer's departures at the lowest rate, times `headroom`, would
-/// not fit, and the backlog at the sender would never leave.
+/// Lower bound of every window. With a smaller one the packets that the pacer sends at the lowest rate, times
+/// `headroom`, would not fit, and the backlog at the sender would never drain.
 pub(crate) fn least_window(limits: &RateLimits, headroom: f64, seconds: f64, payload_share: f64) -> f64 {
     window_of(limits.min().bps_f64() * headroom, seconds, payload_share)
 }

@@ -1,20 +1,20 @@
-//! From fates to losses: a packet is lost when three later ones have arrived.
+//! Detection of losses from the fates of packets: a packet is lost when three later ones have arrived.
 //!
-//! A per-packet report covers all packets below its newest one as missing or arrived; some missing ones are only
+//! A per-packet report covers all packets below its newest one as missing or arrived, and some missing ones are only
 //! late. TCP waits for three later packets (RFC 5681 §3.2), RAP for a distance of three.
 
 use crate::packet::{PacketFate, PacketResult, SentPacket};
 
-/// Later packets after which a missing one is lost.
+/// Number of later packets after which a missing one is lost.
 const THRESHOLD: u64 = 3;
-/// Most missing packets that may wait for later ones. On one path they are at most the distance; more come only
-/// where a report covers numbers beyond the newest arrival, and are lost.
-const MOST_PENDING: usize = 8;
+/// Greatest number of missing packets that may wait for later ones. On one path it is at most the distance. There are
+/// more only if a report covers numbers beyond the newest arrival; these are lost.
+const MAX_PENDING: usize = 8;
 
-/// Missing packets that may still come.
+/// Missing packets that may still arrive.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LossDetection {
-    pending: [Option<SentPacket>; MOST_PENDING],
+    pending: [Option<SentPacket>; MAX_PENDING],
     /// The highest number that has arrived.
     newest: Option<u64>,
 }
@@ -24,7 +24,7 @@ impl LossDetection {
         Self::default()
     }
 
-    /// Takes the fates of a report in and calls `lost` with each packet that is lost by now.
+    /// Takes the fates in a report, and calls `lost` with each packet that is now lost.
     pub(crate) fn on_results(&mut self, results: &[PacketResult], mut lost: impl FnMut(&SentPacket)) {
         for result in results {
             match result.fate {
@@ -49,12 +49,12 @@ impl LossDetection {
         }
     }
 
-    /// The first departed of the missing packets that may still come.
+    /// The missing packet that left first of those that may still arrive.
     pub(crate) fn oldest(&self) -> Option<SentPacket> {
         self.pending.iter().flatten().min_by_key(|packet| packet.id).copied()
     }
 
-    /// Packet `id` is no longer awaited.
+    /// Removes packet `id` from the missing ones.
     pub(crate) fn forget(&mut self, id: u64) {
         for slot in &mut self.pending {
             slot.take_if(|packet| packet.id == id);

@@ -19,7 +19,7 @@ pub(crate) struct LossIntervals {
     discounts: [f64; HISTORY],
     /// Number of intervals in `closed`.
     known: usize,
-    /// `THRESHOLD`, the least that an interval is discounted to at once; 1 for no discounting.
+    /// `THRESHOLD`, the least discount of an interval in one step; 1 for no discounting.
     threshold: f64,
 }
 
@@ -30,31 +30,31 @@ impl Default for LossIntervals {
 }
 
 impl LossIntervals {
-    /// No loss event yet; the packets before the first one are an interval as well. Old intervals are not
-    /// discounted.
+    /// The intervals before any loss event. The packets before the first event are an interval, too. Old intervals
+    /// are not discounted.
     pub(crate) fn new() -> Self {
         Self::default()
     }
 
-    /// No loss event yet. While the open interval is longer than twice the average of the closed ones, these count
-    /// for less (RFC 5348 §5.5). Their weight falls to the share `threshold` (`THRESHOLD`, 0.25) at least; 1
-    /// switches that off.
+    /// The intervals before any loss event, with discounting. While the open interval is longer than twice the
+    /// average of the closed ones, the weight of these is reduced (RFC 5348 §5.5), to the share `threshold`
+    /// (`THRESHOLD`, 0.25) at least; 1 switches that off.
     pub(crate) fn discounting(threshold: f64) -> Self {
         Self { open: 0, closed: [0; HISTORY], discounts: [1.0; HISTORY], known: 0, threshold }
     }
 
-    /// The open interval grows by `packets`.
+    /// Extends the open interval by `packets`.
     pub(crate) fn extend(&mut self, packets: u64) {
         self.open = self.open.saturating_add(packets);
     }
 
-    /// A loss event: the open interval is closed and a new one of no packets begins.
+    /// Takes a loss event: the open interval is closed, and an empty one begins.
     pub(crate) fn on_loss_event(&mut self) {
         self.close(self.open, 0);
     }
 
-    /// A loss event that was found late: the open interval is closed at `length` packets, and a new one that has
-    /// already grown to `open` begins.
+    /// Takes a loss event that was detected late: the open interval is closed at `length` packets, and a new one of
+    /// `open` packets begins.
     pub(crate) fn close(&mut self, length: u64, open: u64) {
         let discount = self.discount();
         self.closed.copy_within(..HISTORY - 1, 1);

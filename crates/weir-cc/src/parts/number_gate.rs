@@ -1,53 +1,54 @@
-//! Packet numbers that a receiver half follows: RFC 3550 A.1, in both directions.
+//! Validation of packet numbers in a receiver half: RFC 3550 §A.1, in both directions.
 
 use crate::packet::Arrival;
 
-/// Largest distance of a late number behind the newest one: `MAX_MISORDER`. A stray number may be confirmed by one
-/// so far ahead.
-const NEAR: u64 = 100;
-/// Largest distance ahead of the newest number that counts as losses in between: `MAX_DROPOUT`.
-const MOST_LOST: u64 = 3000;
+/// Greatest distance of a late number below the newest one: `MAX_MISORDER`. A stray number may be confirmed by one up
+/// to this far above it.
+const MAX_MISORDER: u64 = 100;
+/// Greatest distance above the newest number for which the numbers between count as lost: `MAX_DROPOUT`.
+const MAX_DROPOUT: u64 = 3000;
 
-/// Follows the packet numbers that go on arriving. A number far from the others waits for its successor, so that a
-/// single damaged or forged packet does not reach an observer. After a jump that looked like losses, two packets in
-/// a row with the numbers before it take the gate back.
+/// Validator of packet numbers. A number far from the others waits for its successor, so that a single damaged or
+/// forged packet does not reach an observer. After a jump that looked like losses, two successive packets with
+/// earlier numbers undo the jump.
 #[derive(Debug, Default)]
 pub(crate) struct NumberGate {
-    /// The newest number that is followed, as it came.
+    /// The newest valid number, as it arrived.
     newest: Option<u64>,
-    /// The difference between a number that is shown and the same number as it came.
+    /// Difference between a number as passed on and as it arrived.
     offset: u64,
     /// The last packet with a number far from the others.
     stray: Option<Arrival>,
-    /// The newest number before the last jump, while no packet has gone on from the jump.
+    /// The newest number before the last jump, while no packet has confirmed the jump.
     before: Option<u64>,
 }
 
 impl NumberGate {
-    /// Packets admitted by the arrival of `packet`, in order. Their numbers go on across another numbering.
+    /// Packets that are valid after the arrival of `packet`, in order. Their numbers continue if the numbering
+    /// changes.
     pub(crate) fn admit(&mut self, packet: &Arrival) -> [Option<Arrival>; 2] {
         let newest = *self.newest.get_or_insert(packet.id);
-        if goes_on(newest, packet.id) {
+        if continues(newest, packet.id) {
             // Reordering makes jumps of up to some dozen numbers, which two late packets in a row do not refute.
             (self.before, self.stray) = (None, None);
             return self.follow(packet);
         }
-        if self.before.is_some_and(|before| goes_on(before, packet.id)) {
-            if self.stray.replace(*packet).is_some_and(|stray| goes_on(stray.id, packet.id)) {
+        if self.before.is_some_and(|before| continues(before, packet.id)) {
+            if self.stray.replace(*packet).is_some_and(|stray| continues(stray.id, packet.id)) {
                 self.renumber(newest, packet.id);
                 return self.follow(packet);
             }
             return [None, Some(self.renumbered(packet))];
         }
-        if (newest.saturating_sub(NEAR)..=newest).contains(&packet.id) {
+        if (newest.saturating_sub(MAX_MISORDER)..=newest).contains(&packet.id) {
             self.stray = None;
             return [None, Some(self.renumbered(packet))];
         }
-        if (newest..=newest.saturating_add(MOST_LOST)).contains(&packet.id) {
+        if (newest..=newest.saturating_add(MAX_DROPOUT)).contains(&packet.id) {
             (self.before, self.stray) = (Some(newest), None);
             return self.follow(packet);
         }
-        let Some(stray) = self.stray.take().filter(|stray| goes_on(stray.id, packet.id)) else {
+        let Some(stray) = self.stray.take().filter(|stray| continues(stray.id, packet.id)) else {
             self.stray = Some(*packet);
             return [None, None];
         };
@@ -56,12 +57,12 @@ impl NumberGate {
         [Some(self.renumbered(&stray)), Some(self.renumbered(packet))]
     }
 
-    /// The newest number that is followed, as it came.
+    /// The newest valid number, as it arrived.
     pub(crate) fn newest(&self) -> Option<u64> {
         self.newest
     }
 
-    /// Number `id` is shown as the one after `newest` from now on.
+    /// Changes the offset so that number `id` follows `newest`.
     fn renumber(&mut self, newest: u64, id: u64) {
         self.offset = newest.wrapping_add(self.offset).wrapping_add(1).wrapping_sub(id);
         (self.before, self.stray) = (None, None);
@@ -77,9 +78,9 @@ impl NumberGate {
     }
 }
 
-/// Whether `id` goes on from `before`.
-fn goes_on(before: u64, id: u64) -> bool {
-    id > before && id - before <= NEAR
+/// Whether `id` continues from `before`.
+fn continues(before: u64, id: u64) -> bool {
+    id > before && id - before <= MAX_MISORDER
 }
 
 #[cfg(test)]

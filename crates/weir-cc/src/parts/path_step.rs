@@ -1,70 +1,70 @@
-//! Unannounced steps of a path's delay, or of a receiver's clock, as distinct from a queue.
+//! Detection of unannounced steps of a path's delay or of a receiver's clock, which are not queues.
 //!
-//! A flow that sends clearly less than before drains its queue. A delay may rise within two reports, and then stay
-//! flat above the one before although clearly less arrives. Then the path is longer, or a clock was set.
+//! A flow that sends clearly less than before drains its queue. If a delay rises within two reports and then stays
+//! flat above the earlier one, although clearly less arrives, the path is longer or a clock was set.
 
 use weir_units::TimeDelta;
 
 use crate::time::{ApparentDelay, ArrivalTime};
 
-/// The least rise that is a step; half of it must stay when the queue of before has drained.
+/// The least rise that is a step. Half of it must remain when the earlier queue has drained.
 const STEP: TimeDelta = TimeDelta::from_millis(20);
-/// Most that a flat delay departs from its level, either way.
-const FLAT: TimeDelta = TimeDelta::from_millis(4);
-/// Time for which a delay must be flat: a queue drains in it.
-const HOLD: TimeDelta = TimeDelta::from_secs(2);
+/// Greatest deviation of a flat delay from its level.
+const MAX_DEVIATION: TimeDelta = TimeDelta::from_millis(4);
+/// Time for which a delay must be flat; a queue drains in it.
+const HOLD_TIME: TimeDelta = TimeDelta::from_secs(2);
 /// Time after which an unconfirmed step counts as a queue.
-const LONGEST: TimeDelta = TimeDelta::from_secs(10);
+const MAX_DOUBT: TimeDelta = TimeDelta::from_secs(10);
 /// Time constant of the received rate.
 const SMOOTHING: TimeDelta = TimeDelta::from_millis(500);
 /// Shortest time between two samples.
 const INTERVAL: TimeDelta = TimeDelta::from_millis(80);
-/// Time after a fall of the delay in which a rise is no step: the queue of a shorter path builds up.
+/// Time after a fall of the delay in which a rise is no step, because the queue of a shorter path builds up.
 const AFTER_FALL: TimeDelta = TimeDelta::from_secs(10);
 /// Share of the rate before a step below which a flow drains its queue.
 pub(crate) const DRAINING: f64 = 0.9;
 /// Shortest time between two confirmed steps.
-const APART: TimeDelta = TimeDelta::from_secs(30);
+const MIN_DISTANCE: TimeDelta = TimeDelta::from_secs(30);
 
-/// The detector of steps, by the least delay of each report.
+/// Detector of steps, from the least delay of each report.
 #[derive(Clone, Debug)]
 pub(crate) struct PathSteps {
-    /// Largest share of the rate before a step at which the flow counts as sending less.
+    /// Greatest share of the rate before a step at which the flow counts as sending less.
     less: f64,
     /// The least delay since the last sample.
     least: Option<ApparentDelay>,
     /// Whether packets were lost since then.
     lossy: bool,
-    /// The least delays of the two samples before.
+    /// The least delays of the two previous samples.
     before: [Option<ApparentDelay>; 2],
-    /// When the last sample was taken.
+    /// Time of the last sample.
     sampled: Option<ArrivalTime>,
     /// The received rate in bit/s, smoothed.
     rate: f64,
-    doubt: Option<Doubt>,
+    doubt: Option<PossibleStep>,
     /// The least delay since the last step.
     lowest: Option<ApparentDelay>,
-    /// When a delay was last a step below all before.
+    /// Time at which a delay was last a step below all earlier ones.
     fell: Option<ArrivalTime>,
-    believed: Option<ArrivalTime>,
+    confirmed: Option<ArrivalTime>,
 }
 
 /// A possible step.
 #[derive(Clone, Copy, Debug)]
-struct Doubt {
+struct PossibleStep {
     began: ArrivalTime,
-    /// The least delay before it.
+    /// The least delay before the possible step.
     before: ApparentDelay,
     /// The smoothed rate before it, in bit/s.
     rate: f64,
-    /// The delay since `since`; the queue of before may drain at first.
+    /// The delay since `since`; the earlier queue may drain at first.
     level: ApparentDelay,
     since: ArrivalTime,
 }
 
 impl PathSteps {
-    /// A detector that confirms a step once at most `less` of the rate before it arrives, in (0, 1). `less` should
-    /// be below the share that a flow keeps when others join it, as a queue may stand still then.
+    /// A detector that confirms a step once at most `less` of the earlier rate arrives, in (0, 1). `less` should be
+    /// below the share that a flow keeps when others join it, because a queue may then be constant.
     pub(crate) const fn new(less: f64) -> Self {
         Self {
             less,
@@ -76,17 +76,21 @@ impl PathSteps {
             doubt: None,
             lowest: None,
             fell: None,
-            believed: None,
+            confirmed: None,
         }
     }
 
-    /// Forgets delays, which cannot be compared with later ones: the base delay starts again.
+    /// Removes delays, which are not comparable with later ones, because the base delay starts again.
     pub(crate) fn forget_delays(&mut self) {
-        *self =
-            Self { rate: self.rate, sampled: self.sampled, believed: self.believed, ..Self::new(self.less) };
+        *self = Self {
+            rate: self.rate,
+            sampled: self.sampled,
+            confirmed: self.confirmed,
+            ..Self::new(self.less)
+        };
     }
 
-    /// A packet arrived after `delay`.
+    /// Takes a packet that arrived after `delay`.
     #[inline]
     pub(crate) fn on_delay(&mut self, delay: ApparentDelay) {
         self.least = Some(self.least.map_or(delay, |least| least.min(delay)));
@@ -101,11 +105,11 @@ impl PathSteps {
             return None;
         }
         let (least, lossy) = (self.least.take()?, core::mem::take(&mut self.lossy));
-        if passed < TimeDelta::ZERO || passed > HOLD {
+        if passed < TimeDelta::ZERO || passed > HOLD_TIME {
             // At the start, after a gap, or after the clock was set back, no earlier sample can be compared. The
             // clock may have been set back: the last confirmed step counts from now on.
-            let believed = self.believed.map(|last| last.min(at));
-            *self = Self { rate, believed, ..Self::new(self.less) };
+            let confirmed = self.confirmed.map(|last| last.min(at));
+            *self = Self { rate, confirmed, ..Self::new(self.less) };
         }
         self.sampled = Some(at);
         let weight = (passed.secs_f64() / SMOOTHING.secs_f64()).min(1.0);
@@ -122,26 +126,26 @@ impl PathSteps {
         let least_before = self.before.iter().flatten().min().copied();
         self.before = [Some(least), self.before[0]];
         let Some(doubt) = &mut self.doubt else {
-            let rested = self.believed.is_none_or(|last| at - last >= APART)
+            let rested = self.confirmed.is_none_or(|last| at - last >= MIN_DISTANCE)
                 && self.fell.is_none_or(|fell| at - fell >= AFTER_FALL);
             let before = least_before.filter(|&before| rested && least - before >= STEP);
-            let doubt = |before| Doubt { began: at, before, rate: self.rate, level: least, since: at };
+            let doubt = |before| PossibleStep { began: at, before, rate: self.rate, level: least, since: at };
             self.doubt = before.map(doubt);
             return false;
         };
         // A full queue loses packets.
-        if lossy || (least - doubt.level).abs() > FLAT {
+        if lossy || (least - doubt.level).abs() > MAX_DEVIATION {
             (doubt.level, doubt.since) = (least, at);
         }
-        if doubt.level - doubt.before < STEP / 2 || at - doubt.began > LONGEST {
+        if doubt.level - doubt.before < STEP / 2 || at - doubt.began > MAX_DOUBT {
             self.doubt = None;
             return false;
         }
-        let believed = at - doubt.since >= HOLD && self.rate <= self.less * doubt.rate;
-        if believed {
-            (self.doubt, self.believed, self.lowest) = (None, Some(at), Some(least));
+        let confirmed = at - doubt.since >= HOLD_TIME && self.rate <= self.less * doubt.rate;
+        if confirmed {
+            (self.doubt, self.confirmed, self.lowest) = (None, Some(at), Some(least));
         }
-        believed
+        confirmed
     }
 }
 
@@ -152,7 +156,7 @@ mod tests {
 
     /// Seconds after the step, which is at 5 s, at which it is confirmed. `delay` in ms and `rate` in bit/s by the
     /// time in ms after the step; a report each 100 ms for 20 s.
-    fn believed(delay: impl Fn(i64) -> i64, rate: impl Fn(i64) -> f64, lossy: bool) -> Option<f64> {
+    fn confirmed(delay: impl Fn(i64) -> i64, rate: impl Fn(i64) -> f64, lossy: bool) -> Option<f64> {
         let mut steps = PathSteps::new(DRAINING);
         let mut at = 0;
         while at < 20_000 {
@@ -177,48 +181,48 @@ mod tests {
 
     #[test]
     fn a_step_is_believed_when_less_is_sent_and_the_delay_stays() {
-        assert_eq!(believed(stepped, reduced, false), Some(2.0));
+        assert_eq!(confirmed(stepped, reduced, false), Some(2.0));
         // The step falls within a report, so that the first one has a part of it.
         let in_parts = |after: i64| if after == 0 { 55 } else { stepped(after) };
-        assert_eq!(believed(in_parts, reduced, false), Some(2.1));
+        assert_eq!(confirmed(in_parts, reduced, false), Some(2.1));
         // A queue of 20 ms drains after it.
         let drained = |after: i64| if after < 200 { stepped(after) + 20 } else { stepped(after) };
-        assert_eq!(believed(drained, reduced, false), Some(2.2));
+        assert_eq!(confirmed(drained, reduced, false), Some(2.2));
         let later = |after| if after < 6000 { 1e6 } else { 0.8e6 };
-        assert!(believed(stepped, later, false).is_some_and(|at| (6.0..7.0).contains(&at)));
+        assert!(confirmed(stepped, later, false).is_some_and(|at| (6.0..7.0).contains(&at)));
     }
 
     #[test]
     fn a_queue_is_no_step() {
-        assert_eq!(believed(stepped, |_| 1e6, false), None, "nothing shows while as much is sent");
-        assert_eq!(believed(stepped, reduced, true), None, "a full queue loses packets");
+        assert_eq!(confirmed(stepped, |_| 1e6, false), None, "nothing shows while as much is sent");
+        assert_eq!(confirmed(stepped, reduced, true), None, "a full queue loses packets");
         let grows = |after: i64| 30 + (after / 15).clamp(0, 40);
-        assert_eq!(believed(grows, reduced, false), None, "it takes longer than two reports to rise");
+        assert_eq!(confirmed(grows, reduced, false), None, "it takes longer than two reports to rise");
         let drains = |after: i64| stepped(after) - if after > 500 { after / 100 } else { 0 };
-        assert_eq!(believed(drains, reduced, false), None);
-        assert_eq!(believed(|after| stepped(after) - after % 7, reduced, false), None, "it is not flat");
+        assert_eq!(confirmed(drains, reduced, false), None);
+        assert_eq!(confirmed(|after| stepped(after) - after % 7, reduced, false), None, "it is not flat");
         let later = |after| if after < 11_000 { 1e6 } else { 0.8e6 };
-        assert_eq!(believed(stepped, later, false), None, "after ten seconds");
+        assert_eq!(confirmed(stepped, later, false), None, "after ten seconds");
     }
 
     #[test]
     fn a_shorter_path_is_no_matter() {
-        assert_eq!(believed(|after| 100 - stepped(after), reduced, false), None);
+        assert_eq!(confirmed(|after| 100 - stepped(after), reduced, false), None);
     }
 
     #[test]
     fn a_rise_soon_after_a_fall_is_no_step() {
         let fell = |before: i64| move |after: i64| if after < -before { 300 } else { stepped(after) };
-        assert_eq!(believed(fell(3000), reduced, false), None);
-        assert_eq!(believed(fell(4000), reduced, false), None);
+        assert_eq!(confirmed(fell(3000), reduced, false), None);
+        assert_eq!(confirmed(fell(4000), reduced, false), None);
         let long_ago = |after: i64| if after < -100_000 { 300 } else { stepped(after) };
-        assert_eq!(believed(long_ago, reduced, false), Some(2.0));
+        assert_eq!(confirmed(long_ago, reduced, false), Some(2.0));
     }
 
     #[test]
     fn two_steps_are_half_a_minute_apart() {
         let mut steps = PathSteps::new(DRAINING);
-        let mut believed = Vec::new();
+        let mut confirmed = Vec::new();
         for report in 0..800_i64 {
             // 40 ms more each 5 s, and less arrives after each.
             let (at, step) = (report * 100, report / 50);
@@ -226,10 +230,10 @@ mod tests {
             let rate = (0..(report + 40) / 50).fold(1e6, |rate, _| 0.8 * rate);
             steps.on_delay(least);
             if steps.on_report(ArrivalTime::from_millis(at), rate, false).is_some() {
-                believed.push(at);
+                confirmed.push(at);
             }
         }
-        assert!(believed.windows(2).all(|pair| pair[1] - pair[0] >= 30_000), "{believed:?}");
-        assert!(believed.len() >= 2, "{believed:?}");
+        assert!(confirmed.windows(2).all(|pair| pair[1] - pair[0] >= 30_000), "{confirmed:?}");
+        assert!(confirmed.len() >= 2, "{confirmed:?}");
     }
 }

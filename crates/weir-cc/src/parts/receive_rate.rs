@@ -7,7 +7,7 @@ use weir_units::{DataRate, DataSize, TimeDelta};
 use crate::time::ArrivalTime;
 
 /// Initial capacity in packets: 500 ms at 10 Mbit/s. The ring grows if there are more.
-const ROOM: usize = 512;
+const INITIAL_PACKETS: usize = 512;
 
 /// The rate at which data arrives: bytes within the last `window`, divided by its length.
 ///
@@ -22,7 +22,7 @@ pub(crate) struct ReceiveRate {
     /// Arrival of the first packet since the meter was empty.
     first: Option<ArrivalTime>,
     newest: ArrivalTime,
-    /// Packets that arrived until then have been forgotten.
+    /// Packets that arrived by then have been removed.
     forgotten: ArrivalTime,
 }
 
@@ -33,7 +33,7 @@ impl ReceiveRate {
     pub(crate) fn new(window: TimeDelta) -> Self {
         Self {
             window: window.max(TimeDelta::from_nanos(1)),
-            packets: VecDeque::with_capacity(ROOM),
+            packets: VecDeque::with_capacity(INITIAL_PACKETS),
             received: DataSize::ZERO,
             first: None,
             newest: ArrivalTime::ZERO,
@@ -41,14 +41,14 @@ impl ReceiveRate {
         }
     }
 
-    /// Sets the window, from now on; one that is not positive is taken as a nanosecond. Packets forgotten by a
-    /// shorter window do not count in a longer one, nor does the time in which they came.
+    /// Sets the window from now on; one that is not positive counts as a nanosecond. Packets that a shorter window
+    /// has removed do not count in a longer one, nor does the time in which they arrived.
     pub(crate) fn set_window(&mut self, window: TimeDelta) {
         self.window = window.max(TimeDelta::from_nanos(1));
     }
 
-    /// `size` has arrived `at`. A time before the newest one counts as the newest. A time further back than the
-    /// window means that the clock was set back, and the meter begins anew.
+    /// Takes `size` bytes that arrived `at`. A time before the newest one counts as the newest. A time further back
+    /// than the window means that the clock was set back, and the measurement restarts.
     pub(crate) fn on_arrival(&mut self, at: ArrivalTime, size: DataSize) {
         if self.first.is_some() && self.newest - at > self.window {
             self.restart();

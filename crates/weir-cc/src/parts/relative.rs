@@ -1,10 +1,10 @@
-//! Scale of coupling's allocation over a controller's own rate, for controllers that compute their rate afresh from
-//! the receiver's reports.
+//! Scale of coupling's allocation relative to a controller's own rate, for controllers that compute their rate again
+//! from each report.
 
 use crate::controller::RateLimits;
 
-/// Coupling's allocation to a flow over the rate that its controller would have by itself. A factor on the computed
-/// rate, kept until the next cut for congestion. Without an allocation it is exactly 1.
+/// Ratio of coupling's allocation to the rate that the controller would have by itself. It is a factor on the
+/// computed rate, kept until the next decrease for congestion. Without an allocation it is exactly 1.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Relative {
     factor: f64,
@@ -12,20 +12,20 @@ pub(crate) struct Relative {
     own: Option<f64>,
 }
 
-/// Meaning of a fall of the controller's own rate.
+/// Meaning of a decrease of the controller's own rate.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FallMeaning {
-    /// A rate that falls to this share of its last value, or below, pulls the flow's rate down only where it falls
-    /// below the present one. The receiver measures what it receives, and an allocation below its ceiling takes
-    /// that down too.
+    /// Share of the last value up to which a lower own rate lowers the flow's rate, but only where it is below the
+    /// present rate. The receiver measures what it receives, so that an allocation below its ceiling lowers that,
+    /// too.
     pub(crate) yields_at: f64,
-    /// A rate that falls to this share of its last value is a cut for congestion.
+    /// Share of the last value up to which a lower own rate is a decrease for congestion.
     pub(crate) cut_at: f64,
-    /// Whether growth first makes up for the factor. A controller whose cuts depend on the receive rate does not
-    /// fall by them while its own rate is far below that.
+    /// Whether growth first makes up for the factor. The decreases of a controller by the receive rate have no effect
+    /// while its own rate is far below that.
     pub(crate) pays_back: bool,
-    /// Factor by which coupling has scaled the flow since the packets left on which the cut depends. Above 1 it
-    /// stays as the factor after the cut.
+    /// Factor by which coupling has scaled the flow since the departure of the packets on which the decrease depends.
+    /// Above 1 it remains as the factor after the decrease.
     pub(crate) rescaled: f64,
 }
 
@@ -37,8 +37,8 @@ impl Relative {
         self.factor *= factor;
     }
 
-    /// Gives the flow coupling's allocation `share`, by `factor` more than it had; `limits` bound its own rate,
-    /// too.
+    /// Applies coupling's allocation `share`, which changes the present one by `factor`; `limits` bound the
+    /// controller's own rate, too.
     pub(crate) fn on_share(&mut self, share: f64, factor: f64, limits: &RateLimits) {
         let own = self.own.map(|own| limits.clamp_bps(own));
         self.factor = own.map_or(self.factor * factor, |own| share / own);
@@ -48,12 +48,12 @@ impl Relative {
         self.factor
     }
 
-    /// Drops the factor after a cut for congestion.
+    /// Removes the factor after a decrease for congestion.
     pub(crate) fn drop_factor(&mut self) {
         self.factor = 1.0;
     }
 
-    /// The rate while the controller's own one is `own` and the present one `present`.
+    /// The rate if the controller's own rate is `own` and the present one is `present`.
     pub(crate) fn follow(&mut self, own: f64, present: f64, fall: &FallMeaning) -> f64 {
         if own <= 0.0 {
             *self = Self::NONE;

@@ -5,11 +5,11 @@ use weir_units::TimeDelta;
 /// `alpha` and `beta`. RFC 6298 §2.3.
 const RTT_GAIN: f64 = 0.125;
 const VARIATION_GAIN: f64 = 0.25;
-/// `K`, variations in a timeout. RFC 6298 §2.3.
+/// `K`, multiple of the variation in a timeout. RFC 6298 §2.3.
 const VARIATIONS: f64 = 4.0;
-/// Bounds of a sample: a clock that was set is no round trip.
-pub(crate) const LEAST_SAMPLE: TimeDelta = TimeDelta::from_millis(1);
-pub(crate) const GREATEST_SAMPLE: TimeDelta = TimeDelta::from_secs(10);
+/// Least and greatest sample; others come from a clock that was set.
+pub(crate) const MIN_SAMPLE: TimeDelta = TimeDelta::from_millis(1);
+pub(crate) const MAX_SAMPLE: TimeDelta = TimeDelta::from_secs(10);
 
 /// Smoothed round-trip time and its variation.
 #[derive(Clone, Copy, Debug)]
@@ -21,13 +21,13 @@ pub(crate) struct RttEstimate {
 }
 
 impl RttEstimate {
-    /// After the first sample: its half is the variation. RFC 6298 §2.2.
+    /// The estimate after the first sample, whose half is the variation. RFC 6298 §2.2.
     pub(crate) fn first(sample: TimeDelta) -> Self {
         let srtt = bounded(sample).secs_f64();
         Self { srtt, variation: srtt / 2.0 }
     }
 
-    /// After a further sample. RFC 6298 §2.3.
+    /// Takes a further sample. RFC 6298 §2.3.
     pub(crate) fn add(&mut self, sample: TimeDelta) {
         let sample = bounded(sample).secs_f64();
         let deviation = (self.srtt - sample).abs();
@@ -45,9 +45,9 @@ impl RttEstimate {
     }
 }
 
-/// A sample within its bounds.
+/// The sample limited to its bounds.
 pub(crate) fn bounded(sample: TimeDelta) -> TimeDelta {
-    sample.clamp(LEAST_SAMPLE, GREATEST_SAMPLE)
+    sample.clamp(MIN_SAMPLE, MAX_SAMPLE)
 }
 
 #[cfg(test)]
@@ -68,6 +68,6 @@ mod tests {
     #[test]
     fn samples_have_bounds() {
         let smoothed = |nanos| RttEstimate::first(TimeDelta::from_nanos(nanos)).smoothed();
-        assert_eq!([-5, i64::MAX].map(smoothed), [LEAST_SAMPLE, GREATEST_SAMPLE]);
+        assert_eq!([-5, i64::MAX].map(smoothed), [MIN_SAMPLE, MAX_SAMPLE]);
     }
 }

@@ -3,9 +3,9 @@
 use super::LAWS;
 use super::laws::Exception;
 
-const HEAD: &str = "| cannot have | law | because |\n| --- | --- | --- |\n";
+const HEAD: &str = "| cannot have | controller | because |\n| --- | --- | --- |\n";
 
-/// The rows below [`HEAD`], one for all controllers with the same reason.
+/// The rows below [`HEAD`], one for all controllers with the same reason, and one for all encoders of short round trips.
 fn table() -> String {
     let mut rows: Vec<(&Exception, Vec<String>)> = Vec::new();
     for line in LAWS {
@@ -19,10 +19,23 @@ fn table() -> String {
         }
     }
     rows.sort_by_key(|((property, _), _)| *property);
-    let row = |((property, why), laws): &(&Exception, Vec<String>)| {
-        format!("| {property} | {} | {why} |\n", laws.join(", "))
-    };
-    rows.iter().map(row).collect()
+    // Names of properties with the same controllers and reason; those of one family have its name once.
+    let mut merged: Vec<(String, &str, String)> = Vec::new();
+    for ((property, why), laws) in rows {
+        let (family, laws) = (property.split(", ").next().unwrap_or_default(), laws.join(", "));
+        let alike = merged
+            .iter_mut()
+            .find(|(name, other, of)| name.starts_with(family) && *other == *why && *of == laws);
+        match alike {
+            Some((name, ..)) => {
+                let own = property.strip_prefix(family).unwrap_or_default().trim_start_matches(", ");
+                *name = format!("{name}; {own}");
+            }
+            None => merged.push(((*property).to_owned(), why, laws)),
+        }
+    }
+    let row = |(property, why, laws): &(String, &str, String)| format!("| {property} | {laws} | {why} |\n");
+    merged.iter().map(row).collect()
 }
 
 #[test]

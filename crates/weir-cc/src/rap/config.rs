@@ -1,4 +1,4 @@
-//! Every constant of RAP.
+//! Constants of RAP.
 
 use weir_units::{DataSize, TimeDelta};
 
@@ -14,7 +14,7 @@ pub struct Config {
     pub packet_size: DataSize,
     /// `alpha`, packets per round trip by which the rate grows in a round trip, above 0.
     pub alpha: f64,
-    /// `beta`, share of the rate that is left after a loss, in (0, 1).
+    /// `beta`, share of the rate that remains after a loss, in (0, 1).
     pub beta: f64,
     /// `delta`, gain of both round-trip filters, in (0, 1].
     pub delta: f64,
@@ -30,16 +30,16 @@ pub struct Config {
     pub short_term_gain: f64,
     /// `kxrtt`, gain of the long-term round-trip time, in (0, 1].
     pub long_term_gain: f64,
-    /// `ipg` until the first acknowledgement, which then gives one packet per round trip; without it the start rate,
-    /// which the first acknowledgement leaves alone. Divergence 1.
+    /// `ipg` until the first acknowledgement, which then gives one packet per round trip. With `None` the start rate,
+    /// which the first acknowledgement does not change. Divergence 1.
     pub initial_gap: Option<TimeDelta>,
     /// Round-trip time and timeout before the first acknowledgement, at most 2 s.
     pub initial_rtt: TimeDelta,
-    /// Longest timeout, at most 2.4 s. Divergence 4.
+    /// Longest timeout, at most 2.4 s. Divergence 5.
     pub max_timeout: TimeDelta,
     /// Time between reports of the receiver half, 1 to 100 ms. Divergence 2.
     pub feedback_interval: TimeDelta,
-    /// Time in which the encoder's lower rate drains the backlog of the pacer. Divergence 6.
+    /// Time in which the encoder's lower rate drains the backlog of the pacer. Divergence 7.
     pub drain_time: TimeDelta,
 }
 

@@ -1,4 +1,4 @@
-//! The gap between packets: additive increase each step, multiplicative decrease at a loss.
+//! RAP's gap between packets: additive increase in each step, multiplicative decrease at a loss.
 
 use alloc::collections::VecDeque;
 
@@ -16,14 +16,14 @@ use crate::rate_law::{Computed, FeedbackOutcome, FlowContext, RateController, Ru
 use crate::report::{Feedback, ReportKind};
 use crate::time::{ArrivalTime, SendTime};
 
-/// Initial capacity in packets, and the most that are kept.
-const ROOM: usize = 256;
-const MOST_OUTSTANDING: usize = 1 << 16;
+/// Initial capacity for outstanding packets, and their greatest number.
+const INITIAL_OUTSTANDING: usize = 256;
+const MAX_OUTSTANDING: usize = 1 << 16;
 
 /// The sender half of RAP.
 pub type Rap = RateController<GapRule>;
 
-/// The gap between packets; the frame's rate is a packet per gap.
+/// Rule of the gap between packets. The rate of the flow context is one packet per gap.
 #[derive(Debug)]
 pub struct GapRule {
     config: Config,
@@ -31,19 +31,19 @@ pub struct GapRule {
     gap: f64,
     rtt: RoundTrip,
     losses: LossDetection,
-    /// Packets not covered by any report, and when they left.
+    /// Packets not covered by any report, and their departures.
     outstanding: VecDeque<(u64, SendTime)>,
-    /// Packets below this number belong to congestion that was reacted to: ns-2's `INACTIVE`.
+    /// Packets below this number belong to congestion that has been handled: ns-2's `INACTIVE`.
     active_from: u64,
     /// The number after that of the last packet.
     next_id: u64,
     /// `dctr` in bytes: payload sent since the last step.
     sent: f64,
-    /// Whether a report came since the rate last grew.
-    heard: bool,
-    /// When the last report came.
-    heard_at: Option<SendTime>,
-    /// When the step ends: ns-2's RTT timer.
+    /// Whether a report has arrived since the rate last grew.
+    has_new_report: bool,
+    /// Time of the last report.
+    last_report: Option<SendTime>,
+    /// End of the step: ns-2's RTT timer.
     step_due: Option<SendTime>,
 }
 
@@ -58,12 +58,12 @@ impl Rap {
             gap: 0.0,
             rtt: RoundTrip::new(&config),
             losses: LossDetection::new(),
-            outstanding: VecDeque::with_capacity(ROOM),
+            outstanding: VecDeque::with_capacity(INITIAL_OUTSTANDING),
             active_from: 0,
             next_id: 0,
             sent: 0.0,
-            heard: false,
-            heard_at: None,
+            has_new_report: false,
+            last_report: None,
             step_due: None,
             config,
         };
@@ -89,7 +89,7 @@ impl GapRule {
         self.gap = self.gap_of(limits.clamp_bps(self.packet_bits() / gap));
     }
 
-    /// A packet per gap, in bit/s.
+    /// The rate of one packet per gap, in bit/s.
     fn rate(&self) -> f64 {
         self.packet_bits() / self.gap
     }
@@ -123,8 +123,8 @@ impl GapRule {
         }
     }
 
-    /// Takes a round-trip sample of each packet that arrived at a known time. The wait for the report is left out
-    /// where the report was `made` at a known time.
+    /// Takes a round-trip sample of each packet that arrived at a known time. The wait for the report is subtracted
+    /// if the report was `made` at a known time.
     fn measure_rtts(
         &mut self,
         now: SendTime,
@@ -140,7 +140,7 @@ impl GapRule {
         }
     }
 
-    /// Congestion among the reported packets to which the rate has not reacted yet.
+    /// Congestion among the reported packets that has not been handled.
     fn congestion(&mut self, results: &[PacketResult]) -> Option<ChangeReason> {
         let active_from = self.active_from;
         let marked = results.iter().any(|PacketResult { sent, fate }| {
@@ -151,7 +151,7 @@ impl GapRule {
         if lost { Some(ChangeReason::Loss) } else { marked.then_some(ChangeReason::Mark) }
     }
 
-    /// Reacts to a loss: all packets in flight belong to the same congestion; the rate does not grow for a round
+    /// Handles a loss: all packets in flight belong to the same congestion, and the rate does not grow for a round
     /// trip.
     fn on_loss(
         &mut self,
@@ -167,8 +167,8 @@ impl GapRule {
         Computed { rate: self.packet_bits() / lowered, why, limited_by: Some(by) }
     }
 
-    /// Timer-based detection: packets that no report covered in time, or only as missing before later arrivals.
-    /// Returns when the first packet newly found lost left.
+    /// Timer-based detection of packets that no report covered in time, or that were reported as missing before later
+    /// arrivals. Returns the departure of the first packet that is newly lost.
     fn time_out(&mut self, now: SendTime) -> Option<SendTime> {
         let timeout = self.rtt.timeout(&self.config);
         let mut lost = None;
@@ -187,20 +187,20 @@ impl GapRule {
         lost
     }
 
-    /// Number and departure of the packet whose timer runs out first. Numbers below those outstanding are missing.
+    /// Number and departure of the packet whose timer expires first. Numbers below the outstanding ones are missing.
     fn longest_out(&self) -> Option<(u64, SendTime)> {
         let missing = self.losses.oldest().map(|packet| (packet.id, packet.at));
         missing.or_else(|| self.outstanding.front().copied())
     }
 
-    /// ns-2's RTT timer: one packet per round trip more, if the rate was used.
+    /// Handles ns-2's RTT timer: one packet per round trip more, if the rate was used.
     fn step(&mut self, now: SendTime, limits: &RateLimits) {
         let srtt = self.rtt.srtt;
         let allowed = self.config.packet_size.bytes_f64() * srtt / self.gap;
-        if self.heard && self.sent >= self.config.usage_threshold * allowed {
+        if self.has_new_report && self.sent >= self.config.usage_threshold * allowed {
             // The rate 1/ipg grows by alpha/SRTT: alpha packets per round trip.
             self.set_gap(self.gap * srtt / (self.config.alpha * self.gap + srtt), limits);
-            self.heard = false;
+            self.has_new_report = false;
         }
         self.sent = 0.0;
         self.begin_step(now);
@@ -213,7 +213,7 @@ impl GapRule {
 
 impl Rule for GapRule {
     fn on_sent(&mut self, packet: &SentPacket, _state: &SendState, _frame: &FlowContext) {
-        if self.outstanding.len() == MOST_OUTSTANDING {
+        if self.outstanding.len() == MAX_OUTSTANDING {
             self.outstanding.pop_front();
         }
         self.outstanding.push_back((packet.id, packet.at));
@@ -242,7 +242,7 @@ impl Rule for GapRule {
         while self.outstanding.front().is_some_and(|&(id, _)| id <= newest) {
             self.outstanding.pop_front();
         }
-        (self.heard, self.heard_at) = (true, Some(now));
+        (self.has_new_report, self.last_report) = (true, Some(now));
         let (limits, known) = (*frame.limits(), self.rtt.is_known());
         match (at, rtt) {
             (None, Some(sample)) => self.measure_rtt(now, sample, &limits),
@@ -267,14 +267,14 @@ impl Rule for GapRule {
         let limits = *frame.limits();
         let mut computed = self.time_out(now).map(|left| {
             // A later report without the packet, which covers others, means that it is lost.
-            let heard = self.heard_at.is_some_and(|heard| heard > left);
-            let by = if heard { LimitingFactor::Loss } else { LimitingFactor::Silence };
+            let has_new_report = self.last_report.is_some_and(|has_new_report| has_new_report > left);
+            let by = if has_new_report { LimitingFactor::Loss } else { LimitingFactor::Silence };
             self.on_loss(now, ChangeReason::Timeout, by, &limits)
         });
         if self.step_due.is_some_and(|due| due <= now) {
-            let heard = self.heard;
+            let has_new_report = self.has_new_report;
             self.step(now, &limits);
-            if heard {
+            if has_new_report {
                 computed = Some(Computed { rate: self.rate(), why: ChangeReason::Growth, limited_by: None });
             }
         }
@@ -305,7 +305,7 @@ impl Rule for GapRule {
         self.rtt = RoundTrip::new(&self.config);
         self.losses = LossDetection::new();
         self.outstanding.clear();
-        self.heard = false;
+        self.has_new_report = false;
     }
 
     fn scale(&mut self, _now: SendTime, factor: f64, frame: &FlowContext) {

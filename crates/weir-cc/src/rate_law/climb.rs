@@ -5,30 +5,35 @@ use weir_units::TimeDelta;
 use super::extremes::Extremes;
 use crate::time::SendTime;
 
-/// The rate climbs once it has risen by more than this factor …
-const BEGINS: f64 = 1.03;
-/// … within six parts of 100 ms: at a pace of more than 5 % in a second.
+/// Rise of the rate above its lowest value in [`Pace`], as a factor, from which on the rate climbs.
+const MIN_RISE: f64 = 1.03;
+/// Extremes of six parts of 100 ms: with [`MIN_RISE`] a pace of more than 5 % in a second.
 type Pace = Extremes<6, 100>;
-/// A swing about an equilibrium begins no climb. In six parts of 500 ms the rate had to be below this factor of its highest, …
-const FALLEN: f64 = 0.9;
-/// … or has to rise above this factor of it.
-const LEADS: f64 = 1.005;
+/// Factor of the highest rate in [`Swing`] below which the rate has fallen, so that the next rise begins a climb.
+const FALL_FACTOR: f64 = 0.9;
+/// Factor of the highest rate in [`Swing`] above which a rise begins a climb. A swing about an equilibrium stays
+/// below.
+const LEAD_FACTOR: f64 = 1.005;
 type Swing = Extremes<6, 500>;
-/// A climb ends once a second has passed without such a rise …
-const SECOND: TimeDelta = TimeDelta::from_secs(1);
-/// … or one by this factor above the rate of the last rise, …
-const GOES_ON: f64 = 1.02;
-/// … and this number of decisions: a controller that decides once a second or less often has no other sign.
-const DECISIONS: u8 = 2;
+/// Time without a rise after which a climb ends, once [`MIN_DECISIONS`] have passed too.
+const MAX_PAUSE: TimeDelta = TimeDelta::from_secs(1);
+/// Rise above the rate of the last rise, as a factor, with which a climb goes on.
+const CONTINUED_RISE: f64 = 1.02;
+/// Decisions without a rise after which a climb ends. A controller that decides once a second or less often has no
+/// other sign.
+const MIN_DECISIONS: u8 = 2;
 
-/// Follows the rates of decisions. A controller counts as climbing from the beginning until it finds a limit.
+/// Detector of a climbing rate, from the rates of decisions. A controller counts as climbing from the beginning until
+/// it finds a limit.
 ///
-/// The rate rises when it is more than 3 % above its lowest value of the last 0.6 s, or since the last rise. That
-/// is a pace of 5 % in a second, detected before the second is over. A rise begins a climb where it exceeds the
-/// rates of the last three seconds, or follows a fall of more than a tenth in that time. A swing about an
-/// equilibrium does neither. The climb goes on with each further rise, and with each 2 % above the rate of the last
-/// one. A climb ends when a second and two decisions have passed with neither. So a small ripple is no climb. A
-/// fall does not end a climb if the rate rises again within a second.
+/// The rate rises when it is more than 3 % above its lowest value of the last 0.6 s, or since the last rise. That is
+/// a pace of 5 % in a second, detected before the second is over. A rise begins a climb where it exceeds the rates of
+/// the last three seconds, or follows a fall of more than a tenth in that time. A swing about an equilibrium does
+/// neither.
+///
+/// The climb goes on with each further rise, and with each 2 % above the rate of the last one. A climb ends when a
+/// second and two decisions have passed with neither. So a small ripple is no climb. A fall does not end a climb if
+/// the rate rises again within a second.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Climb {
     climbing: bool,
@@ -38,16 +43,16 @@ pub(super) struct Climb {
     swing: Swing,
     /// The rate in force.
     rate: f64,
-    /// The rate of the last rise, …
+    /// Rate of the last rise.
     risen_to: f64,
-    /// … which was then, …
+    /// Time of the last rise.
     risen: Option<SendTime>,
-    /// … and the decisions since.
+    /// Decisions since the last rise.
     decisions: u8,
 }
 
 impl Climb {
-    /// At the first rate (bit/s).
+    /// Detector before the first decision, with the start rate in bit/s.
     pub(super) const fn new(rate: f64) -> Self {
         Self {
             climbing: true,
@@ -65,34 +70,35 @@ impl Climb {
         self.climbing
     }
 
-    /// The controller has decided on `rate` (bit/s, above 0), and has found a limit (`limits`) or not.
+    /// Takes in a decision on `rate` (bit/s, above 0). `limits` says whether the controller has found a limit.
     pub(super) fn decide(&mut self, now: SendTime, rate: f64, limits: bool) {
         self.pace.advance(now, self.rate);
         self.swing.advance(now, self.rate);
         self.climbing &= !(self.assumed && limits && rate <= self.rate);
         self.rate = rate;
         self.pace.push(rate);
-        let rises = rate > BEGINS * self.pace.lowest() && (self.climbing || self.leaves_swing(rate));
+        let rises = rate > MIN_RISE * self.pace.lowest() && (self.climbing || self.leaves_swing(rate));
         self.swing.push(rate);
         if rises {
             (self.climbing, self.assumed) = (true, false);
             // The next rise begins here.
             self.pace.fill(rate);
         }
-        if rises || rate > GOES_ON * self.risen_to {
+        if rises || rate > CONTINUED_RISE * self.risen_to {
             (self.risen_to, self.risen, self.decisions) = (rate, Some(now), 0);
         } else {
             // The clock may have been set back.
             let risen = self.risen.map_or(now, |risen| risen.min(now));
             self.risen = Some(risen);
             self.decisions = self.decisions.saturating_add(1);
-            if now - risen >= SECOND && self.decisions >= DECISIONS {
+            if now - risen >= MAX_PAUSE && self.decisions >= MIN_DECISIONS {
                 self.climbing = false;
             }
         }
     }
 
-    /// Scales the rate by `factor` (above 0), for a change outside the controller's rule: no rise, and no fall.
+    /// Scales the rate by `factor` (above 0), for a change outside the controller's rule, which is neither a rise nor
+    /// a fall.
     pub(super) fn scale(&mut self, factor: f64) {
         self.pace.scale(factor);
         self.swing.scale(factor);
@@ -103,7 +109,7 @@ impl Climb {
     /// Whether `rate`, which is not counted yet, is more than a swing about an equilibrium.
     fn leaves_swing(&self, rate: f64) -> bool {
         let highest = self.swing.highest();
-        self.swing.lowest() < FALLEN * highest || rate > LEADS * highest
+        self.swing.lowest() < FALL_FACTOR * highest || rate > LEAD_FACTOR * highest
     }
 }
 

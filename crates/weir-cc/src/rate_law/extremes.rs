@@ -4,17 +4,17 @@ use weir_units::TimeDelta;
 
 use crate::time::SendTime;
 
-/// Extremes of the rate in force over the last `N` parts of `MS` ms, the present one first.
+/// Extremes of the rate in force over the last `N` parts of `MS` ms. The present part comes first.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Extremes<const N: usize, const MS: i64> {
-    /// The lowest and the highest of each part.
+    /// Lowest and highest rate of each part.
     parts: [(f64, f64); N],
     /// When the present part began, or `None` before the first decision.
     began: Option<SendTime>,
 }
 
 impl<const N: usize, const MS: i64> Extremes<N, MS> {
-    /// At the first rate.
+    /// Extremes before the first decision, with the start rate.
     pub(super) const fn new(rate: f64) -> Self {
         Self { parts: [(rate, rate); N], began: None }
     }
@@ -38,7 +38,7 @@ impl<const N: usize, const MS: i64> Extremes<N, MS> {
         }
     }
 
-    /// `rate` is in force from now on.
+    /// Takes in `rate`, which is in force from now on.
     pub(super) fn push(&mut self, rate: f64) {
         let (low, high) = self.parts[0];
         self.parts[0] = (low.min(rate), high.max(rate));

@@ -19,9 +19,9 @@ const FORGOTTEN_AFTER: TimeDelta = TimeDelta::from_secs(1);
 pub(super) struct Limiting {
     /// The limit that the controller found last; [`LimitingFactor::RampUp`] without one, at first or for a second.
     found: LimitingFactor,
-    /// Whether the controller found a limit in the last decision, …
+    /// Whether the controller found a limit in the last decision.
     limits_now: bool,
-    /// … and since when it has not.
+    /// Time since which the controller's decisions have had no limit.
     free_since: Option<SendTime>,
     /// Whether the last decision was a feedback timeout.
     silent: bool,
@@ -30,7 +30,7 @@ pub(super) struct Limiting {
 }
 
 impl Limiting {
-    /// Before the first decision, at this rate.
+    /// State before the first decision, at this rate.
     pub(super) fn new(rate: DataRate, limits: &RateLimits) -> Self {
         Self {
             found: LimitingFactor::RampUp,
@@ -42,7 +42,7 @@ impl Limiting {
         }
     }
 
-    /// Takes the limit that the controller has found with a decision for the reason `why`.
+    /// Takes in the limit that the controller has found with a decision for the reason `why`.
     pub(super) fn find(&mut self, why: ChangeReason, limited_by: Option<LimitingFactor>) {
         self.limits_now = limited_by.is_some();
         self.silent = match why {
@@ -59,7 +59,7 @@ impl Limiting {
         }
     }
 
-    /// `decision` is the last one; with it the sending rate is `in_force`.
+    /// Takes in the last decision, with which the sending rate is `in_force`.
     pub(super) fn follow(
         &mut self,
         now: SendTime,
@@ -91,10 +91,10 @@ impl Limiting {
 
     /// Limiting factor of the rate, apart from coupling.
     ///
-    /// The maximum, missing feedback and a drain hold whatever the controller computes. The minimum holds where the
-    /// controller would go lower and has not climbed for a second. A source that offers less replaces the
-    /// controller's limit. Otherwise the factor is ramp-up while the rate climbs, and the controller's last limit
-    /// where it does not.
+    /// The maximum, missing feedback and a drain take precedence over the controller's computation. The minimum is
+    /// the factor where the controller would go lower and has not climbed for a second. A source that offers less
+    /// replaces the controller's limit. Otherwise the factor is ramp-up while the rate climbs, and the controller's
+    /// last limit where it does not.
     pub(super) fn factor(
         &self,
         at_minimum: bool,

@@ -25,9 +25,9 @@ pub(crate) struct RateInForce {
 /// A rate as a controller computed it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Decided {
-    /// Within the limits.
+    /// Computed rate, within the limits.
     pub(crate) rate: DataRate,
-    /// Whether it is lower than before, also where rounding or the minimum hides that.
+    /// Whether the rate is lower than before, also where rounding or the minimum hides that.
     pub(crate) lower: bool,
     /// Reason of the change, if the rate is lower.
     pub(crate) why: ChangeReason,
@@ -41,7 +41,7 @@ impl RateInForce {
         Self::at(limits, limits.start())
     }
 
-    /// Before the first decision, at this rate within the limits.
+    /// State before the first decision, at this rate within the limits.
     pub(super) fn at(limits: RateLimits, rate: DataRate) -> Self {
         Self {
             limits,
@@ -58,7 +58,8 @@ impl RateInForce {
         self.decided
     }
 
-    /// The controller has computed a rate; call [`Self::follow`] with the resulting decision.
+    /// Takes in the rate that the controller has computed. The caller passes the resulting decision to
+    /// [`Self::follow`].
     pub(crate) fn decide(&mut self, decided: Decided) -> Decision {
         let Decided { rate, lower, why, limited_by, rtt } = decided;
         self.computed = rate;
@@ -68,7 +69,7 @@ impl RateInForce {
         Decision { rate, base, why, rtt }
     }
 
-    /// `decision` is the last one; with it the sending rate is `in_force`.
+    /// Takes in the last decision, with which the sending rate is `in_force`.
     pub(crate) fn follow(&mut self, now: SendTime, decision: &Decision, in_force: DataRate) {
         self.limiting.follow(now, decision, in_force, &self.limits);
     }

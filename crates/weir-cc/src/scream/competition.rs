@@ -1,8 +1,8 @@
 //! The queue-delay target, and its adaptation to flows that fill the queue (RFC 8298 §4.1.2.3).
 
-/// Feedbacks over which the variance is taken …
+/// Number of feedbacks over which the variance is computed.
 const VARIANCE_LENGTH: usize = 200;
-/// … and the mean.
+/// Number of feedbacks over which the mean is computed.
 const MEAN_LENGTH: usize = 50;
 
 /// Constants of the competing-flow compensation; times in s.
@@ -16,11 +16,11 @@ pub(super) struct CompetitionConfig {
     pub(super) loss_threshold: f64,
     /// Variance of the normalised queue delay below which the target follows it.
     pub(super) variance_threshold: f64,
-    /// Whether the target moves at all.
+    /// Whether the target adapts to competing flows.
     pub(super) enabled: bool,
 }
 
-/// `qdelay_target`.
+/// The queue-delay target (`qdelay_target`).
 #[derive(Debug)]
 pub(super) struct QdelayTarget {
     config: CompetitionConfig,
@@ -33,7 +33,7 @@ impl QdelayTarget {
         Self { config, history: NormHistory::new(), target: config.low }
     }
 
-    /// Feedback has come with `qdelay` in s.
+    /// Updates the target on feedback with the queue delay `qdelay` in s.
     pub(super) fn on_feedback(&mut self, qdelay: f64, loss_event_rate: f64) {
         if !self.config.enabled {
             return;
@@ -44,16 +44,17 @@ impl QdelayTarget {
         self.target = self.config.target(self.target, wanted, variance, loss_event_rate);
     }
 
-    /// In s.
+    /// The target in s.
     pub(super) fn get(&self) -> f64 {
         self.target
     }
 }
 
-/// `qdelay_norm_hist` in millionths, with its running sums: whole numbers, so that they never drift.
+/// Recent normalised queue delays (`qdelay_norm_hist`) in millionths, with running sums. The sums are whole numbers,
+/// so that they never drift.
 #[derive(Debug)]
 struct NormHistory {
-    /// A ring; `next` is the oldest place.
+    /// Ring of values; `next` is the place of the oldest.
     values: [u64; VARIANCE_LENGTH],
     next: usize,
     sum: u64,
@@ -61,7 +62,7 @@ struct NormHistory {
     recent_sum: u64,
 }
 
-/// Millionths of a whole.
+/// Number of millionths in one.
 const WHOLE: f64 = 1e6;
 
 impl NormHistory {
@@ -81,21 +82,21 @@ impl NormHistory {
         self.next = (self.next + 1) % VARIANCE_LENGTH;
     }
 
-    /// Of the whole history.
+    /// Variance of the whole history.
     fn variance(&self) -> f64 {
         let count = VARIANCE_LENGTH as u128;
         let scaled = count * self.squares - u128::from(self.sum) * u128::from(self.sum);
         scaled as f64 / (VARIANCE_LENGTH * VARIANCE_LENGTH) as f64 / (WHOLE * WHOLE)
     }
 
-    /// Of the newest values.
+    /// Mean of the newest values.
     fn recent_mean(&self) -> f64 {
         self.recent_sum as f64 / MEAN_LENGTH as f64 / WHOLE
     }
 }
 
 impl CompetitionConfig {
-    /// The target after `old`. RFC 8298 §4.1.2.3.
+    /// The target that follows `old` (RFC 8298 §4.1.2.3).
     fn target(&self, old: f64, wanted: f64, variance: f64, loss_event_rate: f64) -> f64 {
         let target = if loss_event_rate > self.loss_threshold {
             1.5 * wanted

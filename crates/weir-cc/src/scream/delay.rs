@@ -5,16 +5,16 @@ use weir_units::TimeDelta;
 use crate::parts::base_delay::BaseDelay;
 use crate::time::{ApparentDelay, ArrivalTime};
 
-/// Queue delay from which on it means that a clock was set.
+/// Smallest queue delay that is taken for a changed clock.
 const CLOCK_STEP: TimeDelta = TimeDelta::from_secs(10);
-/// Longest round-trip time that counts …
-const LONGEST_RTT: f64 = 10.0;
-/// … and the shortest one.
-const SHORTEST_RTT: f64 = 1e-4;
-/// Weight of the newest round-trip time. RFC 6298 §2.3.
+/// Upper bound of a round-trip time, in s.
+const MAX_RTT: f64 = 10.0;
+/// Lower bound of a round-trip time, in s.
+const MIN_RTT: f64 = 1e-4;
+/// Weight of the newest round-trip time (RFC 6298 §2.3).
 const RTT_GAIN: f64 = 0.125;
 
-/// `qdelay`: the one-way delay above its base.
+/// The queue delay (`qdelay`): the one-way delay above its base.
 #[derive(Debug, Default)]
 pub(super) struct QueueDelay {
     base: BaseDelay,
@@ -22,7 +22,8 @@ pub(super) struct QueueDelay {
 }
 
 impl QueueDelay {
-    /// A packet arrived `at` with `delay`. RFC 8298 §4.1.2: `qdelay = owd − base`, without smoothing.
+    /// Takes in a packet that arrived `at` with `delay`. The queue delay is `owd − base` without smoothing (RFC 8298
+    /// §4.1.2).
     pub(super) fn on_packet(&mut self, at: ArrivalTime, delay: ApparentDelay) {
         let mut queue = delay - self.base.on_arrival(at, delay);
         if queue >= CLOCK_STEP {
@@ -38,13 +39,13 @@ impl QueueDelay {
     }
 }
 
-/// `s_rtt`.
+/// The smoothed round-trip time (`s_rtt`).
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct SmoothedRtt(Option<(f64, TimeDelta)>);
 
 impl SmoothedRtt {
     pub(super) fn on_sample(&mut self, rtt: TimeDelta) {
-        let sample = rtt.secs_f64().clamp(SHORTEST_RTT, LONGEST_RTT);
+        let sample = rtt.secs_f64().clamp(MIN_RTT, MAX_RTT);
         let smoothed = self.get().map_or(sample, |old| old + RTT_GAIN * (sample - old));
         self.0 = Some((smoothed, TimeDelta::from_secs_f64(smoothed)));
     }
@@ -54,7 +55,7 @@ impl SmoothedRtt {
         self.0.map(|(seconds, _)| seconds)
     }
 
-    /// The same as a time.
+    /// `s_rtt` as a time span.
     pub(super) fn span(self) -> Option<TimeDelta> {
         self.0.map(|(_, span)| span)
     }

@@ -1,4 +1,4 @@
-//! A sender half by hand: packets of 1000 bytes, numbered from 0, and their fates.
+//! Test fixture: a sender half with packets of 1000 bytes, numbered from 0, and their fates.
 
 use weir_units::{DataRate, DataSize, TimeDelta};
 
@@ -36,7 +36,7 @@ pub(super) fn ten_sent() -> [SentPacket; 10] {
     core::array::from_fn(|place| sent(place as u64 + 1))
 }
 
-/// Packet `id` has arrived 40 ms after it left, by a clock one hour ahead.
+/// Result of the packet `id`, arrived 40 ms after it left, by a clock one hour ahead.
 pub(super) fn arrived(id: u64, ecn: Ecn) -> PacketResult {
     let at = ArrivalTime::from_millis(3_600_000 + 10 * id as i64 + 40);
     PacketResult { sent: sent(id), fate: PacketFate::Arrived { at: Some(at), ecn } }
@@ -46,7 +46,7 @@ pub(super) fn missing(id: u64) -> PacketResult {
     PacketResult { sent: sent(id), fate: PacketFate::Missing }
 }
 
-/// Packet `id`, missing so far, has arrived at `at` ms.
+/// Result of the packet `id`, missing so far, arrived at `at` ms.
 pub(super) fn recovered(id: u64, at: i64, ecn: Ecn) -> PacketResult {
     PacketResult {
         sent: sent(id),
@@ -54,30 +54,30 @@ pub(super) fn recovered(id: u64, at: i64, ecn: Ecn) -> PacketResult {
     }
 }
 
-/// 100 to 2000 kbit/s, from 500 kbit/s.
+/// Rate limits of 100 to 2000 kbit/s, with a start rate of 500 kbit/s.
 pub(super) fn limits() -> RateLimits {
     RateLimits::new(kbps(100), kbps(500), kbps(2000)).unwrap()
 }
 
-/// A path of 30 ms there and 20 ms back, and clocks two hours apart.
+/// Sender half on a path of 30 ms there and 20 ms back, with clocks two hours apart.
 #[derive(Debug)]
 pub(super) struct Bench<C> {
     pub(super) law: C,
     sent: Vec<SentPacket>,
-    told: usize,
+    reported: usize,
 }
 
 impl<C: Controller> Bench<C> {
     pub(super) fn new(law: C) -> Self {
-        Self { law, sent: Vec::new(), told: 0 }
+        Self { law, sent: Vec::new(), reported: 0 }
     }
 
     fn in_flight(&self) -> SendState {
-        let packets = (self.sent.len() - self.told) as u64;
+        let packets = (self.sent.len() - self.reported) as u64;
         SendState { in_flight: DataSize::from_bytes(packets * SIZE), ..SendState::default() }
     }
 
-    /// `count` packets leave `at` ms.
+    /// Sends `count` packets at `at` ms.
     pub(super) fn send(&mut self, at: i64, count: usize) {
         for _ in 0..count {
             let (id, size) = (self.sent.len() as u64, DataSize::from_bytes(SIZE));
@@ -87,10 +87,10 @@ impl<C: Controller> Bench<C> {
         }
     }
 
-    /// The next packets have the fates in `ecn`, `None` for a missing one, after a queue of `queue` ms.
+    /// Reports the fates in `ecn` of the next packets, `None` for a missing one, after a queue of `queue` ms.
     pub(super) fn tell(&mut self, queue: i64, ecn: &[Option<Ecn>]) -> Option<Decision> {
         let state = self.in_flight();
-        let told = &self.sent[self.told..][..ecn.len()];
+        let reported = &self.sent[self.reported..][..ecn.len()];
         let result = |(&sent, ecn): (&SentPacket, &Option<Ecn>)| {
             let at = ArrivalTime::from_millis(7_200_030 + queue) + (sent.at - SendTime::ZERO);
             PacketResult {
@@ -98,15 +98,15 @@ impl<C: Controller> Bench<C> {
                 fate: ecn.map_or(PacketFate::Missing, |ecn| PacketFate::Arrived { at: Some(at), ecn }),
             }
         };
-        let results: Vec<_> = told.iter().zip(ecn).map(result).collect();
+        let results: Vec<_> = reported.iter().zip(ecn).map(result).collect();
         let rtt = TimeDelta::from_millis(50 + queue);
-        let now = told.last()?.at + rtt;
-        self.told += ecn.len();
+        let now = reported.last()?.at + rtt;
+        self.reported += ecn.len();
         let feedback = Feedback::packets(&results, Some(rtt));
         self.law.on_feedback(now, &feedback, &state)
     }
 
-    /// Each `gap` ms `count` packets leave and arrive without a queue, until `end` ms; timeouts come when due.
+    /// Sends and delivers `count` packets each `gap` ms without a queue, until `end` ms; timeouts come when due.
     pub(super) fn flow(&mut self, begin: i64, end: i64, gap: i64, count: usize) {
         for at in (begin..end).step_by(gap as usize) {
             self.send(at, count);

@@ -4,9 +4,9 @@ use alloc::collections::VecDeque;
 
 use super::scaled;
 
-/// Most packets that can be distinguished, as reports carry 16 bits of a number.
-const MOST_PACKETS: usize = 1 << 16;
-const ROOM: usize = 1024;
+/// Largest number of packets that reports can distinguish, as they carry 16 bits of a packet's number.
+const MAX_PACKETS: usize = 1 << 16;
+const INITIAL_CAPACITY: usize = 1024;
 
 /// Bytes sent, as a sequence that acknowledgements cut from below.
 ///
@@ -23,20 +23,21 @@ pub(super) struct InFlight {
 
 impl InFlight {
     pub(super) fn new() -> Self {
-        Self { sent: VecDeque::with_capacity(ROOM), total: 0, acked: 0 }
+        Self { sent: VecDeque::with_capacity(INITIAL_CAPACITY), total: 0, acked: 0 }
     }
 
-    /// The packet `id` of `size` bytes has left.
+    /// Takes in that the packet `id` of `size` bytes has left.
     pub(super) fn on_sent(&mut self, id: u64, size: u64) {
-        if self.sent.len() == MOST_PACKETS {
+        if self.sent.len() == MAX_PACKETS {
             self.sent.pop_front();
         }
         self.total = self.total.wrapping_add(size);
         self.sent.push_back((id, self.total));
     }
 
-    /// The packet `id` has arrived. Returns `bytes_newly_acked`: the bytes between the highest acknowledged packet
-    /// before and this one, lost packets included. Returns `None` if it is not above that, or was never sent.
+    /// Takes in the arrival of the packet `id`. Returns `bytes_newly_acked`: the bytes between the highest
+    /// acknowledged packet before and this one, lost packets included. Returns `None` if the packet is not above
+    /// that, or was never sent.
     pub(super) fn acknowledge(&mut self, id: u64) -> Option<u64> {
         if self.sent.back().is_none_or(|&(newest, _)| newest < id) {
             return None;
@@ -122,7 +123,7 @@ mod tests {
     fn more_packets_than_can_be_told_apart_stay_in_flight() {
         let mut in_flight = InFlight::new();
         (0..70_000).for_each(|id| in_flight.on_sent(id, 10));
-        assert_eq!((in_flight.sent.len(), in_flight.bytes()), (MOST_PACKETS, 700_000));
+        assert_eq!((in_flight.sent.len(), in_flight.bytes()), (MAX_PACKETS, 700_000));
         assert_eq!(in_flight.acknowledge(69_999), Some(700_000));
     }
 }

@@ -7,8 +7,8 @@ use weir_units::TimeDelta;
 use super::passed;
 use crate::time::SendTime;
 
-/// Packets that are watched at most; of more the oldest counts as lost at once.
-const MOST_FLAGGED: usize = 128;
+/// Largest number of watched packets. If there are more, the oldest counts as lost at once.
+const MAX_FLAGGED: usize = 128;
 
 /// A packet reported as missing in a report with a later arrival.
 #[derive(Clone, Copy, Debug)]
@@ -18,28 +18,31 @@ struct Flagged {
     lost: bool,
 }
 
-/// Declares packets lost that stay missing for longer than the reordering window.
+/// Detector of losses: packets are declared lost that stay missing for longer than the reordering window.
 #[derive(Debug)]
 pub(super) struct LossDetector {
-    /// In order of flagging; lost ones stay for a while, as late arrivals widen the reordering window.
+    /// Missing packets, in order of flagging. Lost ones stay for a while, as late arrivals widen the reordering
+    /// window.
     flagged: VecDeque<Flagged>,
     window: TimeDelta,
 }
 
 impl LossDetector {
     pub(super) fn new() -> Self {
-        Self { flagged: VecDeque::with_capacity(MOST_FLAGGED), window: TimeDelta::ZERO }
+        Self { flagged: VecDeque::with_capacity(MAX_FLAGGED), window: TimeDelta::ZERO }
     }
 
-    /// A report at `now` covers the packet `id` as missing. Returns whether that makes another one lost.
+    /// Takes in a report at `now` that covers the packet `id` as missing. Returns whether that makes another packet
+    /// lost.
     pub(super) fn on_missing(&mut self, now: SendTime, id: u64) -> bool {
-        let full = self.flagged.len() == MOST_FLAGGED;
+        let full = self.flagged.len() == MAX_FLAGGED;
         let overflow = full && self.flagged.pop_front().is_some_and(|oldest| !oldest.lost);
         self.flagged.push_back(Flagged { id, at: now, lost: false });
         overflow
     }
 
-    /// A packet that was missing has arrived after all: the window covers its lateness from now on, up to `bound`.
+    /// Takes in a late arrival of a packet that was missing. The window covers its lateness from now on, up to
+    /// `bound`.
     pub(super) fn on_recovered(&mut self, now: SendTime, id: u64, bound: TimeDelta) {
         if let Some(place) = self.flagged.iter().position(|flagged| flagged.id == id)
             && let Some(flagged) = self.flagged.remove(place)
@@ -48,7 +51,8 @@ impl LossDetector {
         }
     }
 
-    /// Whether packets are declared lost at `now`. Forgets packets that were lost more than `keep` ago.
+    /// Declares packets lost that are due at `now`, and forgets those lost more than `keep` ago. Returns whether
+    /// there were any.
     pub(super) fn declare(&mut self, now: SendTime, keep: TimeDelta) -> bool {
         let mut any = false;
         for flagged in self.flagged.iter_mut().filter(|flagged| !flagged.lost) {
@@ -64,16 +68,17 @@ impl LossDetector {
     }
 }
 
-/// `loss_event_rate`: the share of round trips with a loss event.
+/// The rate of loss events (`loss_event_rate`): the share of round trips with one.
 #[derive(Debug)]
 pub(super) struct LossEventRate {
     rate: f64,
-    /// Whether the present round trip had one.
+    /// Whether the present round trip had a loss event.
     event: bool,
     began: Option<SendTime>,
 }
 
-/// Weight of the newest round trip in `loss_event_rate`. Reference implementation of 2018; the RFC has no formula.
+/// Weight of the newest round trip in `loss_event_rate`, from the reference implementation of 2018; the RFC has no
+/// formula.
 const EVENT_GAIN: f64 = 0.01;
 
 impl LossEventRate {
@@ -81,7 +86,7 @@ impl LossEventRate {
         Self { rate: 0.0, event: false, began: None }
     }
 
-    /// Feedback has come, with or without a loss event.
+    /// Updates the rate on feedback, with or without a loss event.
     pub(super) fn on_feedback(&mut self, now: SendTime, s_rtt: TimeDelta, event: bool) {
         self.event |= event;
         let Some(began) = self.began else {
@@ -151,7 +156,7 @@ mod tests {
     fn of_too_many_missing_packets_the_oldest_is_lost() {
         let mut losses = LossDetector::new();
         losses.window = RTT;
-        let lost = (0..=MOST_FLAGGED as u64).filter(|&id| losses.on_missing(ms(0), id)).count();
+        let lost = (0..=MAX_FLAGGED as u64).filter(|&id| losses.on_missing(ms(0), id)).count();
         assert_eq!(lost, 1);
         assert!(losses.declare(ms(100), RTT));
         assert!(losses.flagged.is_empty());

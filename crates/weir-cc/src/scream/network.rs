@@ -16,9 +16,9 @@ pub(super) struct Acknowledged {
     pub(super) received: u64,
     /// Bytes that arrived with a CE mark.
     pub(super) marked_bytes: u64,
-    /// Packets that arrived …
+    /// Number of packets that arrived.
     pub(super) arrived: u32,
-    /// … and those of them with a CE mark.
+    /// Number of packets that arrived with a CE mark.
     pub(super) marked: u32,
     /// Departure and arrival of the highest acknowledged packet whose time the report has, if the feedback brought a higher one.
     pub(super) newest: Option<(SendTime, ArrivalTime)>,
@@ -28,7 +28,7 @@ pub(super) struct Acknowledged {
 #[derive(Debug)]
 pub(super) struct Network {
     in_flight: InFlight,
-    /// Whether unmarked packets come as ECT(1): then marks are those of L4S. Unknown before the first one.
+    /// Whether unmarked packets come as ECT(1), so that marks are those of L4S; `None` before the first one.
     l4s: Option<bool>,
     rescaling: AllocationHistory,
 }
@@ -48,7 +48,7 @@ impl Network {
         self.in_flight.on_sent(packet.id, packet.size.bytes());
     }
 
-    /// RFC 8298 §4.1.2, `bytes_newly_acked` and `bytes_in_flight`.
+    /// Takes in packet results, and computes `bytes_newly_acked` and `bytes_in_flight` (RFC 8298 §4.1.2).
     pub(super) fn on_feedback(&mut self, now: SendTime, results: &[PacketResult]) -> Acknowledged {
         let mut acked = Acknowledged::default();
         for PacketResult { sent, fate } in results {

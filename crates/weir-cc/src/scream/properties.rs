@@ -17,7 +17,7 @@ proptest! {
             v1::Config { increment: Increment::Literal, compensation: false, ..v1::Config::default() };
         let mut life = CheckedSender::new(Box::new(Scream::new(config, limits).unwrap()), limits);
         for call in &calls {
-            life.live(call);
+            life.call(call);
         }
     }
 }

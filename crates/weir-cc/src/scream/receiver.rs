@@ -1,4 +1,4 @@
-//! The receiver half: the fates of single packets, reported more often the more arrives.
+//! Receiver half of SCReAM: reports on single packets, sent more often at higher receive rates.
 
 use weir_units::{DataRate, TimeDelta};
 
@@ -17,9 +17,9 @@ const RATE_WINDOW: TimeDelta = TimeDelta::from_millis(500);
 pub(super) struct Cadence {
     /// Reports per bit received.
     pub(super) per_bit: f64,
-    /// Fewest reports per second.
+    /// Lowest rate of reports, per second.
     pub(super) min: f64,
-    /// Most reports per second, the ends of frames aside.
+    /// Highest rate of reports, per second, the ends of frames aside.
     pub(super) max: f64,
     /// Whether the last packet of a frame is reported at once.
     pub(super) frame_end: bool,
@@ -41,7 +41,7 @@ impl ScreamReceiver {
 }
 
 impl Cadence {
-    /// Interval of reports while so many bit/s arrive.
+    /// Interval of reports at a receive rate of `bps` bit/s.
     pub(super) fn interval(&self, bps: f64) -> TimeDelta {
         TimeDelta::from_secs_f64(1.0 / (self.per_bit * bps).clamp(self.min, self.max))
     }

@@ -1,4 +1,4 @@
-//! The largest value of the recent past, in steps.
+//! Maximum of a value over the recent past, in steps of time.
 
 use weir_units::TimeDelta;
 
@@ -8,7 +8,7 @@ use crate::time::SendTime;
 /// The largest value of the present step and of the `N − 1` steps before it.
 #[derive(Debug)]
 pub(super) struct RecentMax<const N: usize> {
-    /// The present step comes first.
+    /// Maximum of each step; the present step comes first.
     steps: [u64; N],
     began: Option<SendTime>,
 }
@@ -18,7 +18,7 @@ impl<const N: usize> RecentMax<N> {
         Self { steps: [0; N], began: None }
     }
 
-    /// Takes a value in; a step that has lasted `step` is over.
+    /// Takes in a value; a step that has lasted `step` is over.
     pub(super) fn push(&mut self, now: SendTime, step: TimeDelta, value: u64) {
         let began = *self.began.get_or_insert(now);
         if passed(now, Some(began), step) {

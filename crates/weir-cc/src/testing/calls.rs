@@ -67,16 +67,16 @@ pub enum Call {
     /// [`Feedback::Reception`](crate::Feedback::Reception), with the round-trip time.
     Reception(ReceptionReport, Option<TimeDelta>),
     /// [`Feedback::Native`](crate::Feedback::Native), with the round-trip time.
-    Law(NativeReport, Option<TimeDelta>),
+    Native(NativeReport, Option<TimeDelta>),
     /// A timeout, due or not.
     Timeout,
     /// An event outside the controller.
     Event(PathEvent),
     /// An allocation of the coupler.
-    Adopt(DataRate),
+    Allocation(DataRate),
 }
 
-/// A call, the time since the one before, and the state of the endpoint.
+/// A call, the time since the previous call, and the state of the endpoint.
 pub type TimedCall = (TimeDelta, Call, SendState);
 
 /// Calls as from [`calls`]; the controller's own reports among them have the name that the controller accepts, if there
@@ -84,7 +84,7 @@ pub type TimedCall = (TimeDelta, Call, SendState);
 pub(super) fn calls_to(name: Option<[u8; 4]>) -> impl Strategy<Value = Vec<TimedCall>> {
     calls().prop_map(move |mut calls| {
         for (_, call, _) in &mut calls {
-            if let (Call::Law(NativeReport::Own(report), _), Some(name)) = (call, name) {
+            if let (Call::Native(NativeReport::Own(report), _), Some(name)) = (call, name) {
                 *report = OwnReport::new(name, report.bytes()).expect("it is as long as before");
             }
         }
@@ -118,10 +118,10 @@ fn call() -> impl Strategy<Value = Call> {
             .prop_map(|(results, at, rtt, missed)| Call::Packets(results, at, rtt, missed)),
         2 => rate().prop_map(Call::Ceiling),
         2 => (reception_report(), rtt()).prop_map(|(report, rtt)| Call::Reception(report, rtt)),
-        4 => (law_report(), rtt()).prop_map(|(report, rtt)| Call::Law(report, rtt)),
+        4 => (law_report(), rtt()).prop_map(|(report, rtt)| Call::Native(report, rtt)),
         3 => Just(Call::Timeout),
         1 => event.prop_map(Call::Event),
-        1 => rate().prop_map(Call::Adopt),
+        1 => rate().prop_map(Call::Allocation),
     ]
 }
 

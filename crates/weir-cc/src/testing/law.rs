@@ -19,7 +19,8 @@ pub fn halves(sender: impl Controller + 'static, receiver: impl Receiver + 'stat
     (Box::new(sender), Box::new(receiver))
 }
 
-/// 50 to 2500 kbit/s, from 300 kbit/s: from any rate within them recovery takes a few seconds.
+/// Rate limits of 50 to 2500 kbit/s, with a start rate of 300 kbit/s. From any rate within them recovery takes a few
+/// seconds.
 ///
 /// # Panics
 /// Never: the limits are in order.
@@ -83,7 +84,7 @@ impl Law {
         Self { ease: Some(ease), ..self }
     }
 
-    /// The name of its own report, if it has one.
+    /// Name of the controller's own report, if it has one.
     pub(super) fn report_name(&self) -> Option<[u8; 4]> {
         self.ease.map(|ease| ease(DataRate::ZERO).name())
     }

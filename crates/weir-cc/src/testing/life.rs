@@ -53,12 +53,12 @@ impl CheckedSender {
         life
     }
 
-    /// Advances the time, makes a call, and checks all that must always hold. Returns the decision.
+    /// Advances the time, makes a call, and checks the invariants of every sender. Returns the decision.
     ///
     /// # Panics
     /// If a rate is outside the limits, a timeout that came early changes something, one that has come does not ask for a
     /// later one, or a signal is infinite.
-    pub fn live(&mut self, (step, call, state): &TimedCall) -> Option<Decision> {
+    pub fn call(&mut self, (step, call, state): &TimedCall) -> Option<Decision> {
         self.now += *step;
         let decision = self.apply(call, state);
         if let Some(decision) = decision {
@@ -78,40 +78,40 @@ impl CheckedSender {
                 None
             }
             Call::Packets(ref results, at, rtt, missed_reports) => {
-                self.hear(&Feedback::Packets { results, at, rtt, missed_reports }, state)
+                self.feedback(&Feedback::Packets { results, at, rtt, missed_reports }, state)
             }
-            Call::Ceiling(rate) => self.hear(&Feedback::Ceiling(rate), state),
-            Call::Reception(report, rtt) => self.hear(&Feedback::Reception { report, rtt }, state),
-            Call::Law(report, rtt) => self.hear(&Feedback::Native { report, rtt }, state),
-            Call::Timeout => self.time_out(state),
+            Call::Ceiling(rate) => self.feedback(&Feedback::Ceiling(rate), state),
+            Call::Reception(report, rtt) => self.feedback(&Feedback::Reception { report, rtt }, state),
+            Call::Native(report, rtt) => self.feedback(&Feedback::Native { report, rtt }, state),
+            Call::Timeout => self.timeout(state),
             Call::Event(event) => {
                 if let PathEvent::Limits(limits) = event {
                     self.limits = limits;
                 }
                 self.sender.on_event(self.now, event)
             }
-            Call::Adopt(rate) => {
+            Call::Allocation(rate) => {
                 self.sender.apply_allocation(self.now, AllocatedRate { rate });
                 None
             }
         }
     }
 
-    fn hear(&mut self, feedback: &Feedback<'_>, state: &SendState) -> Option<Decision> {
+    fn feedback(&mut self, feedback: &Feedback<'_>, state: &SendState) -> Option<Decision> {
         self.sender.on_feedback(self.now, feedback, state)
     }
 
     /// Checks that an early timeout changes nothing, and that a due one asks for a later one, so that the same one
     /// again is early.
-    fn time_out(&mut self, state: &SendState) -> Option<Decision> {
+    fn timeout(&mut self, state: &SendState) -> Option<Decision> {
         let decision =
-            if self.is_due() { self.sender.on_timeout(self.now, state) } else { self.time_out_early(state) };
+            if self.is_due() { self.sender.on_timeout(self.now, state) } else { self.early_timeout(state) };
         assert!(!self.is_due(), "{:?} after a timeout at {:?}", self.sender.next_timeout(), self.now);
-        self.time_out_early(state);
+        self.early_timeout(state);
         decision
     }
 
-    fn time_out_early(&mut self, state: &SendState) -> Option<Decision> {
+    fn early_timeout(&mut self, state: &SendState) -> Option<Decision> {
         let before = (self.sender.target(), self.sender.next_timeout());
         let decision = self.sender.on_timeout(self.now, state);
         assert_eq!((self.sender.target(), self.sender.next_timeout(), decision), (before.0, before.1, None));
@@ -134,24 +134,24 @@ impl CheckedSender {
         assert!(self.limits.clamp(rate) == rate, "{rate:?} outside {:?}", self.limits);
     }
 
-    /// Packets leave every 10 ms at the sending rate for `span`; the sender gets no feedback.
-    fn send_unheard(&mut self, span: TimeDelta) {
+    /// Sends packets every 10 ms at the sending rate for `span`, without feedback.
+    fn send_without_feedback(&mut self, span: TimeDelta) {
         const STEP: TimeDelta = TimeDelta::from_millis(10);
         for _ in 0..span.nanos() / STEP.nanos() {
             let size = self.sender.target().sending_rate * STEP;
-            self.live(&(STEP, Call::Sent(size, false), SendState::default()));
+            self.call(&(STEP, Call::Sent(size, false), SendState::default()));
             if self.is_due() {
-                self.live(&(TimeDelta::ZERO, Call::Timeout, SendState::default()));
+                self.call(&(TimeDelta::ZERO, Call::Timeout, SendState::default()));
             }
         }
     }
 
-    /// Packets leave for 100 ms; feedback of every kind reports that the path carries them with ease.
+    /// Sends packets for 100 ms, and then feedback of every kind that reports that the path carries them with ease.
     fn send_with_ease(&mut self, own: Option<Ease>) {
         const ROUND: TimeDelta = TimeDelta::from_millis(100);
         let rtt = Some(TimeDelta::from_millis(80));
         let (first, began, rate) = (self.sent + 1, self.now, self.sender.target().sending_rate);
-        self.send_unheard(ROUND);
+        self.send_without_feedback(ROUND);
         let packets = self.sent + 1 - first;
         let results = (0..packets).map(|n| {
             let after = ROUND * (n as i64 + 1) / packets as i64;
@@ -169,16 +169,16 @@ impl CheckedSender {
             Call::Packets(results.collect(), None, rtt, 0),
             Call::Ceiling(self.limits.max()),
             Call::Reception(ReceptionReport::default(), rtt),
-            Call::Law(NativeReport::Nada(nada), rtt),
-            Call::Law(NativeReport::Dccc(dccc), rtt),
-            Call::Law(NativeReport::Tfrc(TfrcReport { loss_event_rate: 0.0, receive_rate: rate }), rtt),
-            Call::Law(NativeReport::NadaDelay(delay), rtt),
+            Call::Native(NativeReport::Nada(nada), rtt),
+            Call::Native(NativeReport::Dccc(dccc), rtt),
+            Call::Native(NativeReport::Tfrc(TfrcReport { loss_event_rate: 0.0, receive_rate: rate }), rtt),
+            Call::Native(NativeReport::NadaDelay(delay), rtt),
         ] {
-            self.live(&(TimeDelta::ZERO, feedback, SendState::default()));
+            self.call(&(TimeDelta::ZERO, feedback, SendState::default()));
         }
         if let Some(ease) = own {
             let report = NativeReport::Own(ease(rate));
-            self.live(&(TimeDelta::ZERO, Call::Law(report, rtt), SendState::default()));
+            self.call(&(TimeDelta::ZERO, Call::Native(report, rtt), SendState::default()));
         }
     }
 
@@ -222,16 +222,16 @@ pub fn recovers_from_silence(
 pub(super) fn recovers(mut life: CheckedSender, calls: &[TimedCall], rounds: usize, own: Option<Ease>) {
     let limits = life.limits;
     for call in calls {
-        life.live(call);
+        life.call(call);
     }
     for event in [PathEvent::Resumed, PathEvent::Limits(limits)] {
-        life.live(&(TimeDelta::ZERO, Call::Event(event), SendState::default()));
+        life.call(&(TimeDelta::ZERO, Call::Event(event), SendState::default()));
     }
     let mut before = life.sender.target().sending_rate;
-    life.send_unheard(TimeDelta::from_secs(1));
+    life.send_without_feedback(TimeDelta::from_secs(1));
     // The last feedback may have an effect after it: libwebrtc's next tick takes over a higher estimate.
     before = before.max(life.sender.target().sending_rate);
-    life.send_unheard(TimeDelta::from_secs(4));
+    life.send_without_feedback(TimeDelta::from_secs(4));
     let after = life.sender.target().sending_rate;
     assert!(after <= before.scale(0.5).max(limits.min()), "{before:?} → {after:?}");
     for _ in 0..rounds {

@@ -73,7 +73,7 @@ pub fn a_sender_keeps_its_promises_whatever_comes(law: &Law) {
     holds(law, &(limits(), calls_to(law.report_name())), |(limits, calls)| {
         let mut life = CheckedSender::new((law.build)(limits).0, limits);
         for call in &calls {
-            life.live(call);
+            life.call(call);
         }
     });
 }

@@ -10,10 +10,10 @@ use crate::packet::{Arrival, Ecn};
 use crate::report::{DcccReport, NativeReport, Record, Report};
 use crate::time::ArrivalTime;
 
-/// Longest time to the next report once packets arrive.
-const LONGEST_REPORT_INTERVAL: TimeDelta = TimeDelta::from_secs(5);
+/// Upper bound of the time to the next report once packets arrive.
+const MAX_REPORT_INTERVAL: TimeDelta = TimeDelta::from_secs(5);
 
-/// A report by content: times since `zero`.
+/// Content of a report, with times since `zero`.
 #[derive(Debug, PartialEq)]
 pub(super) enum ReportContent {
     Packets(Vec<(u16, Option<TimeDelta>, Ecn)>, u8, Option<TimeDelta>),
@@ -34,7 +34,7 @@ fn content(report: &Report<'_>, zero: ArrivalTime) -> ReportContent {
     }
 }
 
-/// A controller's report by a receiver's clock that reads 0 at `zero`.
+/// A controller's own report, with its times converted to a receiver's clock that reads 0 at `zero`.
 fn without_offset(report: NativeReport, zero: ArrivalTime) -> NativeReport {
     let offset = zero - ArrivalTime::ZERO;
     match report {
@@ -54,26 +54,26 @@ pub(super) fn reports(
     offset: TimeDelta,
 ) -> Vec<ReportContent> {
     let zero = ArrivalTime::ZERO + offset;
-    let mut told = Vec::new();
+    let mut contents = Vec::new();
     for packet in arrivals {
         let packet = Arrival { at: packet.at + offset, ..*packet };
-        arrive(receiver, &packet, |report| told.push(content(report, zero)));
+        arrive(receiver, &packet, |report| contents.push(content(report, zero)));
     }
-    told
+    contents
 }
 
-/// Delivers a packet to a receiver half; `tell` gets the reports that were due before it, and then. If the half needs
-/// the next number before it accepts this one, the packet of that number arrives, too.
+/// Delivers a packet to a receiver half; `on_report` gets the reports that were due before it, and then. If the half
+/// needs the next number before it accepts this one, the packet of that number arrives, too.
 ///
 /// # Panics
 /// If the next report is more than 5 s off, one comes before its time or without end, or a signal is infinite.
-pub fn arrive(receiver: &mut dyn Receiver, packet: &Arrival, mut tell: impl FnMut(&Report<'_>)) {
+pub fn arrive(receiver: &mut dyn Receiver, packet: &Arrival, mut on_report: impl FnMut(&Report<'_>)) {
     let at = packet.at;
     if let Some(due) = receiver.next_timeout().filter(|&due| due < at) {
-        drain(receiver, due, &mut tell);
+        drain(receiver, due, &mut on_report);
     }
     receiver.on_arrival(packet);
-    let is_soon = |due: Option<ArrivalTime>| due.is_some_and(|due| due <= at + LONGEST_REPORT_INTERVAL);
+    let is_soon = |due: Option<ArrivalTime>| due.is_some_and(|due| due <= at + MAX_REPORT_INTERVAL);
     if !is_soon(receiver.next_timeout()) {
         // Only a number below the greatest has a next one.
         let id = packet.id.min(u64::MAX - 1);
@@ -82,16 +82,16 @@ pub fn arrive(receiver: &mut dyn Receiver, packet: &Arrival, mut tell: impl FnMu
     }
     let due = receiver.next_timeout();
     assert!(is_soon(due), "{due:?} after an arrival at {at:?}");
-    drain(receiver, at, &mut tell);
+    drain(receiver, at, &mut on_report);
     read_signals(receiver.signals(), |out| receiver.read_signals(out));
 }
 
-fn drain(receiver: &mut dyn Receiver, now: ArrivalTime, tell: &mut impl FnMut(&Report<'_>)) {
+fn drain(receiver: &mut dyn Receiver, now: ArrivalTime, on_report: &mut impl FnMut(&Report<'_>)) {
     const MOST_AT_ONCE: usize = 10;
     let before = receiver.next_timeout();
     let mut reports = 0;
     while let Some(report) = receiver.poll_report(now) {
-        tell(&report);
+        on_report(&report);
         reports += 1;
         assert!(reports <= MOST_AT_ONCE, "it never stops reporting");
     }

@@ -2,7 +2,7 @@
 
 use crate::controller::{Evidence, Signal};
 
-/// Reads the present values of `signals`: none of them is infinite.
+/// Reads the present values of `signals`, and checks that none of them is infinite.
 pub(super) fn read_signals(signals: &[Signal], read: impl FnOnce(&mut [f64])) {
     let mut values = [f64::INFINITY; 64];
     let values = &mut values[..signals.len()];

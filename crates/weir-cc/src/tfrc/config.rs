@@ -1,11 +1,11 @@
-//! Every constant of TFRC.
+//! Configuration of TFRC: every constant, with the values of RFC 5348 and of ns-2.
 
 use weir_units::{DataSize, TimeDelta};
 
 use crate::config_error::{ConfigError, check, positive, span, weight};
 
 /// Largest packet in bytes, by the length field of IP.
-pub(super) const MOST_SIZE: f64 = 65_535.0;
+pub(super) const MAX_SIZE: f64 = 65_535.0;
 
 /// The timeout term of the throughput equation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,19 +5,19 @@ use weir_units::TimeDelta;
 
 use crate::time::SendTime;
 
-/// Two marks record, for each interval between reports, whether the rate held the sender back within it.
+/// Marks that record, for the last two intervals between reports, whether the rate held the sender back within them.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct DataLimited {
     /// `t_new`: departure of the last packet covered by the newest report.
     covered: Option<SendTime>,
-    /// `t_next`: when the newest report came.
+    /// `t_next`: arrival of the newest report.
     reported: Option<SendTime>,
-    /// `NotLimited1`, `NotLimited2`: when a packet left although the rate was used up.
+    /// `NotLimited1`, `NotLimited2`: times at which a packet left although the rate was used up.
     marks: [Option<SendTime>; 2],
 }
 
 impl DataLimited {
-    /// A packet left at `now`, and the sender had as much to send as the rate allowed.
+    /// Takes in that a packet left at `now` while the sender had as much to send as the rate allowed.
     pub(super) fn on_rate_used_up(&mut self, now: SendTime) {
         if self.marks[0] <= self.covered {
             self.marks[0] = Some(now);
@@ -26,8 +26,8 @@ impl DataLimited {
         }
     }
 
-    /// A report came at `now` that covers packets sent up to `covered`, and as far back as `rtt` before. Returns
-    /// whether the application limited all of that.
+    /// Takes in a report at `now` that covers packets sent up to `covered`, and as far back as `rtt` before. Returns
+    /// whether the application limited that whole interval.
     pub(super) fn on_report(&mut self, now: SendTime, covered: SendTime, rtt: TimeDelta) -> bool {
         let begin = covered - rtt;
         (self.covered, self.reported) = (Some(covered), Some(now));

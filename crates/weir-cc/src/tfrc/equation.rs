@@ -2,9 +2,9 @@
 
 use super::config::TimeoutTerm;
 
-/// Range of loss event rates in which the inverse searches.
-const LEAST: f64 = 1e-10;
-/// Halvings of that range on a logarithmic scale: ln(10¹⁰)/2⁴⁰ is far below the equation's own precision.
+/// Lower bound of the loss event rates in which the inverse searches.
+const MIN_LOSS_RATE: f64 = 1e-10;
+/// Number of halvings of that range on a logarithmic scale: ln(10¹⁰)/2⁴⁰ is far below the equation's own precision.
 const BISECTIONS: u32 = 40;
 
 /// TCP's packets per round trip at the loss event rate `p` in (0, 1], with a retransmission timeout of `t_rto`
@@ -20,7 +20,7 @@ pub(super) fn packets_per_rtt(p: f64, t_rto: f64, term: TimeoutTerm) -> f64 {
 
 /// The loss event rate at which TCP would send `packets` per round trip; at most 1. RFC 5348 §6.3.1.
 pub(super) fn loss_event_rate(packets: f64, t_rto: f64, term: TimeoutTerm) -> f64 {
-    let (mut low, mut high) = (libm::log(LEAST), 0.0);
+    let (mut low, mut high) = (libm::log(MIN_LOSS_RATE), 0.0);
     for _ in 0..BISECTIONS {
         let middle = f64::midpoint(low, high);
         if packets_per_rtt(libm::exp(middle), t_rto, term) > packets {
@@ -79,7 +79,7 @@ mod tests {
     #[test]
     fn what_no_loss_event_rate_gives_is_a_bound() {
         assert_eq!(loss_event_rate(0.0, 4.0, TimeoutTerm::Rfc5348), 1.0);
-        near(loss_event_rate(f64::INFINITY, 4.0, TimeoutTerm::Rfc5348), LEAST);
+        near(loss_event_rate(f64::INFINITY, 4.0, TimeoutTerm::Rfc5348), MIN_LOSS_RATE);
     }
 
     #[test]

@@ -1,4 +1,7 @@
-//! From arrivals to loss events: which packets are lost, when, and which losses are one event (RFC 5348 §5.1, §5.2).
+//! Loss events from arrivals at a TFRC receiver: the lost packets, the times of their losses, and the grouping of losses
+//! into events.
+//!
+//! Source: RFC 5348 §5.1 (detection) and §5.2 (events).
 
 use alloc::collections::VecDeque;
 
@@ -7,11 +10,12 @@ use weir_units::TimeDelta;
 use crate::parts::loss_intervals::LossIntervals;
 use crate::time::ArrivalTime;
 
-/// A leap of more numbers than this is a new beginning, not a loss: `MAX_DROPOUT` of RFC 3550 §A.1. Behind
-/// [`AtReceiver`](crate::AtReceiver) there is none; it bounds the work of an observer that is used by itself.
+/// Greatest gap of sequence numbers that is a loss; a longer one is a new beginning of the stream. `MAX_DROPOUT` of
+/// RFC 3550 §A.1. [`AtReceiver`](crate::AtReceiver) lets no longer gap through, so that the limit only bounds the
+/// work of an observer that is used by itself.
 const MAX_DROPOUT: u64 = 3000;
-/// Holes open at once beyond which the oldest is given up as lost.
-const MOST_HOLES: usize = 64;
+/// Greatest number of open holes; beyond it the packets of the oldest hole are declared lost.
+const MAX_HOLES: usize = 64;
 
 /// A packet's number and when it arrived.
 #[derive(Clone, Copy, Debug)]
@@ -20,15 +24,16 @@ struct ReceivedPacket {
     at: ArrivalTime,
 }
 
-/// Packets `first` to `last` have not arrived.
+/// A gap in the arrived packet numbers: `first` to `last` have not arrived.
 #[derive(Clone, Copy, Debug)]
 struct Hole {
     first: u64,
     last: u64,
-    /// Arrivals on either side of it when it was detected.
+    /// The packet below the hole when it was detected.
     before: ReceivedPacket,
+    /// The packet above the hole when it was detected.
     after: ReceivedPacket,
-    /// Packets with higher numbers that have arrived.
+    /// Number of arrived packets with higher numbers than the hole's.
     later: u32,
 }
 
@@ -43,7 +48,7 @@ impl Hole {
 /// The loss history of a receiver: holes that may still be filled, the newest loss event, and the loss intervals.
 #[derive(Debug)]
 pub(super) struct LossHistory {
-    /// `NDUPACK`.
+    /// Number of later packets after which a missing packet is lost. RFC 5348 §5.1: `NDUPACK`.
     duplicate_threshold: u32,
     holes: VecDeque<Hole>,
     /// The packet with the highest number.
@@ -57,15 +62,16 @@ impl LossHistory {
     pub(super) fn new(duplicate_threshold: u32, discount_threshold: f64) -> Self {
         Self {
             duplicate_threshold,
-            holes: VecDeque::with_capacity(MOST_HOLES + 1),
+            holes: VecDeque::with_capacity(MAX_HOLES + 1),
             newest: None,
             event: None,
             intervals: LossIntervals::discounting(discount_threshold),
         }
     }
 
-    /// Packet `id` arrived `at`; `marked` by ECN; `rtt` is the sender's. `first_interval` gives the length of the
-    /// interval before the first loss event (RFC 5348 §6.3.1). Returns whether a new loss event was found.
+    /// Takes the arrival of packet `id` at `at`, with or without an ECN mark. `rtt` is the sender's round-trip time.
+    /// `first_interval` computes the length of the interval before the first loss event (RFC 5348 §6.3.1). Returns
+    /// whether a new loss event began.
     pub(super) fn on_arrival(
         &mut self,
         id: u64,
@@ -115,7 +121,7 @@ impl LossHistory {
         };
         self.count_later(packet.id);
         if let Some(event) = &mut self.event {
-            // Earlier than its event: the clock was set back, and the round trip begins anew.
+            // A packet before the beginning of its event means that the clock was set back: the round trip starts again.
             event.at = event.at.min(packet.at);
         }
         if packet.id - before.id > MAX_DROPOUT {
@@ -131,7 +137,7 @@ impl LossHistory {
         }
     }
 
-    /// A late packet is not lost, unless it has been declared lost.
+    /// Removes a late packet from its hole; a packet that was declared lost stays lost.
     fn fill(&mut self, id: u64) {
         let Some(index) = self.holes.iter().position(|hole| (hole.first..=hole.last).contains(&id)) else {
             return;
@@ -146,18 +152,18 @@ impl LossHistory {
         }
     }
 
-    /// Packet `id` is later than the holes below it.
+    /// Counts packet `id` as a later packet of all holes below it.
     fn count_later(&mut self, id: u64) {
         for hole in self.holes.iter_mut().filter(|hole| hole.last < id) {
             hole.later = hole.later.saturating_add(1);
         }
     }
 
-    /// Holes that stayed open for long enough are losses.
+    /// Declares the packets of a hole lost once enough later packets have arrived. Returns whether that began an event.
     fn declare_lost(&mut self, rtt: TimeDelta, first_interval: &impl Fn() -> f64) -> bool {
         let mut found = false;
         while let Some(&hole) = self.holes.front()
-            && (hole.later >= self.duplicate_threshold || self.holes.len() > MOST_HOLES)
+            && (hole.later >= self.duplicate_threshold || self.holes.len() > MAX_HOLES)
         {
             self.holes.pop_front();
             for id in hole.first..=hole.last {
@@ -167,7 +173,8 @@ impl LossHistory {
         found
     }
 
-    /// A loss begins a new event if it lies more than a round trip after the beginning of the last. RFC 5348 §5.2.
+    /// Takes a loss, which begins a new event if it is more than a round trip after the beginning of the newest event.
+    /// Returns whether it did. RFC 5348 §5.2.
     fn on_loss(&mut self, loss: ReceivedPacket, rtt: TimeDelta, first_interval: &impl Fn() -> f64) -> bool {
         if self.event.is_some_and(|event| loss.id <= event.id || loss.at <= event.at + rtt) {
             return false;
@@ -176,9 +183,9 @@ impl LossHistory {
         let open = newest.saturating_sub(loss.id).saturating_add(1);
         let length = match self.event {
             Some(event) => loss.id - event.id,
-            // After a leap the history goes on with the length that the open interval had reached.
+            // After a jump of the numbers the history continues with the length of the open interval.
             None if self.intervals.average_closed().is_some() => self.intervals.open(),
-            // To the nearest: cut off, a short one would miss the rate by a fifth and more (§6.3.1: by 5 %).
+            // Rounded, not truncated: §6.3.1 allows an error of 5 %, and truncating a short interval gives 20 % and more.
             None => libm::round(first_interval()) as u64,
         };
         self.intervals.close(length.max(1), open);

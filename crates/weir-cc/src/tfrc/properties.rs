@@ -1,4 +1,5 @@
-//! Properties of TFRC's variants beyond those of every controller.
+//! Properties of TFRC's variants under arbitrary sequences of calls, beyond the properties of every controller in
+//! [`testing`](crate::testing).
 
 use proptest::prelude::*;
 
@@ -8,6 +9,7 @@ use crate::report::NativeReport;
 use crate::testing::{Call, CheckedSender, arrivals, calls, cases, limits, survives_silence, usual_limits};
 use crate::time::ArrivalTime;
 
+/// The configurations of RFC 5348 and of ns-2, each with and without two of its options.
 fn config() -> impl Strategy<Value = Config> {
     let base = prop_oneof![Just(Config::default()), Just(Config::ns2())];
     (base, any::<bool>(), prop_oneof![Just(1.0), Just(0.25)]).prop_map(
@@ -23,17 +25,17 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(cases(256)))]
 
     #[test]
-    fn every_variant_answers_its_own_report_and_no_other(config in config(), limits in limits(), calls in calls()) {
-        let mut life = CheckedSender::new(Box::new(Tfrc::new(config, limits).unwrap()), limits);
-        for timed in &calls {
-            let decided = life.live(timed).is_some();
-            match timed.1 {
-                Call::Event(PathEvent::Limits(_) | PathEvent::RouteChanged) => prop_assert!(decided),
-                // No rate before a round-trip time is known, nor until it is time to double.
-                Call::Law(NativeReport::Tfrc(_), _) | Call::Timeout => {}
-                _ => prop_assert!(!decided),
+    fn every_variant_decides_by_tfrc_reports_and_events_only(config in config(), limits in limits(), calls in calls()) {
+        let mut sender = CheckedSender::new(Box::new(Tfrc::new(config, limits).unwrap()), limits);
+        for timed_call in &calls {
+            let has_decided = sender.call(timed_call).is_some();
+            match timed_call.1 {
+                Call::Event(PathEvent::Limits(_) | PathEvent::RouteChanged) => prop_assert!(has_decided),
+                // A report gives no rate before the round-trip time is known, or before the next doubling is due.
+                Call::Native(NativeReport::Tfrc(_), _) | Call::Timeout => {}
+                _ => prop_assert!(!has_decided),
             }
-            let target = life.sender.target();
+            let target = sender.sender.target();
             prop_assert!(target.media_rate <= target.sending_rate);
         }
     }
@@ -44,7 +46,7 @@ proptest! {
     }
 
     #[test]
-    fn the_observer_reports_in_time_and_within_reason(config in config(), arrivals in arrivals()) {
+    fn the_observer_reports_in_time_and_in_range(config in config(), arrivals in arrivals()) {
         let mut observer = TfrcObserver::new(config).unwrap();
         for packet in &arrivals {
             observer.on_arrival(packet);

@@ -4,10 +4,10 @@ use weir_units::TimeDelta;
 
 use crate::time::SendTime;
 
-/// Values kept. RFC 5348 §8.2.2: three suffice.
+/// Number of values kept (RFC 5348 §8.2.2: three suffice).
 const LENGTH: usize = 3;
 
-/// Receive rates in bytes/s and when they were reported, newest first.
+/// The set of recent receive rates, in bytes/s, each with the time of its report, newest first.
 #[derive(Clone, Debug)]
 pub(super) struct ReceiveSet {
     values: [(f64, SendTime); LENGTH],
@@ -15,12 +15,12 @@ pub(super) struct ReceiveSet {
 }
 
 impl ReceiveSet {
-    /// The set {`value`}, as of `now`; infinity is the beginning.
+    /// The set with one value, as of `now`; infinity stands for the beginning.
     pub(super) fn of(value: f64, now: SendTime) -> Self {
         Self { values: [(value, now); LENGTH], known: 1 }
     }
 
-    /// *Update X_recv_set*: takes `value` in and forgets values older than two round trips.
+    /// Takes `value` in and forgets values older than two round trips (*Update X_recv_set*).
     pub(super) fn update(&mut self, value: f64, now: SendTime, rtt: TimeDelta) {
         self.values.rotate_right(1);
         self.values[0] = (value, now);
@@ -29,7 +29,7 @@ impl ReceiveSet {
         self.known = self.values[..self.known].iter().take_while(|entry| fresh(entry)).count().max(1);
     }
 
-    /// *Maximize X_recv_set*: only the greatest value stays, the beginning's infinity aside.
+    /// Takes `value` in and keeps only the greatest value, the beginning's infinity aside (*Maximize X_recv_set*).
     pub(super) fn maximize(&mut self, value: f64, now: SendTime) {
         let finite = self.values[..self.known].iter().map(|&(value, _)| value).filter(|v| v.is_finite());
         *self = Self::of(finite.fold(value, f64::max), now);

@@ -2,7 +2,7 @@
 
 use weir_units::{DataRate, TimeDelta};
 
-use super::config::{Config, MOST_SIZE};
+use super::config::{Config, MAX_SIZE};
 use super::equation::loss_event_rate;
 use super::losses::LossHistory;
 use crate::config_error::ConfigError;
@@ -12,13 +12,13 @@ use crate::parts::receive_rate::ReceiveRate;
 use crate::report::{NativeReport, TfrcReport};
 use crate::time::ArrivalTime;
 
-/// Bounds of the receiver's round-trip time, within which the sender's is clamped. Divergence 8.
-const LEAST_RTT: TimeDelta = TimeDelta::from_millis(1);
-const GREATEST_RTT: TimeDelta = TimeDelta::from_secs(2);
+/// Lower and upper bound within which the receiver clamps the sender's round-trip time (divergence 8).
+const MIN_RTT: TimeDelta = TimeDelta::from_millis(1);
+const MAX_RTT: TimeDelta = TimeDelta::from_secs(2);
 /// Weight of the past in the average packet size, which RFC 5348 leaves open.
 const SIZE_FILTER: f64 = 0.9;
 /// Least `X_target` for the first loss interval, in packets per round trip. RFC 5348 §6.3.1.
-const LEAST_TARGET: f64 = 0.5;
+const MIN_TARGET: f64 = 0.5;
 /// `t_RTO/R` at the receiver, which does not know the sender's.
 const T_RTO: f64 = 4.0;
 
@@ -40,7 +40,7 @@ pub struct TfrcObserver {
     reported: f64,
     /// The feedback timer. Not set before the first packet, nor when it expired without anything to report.
     due: Option<ArrivalTime>,
-    heard: bool,
+    received_any: bool,
 }
 
 impl TfrcObserver {
@@ -56,14 +56,14 @@ impl TfrcObserver {
     fn knowing_nothing(config: Config) -> Self {
         Self {
             losses: LossHistory::new(config.duplicate_threshold, config.discount_threshold),
-            received: ReceiveRate::new(GREATEST_RTT),
+            received: ReceiveRate::new(MAX_RTT),
             most_received: DataRate::ZERO,
             segment: config.segment_size.bytes_f64(),
             newest: None,
             rtt: None,
             reported: 0.0,
             due: None,
-            heard: false,
+            received_any: false,
             config,
         }
     }
@@ -78,11 +78,11 @@ impl TfrcObserver {
     /// The interval before the first loss event, at which the equation gives the receive rate. RFC 5348 §6.3.1.
     fn first_interval(config: &Config, receive_rate: DataRate, segment: f64, rtt: TimeDelta) -> f64 {
         let packets = receive_rate.bps_f64() / 8.0 / segment * rtt.secs_f64();
-        1.0 / loss_event_rate(packets.max(LEAST_TARGET), T_RTO, config.timeout_term)
+        1.0 / loss_event_rate(packets.max(MIN_TARGET), T_RTO, config.timeout_term)
     }
 
     fn count(&mut self, packet: &Arrival) -> bool {
-        let rtt = self.rtt.unwrap_or(LEAST_RTT);
+        let rtt = self.rtt.unwrap_or(MIN_RTT);
         let (config, segment) = (&self.config, self.segment);
         let most = self.received.rate(packet.at).unwrap_or_default().max(self.most_received);
         let first = || Self::first_interval(config, most, segment, rtt);
@@ -93,12 +93,12 @@ impl TfrcObserver {
         if self.newest.is_none_or(|newest| packet.id >= newest) {
             self.newest = Some(packet.id);
             if packet.stamp.rtt > TimeDelta::ZERO {
-                let rtt = packet.stamp.rtt.clamp(LEAST_RTT, GREATEST_RTT);
+                let rtt = packet.stamp.rtt.clamp(MIN_RTT, MAX_RTT);
                 self.rtt = Some(rtt);
                 self.received.set_window(rtt);
             }
         }
-        let size = packet.size.bytes_f64().clamp(1.0, MOST_SIZE);
+        let size = packet.size.bytes_f64().clamp(1.0, MAX_SIZE);
         self.segment = SIZE_FILTER * self.segment + (1.0 - SIZE_FILTER) * size;
     }
 }
@@ -108,7 +108,7 @@ impl Observer for TfrcObserver {
         self.follow(packet);
         self.received.on_arrival(packet.at, packet.size);
         let new_event = self.count(packet);
-        self.heard = true;
+        self.received_any = true;
         // §6.1: a report at once when `p` has risen.
         let worse = new_event && self.losses.loss_event_rate() > self.reported;
         let timer = match (self.due, self.rtt) {
@@ -127,11 +127,11 @@ impl Observer for TfrcObserver {
     fn report(&mut self, now: ArrivalTime) -> Option<NativeReport> {
         self.due.filter(|&due| due <= now)?;
         // §6.2: no report without packets since the last one.
-        if !core::mem::take(&mut self.heard) {
+        if !core::mem::take(&mut self.received_any) {
             self.due = None;
             return None;
         }
-        self.due = Some(now + self.rtt.unwrap_or(GREATEST_RTT));
+        self.due = Some(now + self.rtt.unwrap_or(MAX_RTT));
         self.reported = self.losses.loss_event_rate();
         let receive_rate = self.receive_rate(now);
         self.most_received = self.most_received.max(receive_rate);

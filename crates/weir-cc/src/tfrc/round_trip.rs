@@ -6,10 +6,10 @@ use super::config::{Config, RetransmissionTimeout};
 use super::tick_estimate::TickEstimate;
 use crate::parts::rtt_estimate::bounded;
 
-/// The averages of a connection's round-trip time. Times in seconds.
+/// Averages of a connection's round-trip time, in seconds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RoundTrip {
-    /// `R`.
+    /// `R`, the smoothed round-trip time.
     pub(super) r: f64,
     /// The newest sample.
     pub(super) latest: TimeDelta,
@@ -22,7 +22,7 @@ pub(super) struct RoundTrip {
 }
 
 impl RoundTrip {
-    /// After the first sample.
+    /// Averages after the first sample.
     pub(super) fn first(sample: TimeDelta, config: &Config) -> Self {
         let latest = bounded(sample);
         let r = latest.secs_f64();
@@ -33,7 +33,7 @@ impl RoundTrip {
         Self { r, latest, sqrt_mean: libm::sqrt(r), sqrt_latest: libm::sqrt(r), tcp }
     }
 
-    /// After a further sample.
+    /// Takes in a further sample.
     pub(super) fn add(&mut self, sample: TimeDelta, config: &Config) {
         self.latest = bounded(sample);
         let r_sample = self.latest.secs_f64();
@@ -63,7 +63,7 @@ impl RoundTrip {
         if self.sqrt_mean.is_nan() { 1.0 } else { self.sqrt_mean / self.sqrt_latest }
     }
 
-    /// The averages of √R begin anew with the next sample: the newest one no longer adjusts the rate.
+    /// Resets the averages of √R at the next sample, so that the newest one no longer adjusts the rate.
     pub(super) fn settle(&mut self) {
         self.sqrt_mean = f64::NAN;
     }

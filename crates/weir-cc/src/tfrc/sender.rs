@@ -2,7 +2,7 @@
 
 use weir_units::{DataRate, TimeDelta};
 
-use super::config::{Config, Increase, MOST_SIZE};
+use super::config::{Config, Increase, MAX_SIZE};
 use super::data_limited::DataLimited;
 use super::equation::packets_per_rtt;
 use super::receive_set::ReceiveSet;
@@ -20,15 +20,15 @@ use crate::time::SendTime;
 /// Weight of the past in the average packet size. RFC 5348 §4.1 averages over loss intervals, which only the
 /// receiver knows.
 const SIZE_FILTER: f64 = 0.99;
-/// Share of a receive rate that is left at a loss while the flow is application-limited. RFC 5348 §4.3.
+/// Factor on a receive rate at a loss while the flow is application-limited (RFC 5348 §4.3).
 const DATA_LIMITED_LOSS: f64 = 0.85;
-/// Shortest nofeedback timer.
-const LEAST_NOFEEDBACK: TimeDelta = TimeDelta::from_millis(1);
+/// Lower bound of the nofeedback timer.
+const MIN_NOFEEDBACK: TimeDelta = TimeDelta::from_millis(1);
 
 /// The sender half of TFRC. RFC 5348 §4.
 pub type Tfrc = RateController<EquationRule>;
 
-/// The rate by the throughput equation; the frame's is `X`, here in bytes/s.
+/// Computation of the rate by the throughput equation. The frame's rate is `X`, here in bytes/s.
 #[derive(Debug)]
 pub struct EquationRule {
     config: Config,
@@ -75,7 +75,7 @@ impl Tfrc {
 }
 
 impl EquationRule {
-    /// RFC 5348 §4.3.
+    /// Computes the rate after a report (RFC 5348 §4.3).
     fn on_report(
         &mut self,
         now: SendTime,
@@ -116,7 +116,7 @@ impl EquationRule {
         self.allocations.over(newest - rtt.smoothed(), newest, now)
     }
 
-    /// Takes the receive rate in; returns the limit that follows. RFC 5348 §4.3 step 4.
+    /// Takes in the receive rate. Returns the limit of the rate that follows (RFC 5348 §4.3 step 4).
     fn recv_limit(&mut self, now: SendTime, received: f64, rtt: &RoundTrip, worse: bool) -> f64 {
         let covered = now - rtt.latest;
         let limited = self.data_limited.on_report(now, covered, rtt.smoothed()) && received > 0.0;
@@ -165,33 +165,34 @@ impl EquationRule {
         })
     }
 
-    /// `X_Bps`. RFC 5348 §3.1.
+    /// The equation's rate `X_Bps` (RFC 5348 §3.1).
     fn equation(&self, rtt: &RoundTrip) -> f64 {
         let packets = packets_per_rtt(self.p, rtt.retransmission_timeout(), self.config.timeout_term);
         self.segment / rtt.r * packets
     }
 
-    /// `W_init/R`: four segments per round trip, but at most 4380 bytes where two are less. RFC 5348 §4.2.
+    /// The initial rate `W_init/R`: four segments per round trip, but at most 4380 bytes where two are less (RFC 5348
+    /// §4.2).
     fn initial_rate(&self, rtt: &RoundTrip) -> f64 {
         let mss = self.config.segment_size.bytes_f64();
         (4.0 * mss).min((2.0 * mss).max(4380.0)) / rtt.r
     }
 
-    /// `s/t_mbi`. RFC 5348 §4.3.
+    /// The lowest rate `s/t_mbi` (RFC 5348 §4.3).
     fn least(&self) -> f64 {
         self.segment / self.config.max_backoff_interval.secs_f64()
     }
 
-    /// At the rate `x` (bytes/s).
+    /// Restarts the nofeedback timer for the rate `x` (bytes/s).
     fn restart_timer(&mut self, now: SendTime, x: f64) {
         let two_packets = TimeDelta::from_secs_f64(2.0 * self.segment / x);
         let rtts = self.rtt.map_or(TimeDelta::ZERO, |rtt| rtt.smoothed().scale(self.config.nofeedback_rtts));
-        let span = rtts.max(two_packets).clamp(LEAST_NOFEEDBACK, self.config.max_nofeedback);
+        let span = rtts.max(two_packets).clamp(MIN_NOFEEDBACK, self.config.max_nofeedback);
         self.nofeedback_due = Some(now + span);
         self.sent = false;
     }
 
-    /// RFC 5348 §4.4: the rate after `x` when the nofeedback timer expires.
+    /// Computes the rate after `x` when the nofeedback timer expires (RFC 5348 §4.4).
     fn on_nofeedback(&mut self, now: SendTime, mut x: f64, limits: &RateLimits) -> f64 {
         let idle = !self.sent;
         if !idle && let Some(rtt) = &mut self.rtt {
@@ -215,14 +216,14 @@ impl EquationRule {
         }
     }
 
-    /// *Update_Limits*, which here never raises the rate. RFC 5348 §4.4.
+    /// Limits the rate, and here never raises it (*Update_Limits*, RFC 5348 §4.4).
     fn update_limits(&mut self, now: SendTime, limit: f64, x_bps: f64, x: f64) -> f64 {
         let limit = limit.max(self.least());
         self.receive_set = ReceiveSet::of(limit / 2.0, now);
         x_bps.min(limit).max(self.least()).min(x)
     }
 
-    /// `X_inst`. RFC 5348 §4.5.
+    /// The instantaneous rate `X_inst` (RFC 5348 §4.5).
     fn x_inst(&self, frame: &FlowContext) -> DataRate {
         let factor = match &self.rtt {
             Some(rtt) if self.config.oscillation_prevention => rtt.oscillation_factor(),
@@ -246,12 +247,12 @@ impl Next {
     }
 }
 
-/// `X` in bytes/s.
+/// The frame's rate `X` in bytes/s.
 fn x_of(frame: &FlowContext) -> f64 {
     frame.rate() / 8.0
 }
 
-/// `x` (bytes/s) within the limits.
+/// The rate `x` (bytes/s), clamped to the limits.
 fn within(limits: &RateLimits, x: f64) -> f64 {
     limits.clamp_bps(x * 8.0) / 8.0
 }
@@ -263,7 +264,7 @@ fn bytes_per_second(rate: DataRate) -> f64 {
 impl Rule for EquationRule {
     fn on_sent(&mut self, packet: &SentPacket, state: &SendState, _frame: &FlowContext) {
         if !packet.padding {
-            let size = packet.payload.bytes_f64().clamp(1.0, MOST_SIZE);
+            let size = packet.payload.bytes_f64().clamp(1.0, MAX_SIZE);
             self.segment = SIZE_FILTER * self.segment + (1.0 - SIZE_FILTER) * size;
         }
         if !state.application_limited {

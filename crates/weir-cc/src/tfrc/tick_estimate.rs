@@ -2,11 +2,11 @@
 
 use weir_units::TimeDelta;
 
-/// `SRTT` has three binary places, as its gain is 1/8 (RFC 6298 §2.3).
+/// Binary places of `SRTT`, as its gain is 1/8 (RFC 6298 §2.3).
 const SRTT_PLACES: u32 = 3;
-/// `RTTVAR` has two, as its gain is 1/4.
+/// Binary places of `RTTVAR`, as its gain is 1/4.
 const VARIATION_PLACES: u32 = 2;
-/// Shift that makes four variations with three places of a variation with two places.
+/// Shift that converts a variation with two binary places to four variations with three places.
 const FOUR_VARIATIONS: u32 = 2 + SRTT_PLACES - VARIATION_PLACES;
 
 /// Smoothed round-trip time and its variation, in ticks.
@@ -21,14 +21,14 @@ pub(super) struct TickEstimate {
 }
 
 impl TickEstimate {
-    /// After the first sample: its half is the variation. RFC 6298 §2.2.
+    /// Estimate after the first sample, half of which is the variation (RFC 6298 §2.2).
     pub(super) fn first(sample: TimeDelta, tick: TimeDelta) -> Self {
         let tick = tick.secs_f64();
         let ticks = ticks(sample, tick);
         Self { tick, srtt: ticks << SRTT_PLACES, variation: ticks << (VARIATION_PLACES - 1) }
     }
 
-    /// After a further sample. RFC 6298 §2.3, rounded down at each binary place.
+    /// Takes in a further sample, rounded down at each binary place (RFC 6298 §2.3).
     pub(super) fn add(&mut self, sample: TimeDelta) {
         let error = ticks(sample, self.tick) - (self.srtt >> SRTT_PLACES);
         self.srtt = (self.srtt + error).max(1);
@@ -42,7 +42,7 @@ impl TickEstimate {
     }
 }
 
-/// A sample in ticks, rounded to the nearest; one at least.
+/// A sample in ticks, rounded to the nearest; at least one.
 fn ticks(sample: TimeDelta, tick: f64) -> i64 {
     ((sample.secs_f64() / tick + 0.5) as i64).max(1)
 }

@@ -25,7 +25,7 @@ use linux_6::AvoidanceStep;
 
 /// Time after the beginning of an epoch, right after a recovery, in which round-trip samples are no measure of the path
 /// (`bictcp_acked`).
-const UNTOLD: TimeDelta = TimeDelta::from_secs(1);
+const IGNORED_TIME: TimeDelta = TimeDelta::from_secs(1);
 
 /// `β_cubic`, the factor of the multiplicative decrease (RFC 9438 §4.6).
 const BETA: f64 = 0.7;
@@ -48,7 +48,7 @@ pub struct Cubic {
     cwnd_prior: f64,
     /// The present stage of congestion avoidance.
     epoch: Option<Epoch>,
-    /// When the last acknowledgement came.
+    /// Time of the last acknowledgement.
     last_ack: SendTime,
     /// The least round-trip time of data, since the last timeout; [`TimeDelta::MAX`] before the first.
     least_rtt: TimeDelta,
@@ -143,7 +143,7 @@ impl Cubic {
 
     /// Takes a round-trip sample of data. Returns whether it is a measure of the path.
     fn note_rtt(&mut self, now: SendTime, rtt: TimeDelta) -> bool {
-        let tells = self.epoch.is_none_or(|epoch| now - epoch.start >= UNTOLD);
+        let tells = self.epoch.is_none_or(|epoch| now - epoch.start >= IGNORED_TIME);
         if tells {
             self.least_rtt = self.least_rtt.min(rtt);
         }
@@ -156,7 +156,7 @@ impl WindowAlgorithm for Cubic {
         if let Some(hystart) = &mut self.hystart {
             hystart.reset();
         }
-        *self = Self::with_form(self.form.anew(), self.slow_start.rules, self.hystart.take());
+        *self = Self::with_form(self.form.restarted(), self.slow_start.rules, self.hystart.take());
     }
 
     fn on_delivery(&mut self, window: &mut Window, delivery: &Delivery) {
@@ -253,10 +253,10 @@ mod tests {
 
     /// The algorithm and its window after a loss at `cwnd` segments, all in flight.
     fn after_loss(cwnd: f64) -> (Cubic, Window) {
-        let mut law = Cubic::new();
+        let mut algorithm = Cubic::new();
         let mut window = Window { cwnd, ssthresh: f64::INFINITY };
-        law.on_congestion(&mut window, SendTime::ZERO, Congestion::Loss, cwnd);
-        (law, window)
+        algorithm.on_congestion(&mut window, SendTime::ZERO, Congestion::Loss, cwnd);
+        (algorithm, window)
     }
 
     #[test]
@@ -267,135 +267,135 @@ mod tests {
 
     #[test]
     fn loss_reduces_to_seven_tenths_of_the_flight() {
-        let (law, window) = after_loss(100.0);
+        let (algorithm, window) = after_loss(100.0);
         assert_eq!(window, Window { cwnd: 70.0, ssthresh: 70.0 });
-        assert_eq!(law.w_max, 100.0);
-        let mut law = Cubic::new();
+        assert_eq!(algorithm.w_max, 100.0);
+        let mut algorithm = Cubic::new();
         let mut window = Window { cwnd: 4.0, ssthresh: f64::INFINITY };
-        law.on_congestion(&mut window, SendTime::ZERO, Congestion::Loss, 2.0);
+        algorithm.on_congestion(&mut window, SendTime::ZERO, Congestion::Loss, 2.0);
         assert_eq!(window.ssthresh, 2.0);
     }
 
     #[test]
     fn fast_convergence_gives_way_when_the_window_did_not_recover() {
         // Loss at 100, then at 80 < 100: W_max = 80 · 1.7 / 2 = 68. A loss at 90 ≥ 68 takes 90 itself.
-        let (mut law, mut window) = after_loss(100.0);
+        let (mut algorithm, mut window) = after_loss(100.0);
         window.cwnd = 80.0;
-        law.on_congestion(&mut window, SendTime::ZERO, Congestion::Loss, 80.0);
-        assert!(close(law.w_max, 68.0, 1e-9));
+        algorithm.on_congestion(&mut window, SendTime::ZERO, Congestion::Loss, 80.0);
+        assert!(close(algorithm.w_max, 68.0, 1e-9));
         window.cwnd = 90.0;
-        law.on_congestion(&mut window, SendTime::ZERO, Congestion::Loss, 90.0);
-        assert_eq!(law.w_max, 90.0);
+        algorithm.on_congestion(&mut window, SendTime::ZERO, Congestion::Loss, 90.0);
+        assert_eq!(algorithm.w_max, 90.0);
     }
 
     #[test]
     fn growth_towards_the_cubic_function_is_spread_over_a_window_of_acknowledgements() {
         // W_max 1000, cwnd 700, K = cbrt(300 / 0.4) = 9.0856 s. At t = 1: W(1) = 1000 - 0.4 · 8.0856³ = 788.56,
         // W(1.1) = 1000 - 0.4 · 7.9856³ = 796.30. From 700, 7 segments bring (796.30 - 700) · 7 / 700 = 0.9630.
-        let (mut law, mut window) = after_loss(1000.0);
-        law.on_ack(&mut window, &ack_at(0, 1.0));
+        let (mut algorithm, mut window) = after_loss(1000.0);
+        algorithm.on_ack(&mut window, &ack_at(0, 1.0));
         window.cwnd = 700.0;
-        law.on_ack(&mut window, &ack_at(1000, 7.0));
+        algorithm.on_ack(&mut window, &ack_at(1000, 7.0));
         assert!(close(window.cwnd, 700.963, 0.0005), "{}", window.cwnd);
     }
 
     #[test]
     fn window_grows_by_half_per_round_trip_at_most() {
         // W(50.1) is far above 1.5 · 70: one segment brings (105 - 70) / 70 = 0.5.
-        let (mut law, mut window) = after_loss(100.0);
-        law.on_ack(&mut window, &ack_at(0, 1.0));
+        let (mut algorithm, mut window) = after_loss(100.0);
+        algorithm.on_ack(&mut window, &ack_at(0, 1.0));
         window.cwnd = 70.0;
-        law.on_ack(&mut window, &ack_at(50_000, 1.0));
+        algorithm.on_ack(&mut window, &ack_at(50_000, 1.0));
         assert!(close(window.cwnd, 70.5, 1e-9));
     }
 
     #[test]
     fn small_windows_grow_as_reno_would_and_by_one_segment_beyond_the_last_maximum() {
         // W_max 10, cwnd 7, RTT 100 ms: within a round trip the cubic function gains next to nothing, W_est 0.529.
-        let (mut law, mut window) = after_loss(10.0);
-        law.on_ack(&mut window, &ack_at(0, 7.0));
+        let (mut algorithm, mut window) = after_loss(10.0);
+        algorithm.on_ack(&mut window, &ack_at(0, 7.0));
         assert!(close(window.cwnd, 7.529, 0.0005), "{}", window.cwnd);
         // 4 round trips later W_est has passed cwnd_prior 10 and gains a whole segment per window.
         let mut rounds = 0;
         while window.cwnd < 10.0 {
             rounds += 1;
             let acked = window.cwnd;
-            law.on_ack(&mut window, &ack_at(100 * rounds, acked));
+            algorithm.on_ack(&mut window, &ack_at(100 * rounds, acked));
         }
         assert_eq!(rounds, 5);
         let before = window.cwnd;
-        law.on_ack(&mut window, &ack_at(100 * rounds, before));
+        algorithm.on_ack(&mut window, &ack_at(100 * rounds, before));
         assert!(close(window.cwnd, before + 1.0, 1e-9));
     }
 
     #[test]
     fn after_a_timeout_the_cubic_function_starts_flat_at_the_threshold() {
-        let mut law = Cubic::new();
+        let mut algorithm = Cubic::new();
         let mut window = Window { cwnd: 100.0, ssthresh: f64::INFINITY };
-        law.on_congestion(&mut window, SendTime::ZERO, Congestion::Timeout, 100.0);
+        algorithm.on_congestion(&mut window, SendTime::ZERO, Congestion::Timeout, 100.0);
         window.cwnd = 69.0;
         // One segment ends slow start at 70, the next begins the epoch: K = 0, W_max = 70.
-        law.on_ack(&mut window, &ack_at(1000, 1.0));
-        law.on_ack(&mut window, &ack_at(1000, 1.0));
-        let epoch = law.epoch.expect("congestion avoidance has begun");
+        algorithm.on_ack(&mut window, &ack_at(1000, 1.0));
+        algorithm.on_ack(&mut window, &ack_at(1000, 1.0));
+        let epoch = algorithm.epoch.expect("congestion avoidance has begun");
         assert_eq!((epoch.k, epoch.w_max), (0.0, 70.0));
     }
 
     /// Acknowledges single segments, 5 ms apart, until slow start ends; `rtt` in ms, the smallest was 100.
-    fn slow_start(law: &mut Cubic, window: &mut Window, from_ms: i64, rtt: i64) {
+    fn slow_start(algorithm: &mut Cubic, window: &mut Window, from_ms: i64, rtt: i64) {
         for number in 0..200 {
             let now = from_ms + 5 * number;
             let delivery =
                 Delivery { rtt: Some(TimeDelta::from_millis(rtt)), ..delivery(now, 1.0, window.cwnd) };
-            law.on_delivery(window, &delivery);
+            algorithm.on_delivery(window, &delivery);
             if !window.in_slow_start() {
                 return;
             }
-            law.on_ack(window, &ack_at(now, 1.0));
+            algorithm.on_ack(window, &ack_at(now, 1.0));
         }
     }
 
     /// The algorithm with HyStart after slow start ended at a window of 60 because the round-trip time rose.
     fn left_slow_start() -> (Cubic, Window) {
-        let mut law = Cubic::with_rules(Rules::linux(), Some(HyStart::new(hystart::Config::linux())));
+        let mut algorithm = Cubic::with_rules(Rules::linux(), Some(HyStart::new(hystart::Config::linux())));
         let mut window = Window { cwnd: 51.0, ssthresh: 51.0 };
-        law.on_delivery(&mut window, &delivery(900, 1.0, 51.0));
+        algorithm.on_delivery(&mut window, &delivery(900, 1.0, 51.0));
         window.ssthresh = f64::INFINITY;
-        slow_start(&mut law, &mut window, 1000, 130);
+        slow_start(&mut algorithm, &mut window, 1000, 130);
         assert_eq!(window, Window { cwnd: 59.0, ssthresh: 59.0 });
-        (law, window)
+        (algorithm, window)
     }
 
     #[test]
     fn slow_start_after_a_timeout_goes_on_to_the_threshold() {
-        let (mut law, mut window) = left_slow_start();
-        law.on_congestion(&mut window, SendTime::from_millis(2000), Congestion::Timeout, 59.0);
+        let (mut algorithm, mut window) = left_slow_start();
+        algorithm.on_congestion(&mut window, SendTime::from_millis(2000), Congestion::Timeout, 59.0);
         window.cwnd = 1.0;
-        slow_start(&mut law, &mut window, 3000, 100);
+        slow_start(&mut algorithm, &mut window, 3000, 100);
         // 0.7 · 59.
         assert!(window.cwnd >= 41.3 && close(window.ssthresh, 41.3, 1e-9), "{window:?}");
     }
 
     #[test]
     fn slow_start_after_an_idle_time_goes_on_to_the_threshold() {
-        let (mut law, mut window) = left_slow_start();
+        let (mut algorithm, mut window) = left_slow_start();
         window.cwnd = 10.0;
-        law.on_idle(&mut window, TimeDelta::from_secs(1));
-        slow_start(&mut law, &mut window, 3000, 100);
+        algorithm.on_idle(&mut window, TimeDelta::from_secs(1));
+        slow_start(&mut algorithm, &mut window, 3000, 100);
         assert_eq!(window, Window { cwnd: 59.0, ssthresh: 59.0 });
     }
 
     #[test]
     fn long_round_trips_in_recovery_do_not_end_slow_start() {
-        let mut law = Cubic::with_rules(Rules::linux(), Some(HyStart::new(hystart::Config::linux())));
+        let mut algorithm = Cubic::with_rules(Rules::linux(), Some(HyStart::new(hystart::Config::linux())));
         let mut window = Window { cwnd: 100.0, ssthresh: f64::INFINITY };
-        law.on_congestion(&mut window, SendTime::from_millis(1000), Congestion::Loss, 100.0);
+        algorithm.on_congestion(&mut window, SendTime::from_millis(1000), Congestion::Loss, 100.0);
         // Proportional rate reduction: the window follows the flight.
         window.cwnd = 30.0;
         for number in 0..20 {
             let rtt = Some(TimeDelta::from_millis(200));
             let delivery = Delivery { rtt, recovering: true, ..delivery(1100 + 5 * number, 1.0, 90.0) };
-            law.on_delivery(&mut window, &delivery);
+            algorithm.on_delivery(&mut window, &delivery);
         }
         assert_eq!(window, Window { cwnd: 30.0, ssthresh: 70.0 });
     }
@@ -403,55 +403,55 @@ mod tests {
     #[test]
     fn false_timeout_gives_the_epoch_back() {
         // W_max 100 of a loss; the timeout forgets it, its undo brings it back, with the epoch that had begun.
-        let (mut law, mut window) = after_loss(100.0);
-        law.on_ack(&mut window, &ack_at(0, 1.0));
-        let epoch = law.epoch.expect("congestion avoidance has begun");
-        law.on_congestion(&mut window, SendTime::from_millis(500), Congestion::Timeout, 70.0);
-        assert_eq!((law.w_max, law.epoch.is_none()), (0.0, true));
-        law.on_undo(&mut window, SendTime::from_millis(800));
-        let given_back = law.epoch.expect("it goes on");
-        assert_eq!((law.w_max, law.cwnd_prior), (100.0, 100.0));
+        let (mut algorithm, mut window) = after_loss(100.0);
+        algorithm.on_ack(&mut window, &ack_at(0, 1.0));
+        let epoch = algorithm.epoch.expect("congestion avoidance has begun");
+        algorithm.on_congestion(&mut window, SendTime::from_millis(500), Congestion::Timeout, 70.0);
+        assert_eq!((algorithm.w_max, algorithm.epoch.is_none()), (0.0, true));
+        algorithm.on_undo(&mut window, SendTime::from_millis(800));
+        let given_back = algorithm.epoch.expect("it goes on");
+        assert_eq!((algorithm.w_max, algorithm.cwnd_prior), (100.0, 100.0));
         assert_eq!((given_back.start, given_back.k), (epoch.start, epoch.k));
     }
 
     #[test]
     fn in_linux_a_false_timeout_gives_back_the_window_alone() {
-        let mut law = Cubic::linux_6(None);
+        let mut algorithm = Cubic::linux_6(None);
         let mut window = Window { cwnd: 100.0, ssthresh: 100.0 };
-        law.on_congestion(&mut window, SendTime::ZERO, Congestion::Loss, 100.0);
-        law.on_congestion(&mut window, SendTime::from_millis(500), Congestion::Timeout, 70.0);
-        law.on_undo(&mut window, SendTime::from_millis(800));
-        assert_eq!(law.w_max, 0.0);
+        algorithm.on_congestion(&mut window, SendTime::ZERO, Congestion::Loss, 100.0);
+        algorithm.on_congestion(&mut window, SendTime::from_millis(500), Congestion::Timeout, 70.0);
+        algorithm.on_undo(&mut window, SendTime::from_millis(800));
+        assert_eq!(algorithm.w_max, 0.0);
     }
 
     #[test]
     fn round_trips_right_after_a_recovery_are_not_taken_for_the_least() {
-        let (mut law, mut window) = after_loss(100.0);
+        let (mut algorithm, mut window) = after_loss(100.0);
         let told = |ms, rtt| Delivery { rtt: Some(TimeDelta::from_millis(rtt)), ..delivery(ms, 1.0, 50.0) };
-        law.on_delivery(&mut window, &told(0, 80));
-        law.on_ack(&mut window, &ack_at(0, 1.0));
-        law.on_delivery(&mut window, &told(999, 60));
-        assert_eq!(law.least_rtt, TimeDelta::from_millis(80));
-        law.on_delivery(&mut window, &told(1000, 70));
-        assert_eq!(law.least_rtt, TimeDelta::from_millis(70));
+        algorithm.on_delivery(&mut window, &told(0, 80));
+        algorithm.on_ack(&mut window, &ack_at(0, 1.0));
+        algorithm.on_delivery(&mut window, &told(999, 60));
+        assert_eq!(algorithm.least_rtt, TimeDelta::from_millis(80));
+        algorithm.on_delivery(&mut window, &told(1000, 70));
+        assert_eq!(algorithm.least_rtt, TimeDelta::from_millis(70));
         // A timeout forgets it: the path may have changed.
-        law.on_congestion(&mut window, SendTime::from_millis(2000), Congestion::Timeout, 50.0);
-        law.on_delivery(&mut window, &told(3000, 90));
-        assert_eq!(law.least_rtt, TimeDelta::from_millis(90));
+        algorithm.on_congestion(&mut window, SendTime::from_millis(2000), Congestion::Timeout, 50.0);
+        algorithm.on_delivery(&mut window, &told(3000, 90));
+        assert_eq!(algorithm.least_rtt, TimeDelta::from_millis(90));
     }
 
     #[test]
     fn time_in_which_the_application_limits_does_not_count() {
-        let (mut law, mut window) = after_loss(100.0);
-        law.on_ack(&mut window, &ack_at(0, 1.0));
-        law.on_ack(&mut window, &ack_at(100, 1.0));
+        let (mut algorithm, mut window) = after_loss(100.0);
+        algorithm.on_ack(&mut window, &ack_at(0, 1.0));
+        algorithm.on_ack(&mut window, &ack_at(100, 1.0));
         let cwnd = window.cwnd;
-        law.on_ack(&mut window, &Ack { window_limited: false, ..ack_at(5100, 1.0) });
+        algorithm.on_ack(&mut window, &Ack { window_limited: false, ..ack_at(5100, 1.0) });
         assert_eq!(window.cwnd, cwnd);
-        law.on_idle(&mut window, TimeDelta::from_secs(10));
+        algorithm.on_idle(&mut window, TimeDelta::from_secs(10));
         // 100 ms before the pause and 20 ms after it.
-        law.on_ack(&mut window, &ack_at(15_120, 1.0));
-        let epoch = law.epoch.expect("congestion avoidance goes on");
+        algorithm.on_ack(&mut window, &ack_at(15_120, 1.0));
+        let epoch = algorithm.epoch.expect("congestion avoidance goes on");
         assert_eq!(SendTime::from_millis(15_120) - epoch.start, TimeDelta::from_millis(120));
     }
 }

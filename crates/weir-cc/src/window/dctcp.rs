@@ -51,7 +51,7 @@ impl Dctcp {
 
 impl WindowAlgorithm for Dctcp {
     fn reset(&mut self) {
-        *self = Self::with_growth(self.growth.anew());
+        *self = Self::with_growth(self.growth.restarted());
     }
 
     fn on_delivery(&mut self, _window: &mut Window, delivery: &Delivery) {
@@ -96,57 +96,57 @@ mod tests {
     use crate::window::test_support::delivery;
 
     /// A round trip in which `marked` of 16 segments arrive marked.
-    fn round(law: &mut Dctcp, marked: f64) {
+    fn round(algorithm: &mut Dctcp, marked: f64) {
         let mut window = Window { cwnd: 16.0, ssthresh: 16.0 };
-        law.on_delivery(&mut window, &Delivery { marked, ..delivery(0, 16.0, 16.0) });
+        algorithm.on_delivery(&mut window, &Delivery { marked, ..delivery(0, 16.0, 16.0) });
     }
 
-    fn congested(law: &mut Dctcp, kind: Congestion) -> f64 {
+    fn congested(algorithm: &mut Dctcp, kind: Congestion) -> f64 {
         let mut window = Window { cwnd: 100.0, ssthresh: f64::INFINITY };
-        law.on_congestion(&mut window, SendTime::ZERO, kind, 90.0);
+        algorithm.on_congestion(&mut window, SendTime::ZERO, kind, 90.0);
         window.cwnd
     }
 
     #[test]
     fn share_of_marks_is_smoothed_over_sixteen_round_trips() {
         // From 1: one round trip without marks makes 15/16 = 0.9375, one with 4 of 16 then 0.9375 + (0.25 - 0.9375) / 16.
-        let mut law = Dctcp::new();
-        round(&mut law, 0.0);
-        assert!((law.alpha - 0.9375).abs() < 1e-12);
-        round(&mut law, 4.0);
-        assert!((law.alpha - 0.894_531_25).abs() < 1e-12);
+        let mut algorithm = Dctcp::new();
+        round(&mut algorithm, 0.0);
+        assert!((algorithm.alpha - 0.9375).abs() < 1e-12);
+        round(&mut algorithm, 4.0);
+        assert!((algorithm.alpha - 0.894_531_25).abs() < 1e-12);
     }
 
     #[test]
     fn window_gives_way_by_half_the_share_of_marks() {
-        let mut law = Dctcp::new();
-        assert_eq!(congested(&mut law, Congestion::Ecn), 50.0);
+        let mut algorithm = Dctcp::new();
+        assert_eq!(congested(&mut algorithm, Congestion::Ecn), 50.0);
         for _ in 0..200 {
-            round(&mut law, 4.0);
+            round(&mut algorithm, 4.0);
         }
         // α = 1/4: 100 · (1 - 1/8).
-        assert!((congested(&mut law, Congestion::Ecn) - 87.5).abs() < 0.01);
+        assert!((congested(&mut algorithm, Congestion::Ecn) - 87.5).abs() < 0.01);
     }
 
     #[test]
     fn loss_halves_the_flight_as_ever() {
-        let mut law = Dctcp::new();
-        assert_eq!(congested(&mut law, Congestion::Loss), 45.0);
-        assert_eq!(congested(&mut law, Congestion::Timeout), 45.0);
+        let mut algorithm = Dctcp::new();
+        assert_eq!(congested(&mut algorithm, Congestion::Loss), 45.0);
+        assert_eq!(congested(&mut algorithm, Congestion::Timeout), 45.0);
         // A mark has reduced the window from 90 to 60: the loss halves these.
         let mut window = Window { cwnd: 60.0, ssthresh: 60.0 };
-        law.on_congestion(&mut window, SendTime::ZERO, Congestion::Loss, 90.0);
+        algorithm.on_congestion(&mut window, SendTime::ZERO, Congestion::Loss, 90.0);
         assert_eq!(window.cwnd, 30.0);
     }
 
     #[test]
     fn share_is_taken_once_per_round_trip() {
-        let mut law = Dctcp::new();
+        let mut algorithm = Dctcp::new();
         let mut window = Window { cwnd: 8.0, ssthresh: 8.0 };
         for _ in 0..9 {
-            law.on_delivery(&mut window, &delivery(0, 1.0, 8.0));
+            algorithm.on_delivery(&mut window, &delivery(0, 1.0, 8.0));
         }
         // The first delivery ends a round trip, the eighth after it the next.
-        assert!((law.alpha - (15.0_f64 / 16.0) * (15.0 / 16.0)).abs() < 1e-12);
+        assert!((algorithm.alpha - (15.0_f64 / 16.0) * (15.0 / 16.0)).abs() < 1e-12);
     }
 }

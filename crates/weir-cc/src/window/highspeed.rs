@@ -113,7 +113,7 @@ fn row(w: f64) -> usize {
 
 impl WindowAlgorithm for HighSpeed {
     fn reset(&mut self) {
-        self.growth = self.growth.anew();
+        self.growth = self.growth.restarted();
         self.increase = UNKNOWN;
     }
 
@@ -204,13 +204,13 @@ mod tests {
 
     #[test]
     fn small_windows_are_renos() {
-        let mut law = HighSpeed::new();
+        let mut algorithm = HighSpeed::new();
         let mut window = Window { cwnd: 30.0, ssthresh: 30.0 };
         for _ in 0..15 {
-            law.on_ack(&mut window, &ack(0, 2.0));
+            algorithm.on_ack(&mut window, &ack(0, 2.0));
         }
         assert_eq!(window.cwnd, 31.0);
-        law.on_congestion(&mut window, SendTime::ZERO, Congestion::Loss, 30.0);
+        algorithm.on_congestion(&mut window, SendTime::ZERO, Congestion::Loss, 30.0);
         assert_eq!(window, Window { cwnd: 15.0, ssthresh: 15.0 });
     }
 
@@ -218,14 +218,14 @@ mod tests {
     fn large_windows_grow_by_many_segments_per_round_trip_and_lose_less() {
         // a(347) = 4.01: 351 segments acknowledged, counted four times, make 1407.5; windows of 347, 348, 349 and 350 take
         // 1394 of them, 351 more are not there.
-        let mut law = HighSpeed::new();
+        let mut algorithm = HighSpeed::new();
         let mut window = Window { cwnd: 347.0, ssthresh: 300.0 };
         for _ in 0..351 {
-            law.on_ack(&mut window, &ack(0, 1.0));
+            algorithm.on_ack(&mut window, &ack(0, 1.0));
         }
         assert_eq!(window.cwnd, 351.0);
         // b(347) = 0.385: 347 · 0.615 = 213.4.
-        law.on_congestion(&mut window, SendTime::ZERO, Congestion::Loss, 347.0);
+        algorithm.on_congestion(&mut window, SendTime::ZERO, Congestion::Loss, 347.0);
         assert!(close(window.cwnd, 213.4, 0.2), "{}", window.cwnd);
     }
 
@@ -233,8 +233,8 @@ mod tests {
     fn table_leaves_whole_segments() {
         // 101 · 0.56 = 56.56.
         let mut window = Window { cwnd: 101.0, ssthresh: f64::INFINITY };
-        let mut law = HighSpeed::with_rules(Response::Table, Rules::ns3_26());
-        law.on_congestion(&mut window, SendTime::ZERO, Congestion::Loss, 101.0);
+        let mut algorithm = HighSpeed::with_rules(Response::Table, Rules::ns3_26());
+        algorithm.on_congestion(&mut window, SendTime::ZERO, Congestion::Loss, 101.0);
         assert_eq!(window.ssthresh, 56.0);
     }
 }

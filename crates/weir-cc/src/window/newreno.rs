@@ -29,7 +29,7 @@ impl NewReno {
 
 impl WindowAlgorithm for NewReno {
     fn reset(&mut self) {
-        self.growth = self.growth.anew();
+        self.growth = self.growth.restarted();
     }
 
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
@@ -62,9 +62,9 @@ mod tests {
     fn slow_start_doubles_the_window_per_round_trip() {
         // 10 segments, acknowledged two by two: 10 + 5 · 2 = 20.
         let mut window = Window { cwnd: 10.0, ssthresh: f64::INFINITY };
-        let mut law = NewReno::new();
+        let mut algorithm = NewReno::new();
         for _ in 0..5 {
-            law.on_ack(&mut window, &ack(2.0));
+            algorithm.on_ack(&mut window, &ack(2.0));
         }
         assert_eq!(window.cwnd, 20.0);
     }
@@ -74,32 +74,32 @@ mod tests {
         // From 10: after 10 segments 11, after 11 more 12, however acknowledgements group them.
         for per_ack in [1.0, 2.0] {
             let mut window = Window { cwnd: 10.0, ssthresh: 10.0 };
-            let mut law = NewReno::new();
+            let mut algorithm = NewReno::new();
             let mut acked = 0.0;
             while acked < 10.0 {
                 assert_eq!(window.cwnd, 10.0);
-                law.on_ack(&mut window, &ack(per_ack));
+                algorithm.on_ack(&mut window, &ack(per_ack));
                 acked += per_ack;
             }
             assert_eq!(window.cwnd, 11.0);
             while acked < 20.0 {
-                law.on_ack(&mut window, &ack(per_ack));
+                algorithm.on_ack(&mut window, &ack(per_ack));
                 acked += per_ack;
             }
             assert_eq!(window.cwnd, 11.0);
-            law.on_ack(&mut window, &ack(per_ack));
+            algorithm.on_ack(&mut window, &ack(per_ack));
             assert_eq!(window.cwnd, 12.0);
         }
     }
 
     #[test]
     fn congestion_halves_what_is_in_flight_but_leaves_two_segments() {
-        let mut law = NewReno::new();
+        let mut algorithm = NewReno::new();
         // 21 / 2 = 10.5: the flight counts, not the window.
         let mut window = Window { cwnd: 30.0, ssthresh: f64::INFINITY };
-        law.on_congestion(&mut window, SendTime::ZERO, Congestion::Loss, 21.0);
+        algorithm.on_congestion(&mut window, SendTime::ZERO, Congestion::Loss, 21.0);
         assert_eq!(window, Window { cwnd: 10.5, ssthresh: 10.5 });
-        law.on_congestion(&mut window, SendTime::ZERO, Congestion::Timeout, 3.0);
+        algorithm.on_congestion(&mut window, SendTime::ZERO, Congestion::Timeout, 3.0);
         assert_eq!(window.ssthresh, 2.0);
     }
 
@@ -108,39 +108,39 @@ mod tests {
         // Linux 6 in whole numbers.
         for (rules, left) in [(Rules::linux(), 15.5), (Rules::linux_6(), 15.0)] {
             let mut window = Window { cwnd: 31.0, ssthresh: f64::INFINITY };
-            let mut law = NewReno::with_rules(rules);
-            law.on_congestion(&mut window, SendTime::ZERO, Congestion::Loss, 21.0);
+            let mut algorithm = NewReno::with_rules(rules);
+            algorithm.on_congestion(&mut window, SendTime::ZERO, Congestion::Loss, 21.0);
             assert_eq!(window, Window { cwnd: left, ssthresh: left });
         }
     }
 
     #[test]
     fn after_a_false_timeout_slow_start_is_no_longer_that_after_one() {
-        let mut law = NewReno::new();
+        let mut algorithm = NewReno::new();
         let mut window = Window { cwnd: 30.0, ssthresh: f64::INFINITY };
-        law.on_congestion(&mut window, SendTime::ZERO, Congestion::Timeout, 30.0);
+        algorithm.on_congestion(&mut window, SendTime::ZERO, Congestion::Timeout, 30.0);
         // The transport has restored the window.
         window = Window { cwnd: 30.0, ssthresh: f64::INFINITY };
-        law.on_undo(&mut window, SendTime::ZERO);
-        law.on_ack(&mut window, &ack(2.0));
+        algorithm.on_undo(&mut window, SendTime::ZERO);
+        algorithm.on_ack(&mut window, &ack(2.0));
         assert_eq!(window.cwnd, 32.0);
     }
 
     #[test]
     fn congestion_forgets_what_was_counted() {
-        let mut law = NewReno::new();
+        let mut algorithm = NewReno::new();
         let mut window = Window { cwnd: 10.0, ssthresh: 10.0 };
-        law.on_ack(&mut window, &ack(9.0));
-        law.on_congestion(&mut window, SendTime::ZERO, Congestion::Loss, 10.0);
-        law.on_ack(&mut window, &ack(4.0));
+        algorithm.on_ack(&mut window, &ack(9.0));
+        algorithm.on_congestion(&mut window, SendTime::ZERO, Congestion::Loss, 10.0);
+        algorithm.on_ack(&mut window, &ack(4.0));
         assert_eq!(window.cwnd, 5.0);
     }
 
     #[test]
     fn window_stands_still_while_the_application_limits() {
-        let mut law = NewReno::new();
+        let mut algorithm = NewReno::new();
         let mut window = Window { cwnd: 10.0, ssthresh: f64::INFINITY };
-        law.on_ack(&mut window, &Ack { window_limited: false, ..ack(2.0) });
+        algorithm.on_ack(&mut window, &Ack { window_limited: false, ..ack(2.0) });
         assert_eq!(window.cwnd, 10.0);
     }
 }

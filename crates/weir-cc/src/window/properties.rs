@@ -58,23 +58,23 @@ fn laws() -> Vec<Box<dyn WindowAlgorithm>> {
     laws
 }
 
-fn tell(law: &mut dyn WindowAlgorithm, window: &mut Window, now: SendTime, event: &Event) {
+fn apply_event(algorithm: &mut dyn WindowAlgorithm, window: &mut Window, now: SendTime, event: &Event) {
     let rtt = TimeDelta::from_millis(50);
     match *event {
         Event::Delivery { delivered, marked, outstanding, rtt, recovering } => {
             let rtt = rtt.map(TimeDelta::from_millis);
             let min_rtt = rtt.unwrap_or(TimeDelta::MAX);
-            law.on_delivery(
+            algorithm.on_delivery(
                 window,
                 &Delivery { now, delivered, marked, outstanding, rtt, min_rtt, recovering },
             );
         }
         Event::Ack { acked, limited } => {
-            law.on_ack(window, &Ack { now, acked, srtt: rtt, min_rtt: rtt, window_limited: limited });
+            algorithm.on_ack(window, &Ack { now, acked, srtt: rtt, min_rtt: rtt, window_limited: limited });
         }
-        Event::Congestion { kind, flight } => law.on_congestion(window, now, kind, flight),
-        Event::Undo => law.on_undo(window, now),
-        Event::Idle => law.on_idle(window, rtt),
+        Event::Congestion { kind, flight } => algorithm.on_congestion(window, now, kind, flight),
+        Event::Undo => algorithm.on_undo(window, now),
+        Event::Idle => algorithm.on_idle(window, rtt),
     }
 }
 
@@ -82,15 +82,15 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
     #[test]
     fn a_law_that_is_reset_is_as_new(events in proptest::collection::vec((event(), 0i64..2000), 1..30)) {
-        for (mut law, new) in laws().into_iter().zip(laws()) {
+        for (mut algorithm, new) in laws().into_iter().zip(laws()) {
             let mut window = Window { cwnd: 10.0, ssthresh: f64::INFINITY };
             let mut now = SendTime::ZERO;
             for (event, wait) in &events {
                 now += TimeDelta::from_millis(*wait);
-                tell(law.as_mut(), &mut window, now, event);
+                apply_event(algorithm.as_mut(), &mut window, now, event);
             }
-            law.reset();
-            prop_assert_eq!(format!("{law:?}"), format!("{new:?}"));
+            algorithm.reset();
+            prop_assert_eq!(format!("{algorithm:?}"), format!("{new:?}"));
         }
     }
 
@@ -98,17 +98,17 @@ proptest! {
     fn window_stays_a_number_and_only_congestion_shrinks_it(
         events in proptest::collection::vec((event(), 0i64..2000), 1..100),
     ) {
-        for mut law in laws() {
+        for mut algorithm in laws() {
             let mut window = Window { cwnd: 10.0, ssthresh: f64::INFINITY };
             let mut now = SendTime::ZERO;
             for (event, wait) in &events {
                 now += TimeDelta::from_millis(*wait);
                 let before = window.cwnd;
-                tell(law.as_mut(), &mut window, now, event);
-                prop_assert!(window.cwnd.is_finite() && window.cwnd >= 2.0, "{law:?}: {window:?}");
-                prop_assert!(window.ssthresh >= 2.0, "{law:?}: {window:?}");
+                apply_event(algorithm.as_mut(), &mut window, now, event);
+                prop_assert!(window.cwnd.is_finite() && window.cwnd >= 2.0, "{algorithm:?}: {window:?}");
+                prop_assert!(window.ssthresh >= 2.0, "{algorithm:?}: {window:?}");
                 if !matches!(event, Event::Congestion { .. }) {
-                    prop_assert!(window.cwnd >= before, "{law:?} after {event:?}");
+                    prop_assert!(window.cwnd >= before, "{algorithm:?} after {event:?}");
                 }
             }
         }

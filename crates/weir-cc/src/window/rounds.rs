@@ -1,34 +1,40 @@
-//! Round trips, by the arriving acknowledgements.
+//! Round trips of a window-based sender, counted by arriving acknowledgements instead of a clock.
+//!
+//! Two of Linux's algorithms use them, and differ in the segment that ends a round. DCTCP's ends with the last segment
+//! that was outstanding at its beginning. HyStart's ends with the first segment that was sent after its beginning.
 
 use crate::window::Delivery;
 
-/// Detector of the end of a round trip: as many segments have arrived as were outstanding at its beginning.
+/// Detector of the end of a round trip, from the number of segments outstanding at its beginning.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Rounds {
-    /// Segments that still have to arrive; below zero once more than these have.
-    left: f64,
+    /// Segments outstanding at the beginning of the round that have not arrived. It is negative once later segments
+    /// have arrived, too.
+    remaining: f64,
 }
 
 impl Rounds {
     /// Counts arrived segments.
     pub(super) fn count(&mut self, delivered: f64) {
-        self.left -= delivered;
+        self.remaining -= delivered;
     }
 
-    /// Whether a segment has arrived that was sent after the round began (Linux: `snd_una` beyond `end_seq`).
+    /// HyStart's condition: whether a segment sent after the beginning of the round has arrived (Linux: `snd_una`
+    /// beyond `end_seq`).
     pub(super) fn is_passed(self) -> bool {
-        self.left < 0.0
+        self.remaining < 0.0
     }
 
     /// Begins a round with `outstanding` segments outstanding.
     pub(super) fn begin(&mut self, outstanding: f64) {
-        self.left = outstanding;
+        self.remaining = outstanding;
     }
 
-    /// Counts arrived segments. Returns whether they end a round, so that the next begins with them.
+    /// Counts arrived segments, by DCTCP's condition: whether all segments outstanding at the beginning of the round have
+    /// arrived. If so, the next round begins.
     pub(super) fn begins(&mut self, delivery: &Delivery) -> bool {
         self.count(delivery.delivered);
-        let begins = self.left <= 0.0;
+        let begins = self.remaining <= 0.0;
         if begins {
             self.begin(delivery.outstanding.max(1.0));
         }

@@ -134,7 +134,7 @@ impl RenoGrowth {
     }
 
     /// A new state with the same rules.
-    pub(super) fn anew(&self) -> Self {
+    pub(super) fn restarted(&self) -> Self {
         Self::new(self.slow_start.rules)
     }
 

@@ -130,7 +130,7 @@ impl Westwood {
 
 impl WindowAlgorithm for Westwood {
     fn reset(&mut self) {
-        *self = Self { estimator: self.estimator, growth: self.growth.anew(), ..Self::default() };
+        *self = Self { estimator: self.estimator, growth: self.growth.restarted(), ..Self::default() };
     }
 
     fn on_delivery(&mut self, _window: &mut Window, delivery: &Delivery) {
@@ -166,20 +166,20 @@ mod tests {
     use super::*;
     use crate::window::test_support::{ack, delivery};
 
-    fn congested(law: &mut Westwood, cwnd: f64) -> Window {
+    fn congested(algorithm: &mut Westwood, cwnd: f64) -> Window {
         let mut window = Window { cwnd, ssthresh: f64::INFINITY };
-        law.on_congestion(&mut window, SendTime::ZERO, Congestion::Loss, cwnd);
+        algorithm.on_congestion(&mut window, SendTime::ZERO, Congestion::Loss, cwnd);
         window
     }
 
     /// `count` acknowledgements of 2 segments, 10 ms apart from 10 ms on, at a round-trip time of 100 ms.
     fn fed(estimator: Estimator, count: i64) -> Westwood {
-        let mut law = Westwood::with_rules(estimator, Rules::default());
+        let mut algorithm = Westwood::with_rules(estimator, Rules::default());
         let mut window = Window { cwnd: 20.0, ssthresh: f64::INFINITY };
         for number in 1..=count {
-            law.on_delivery(&mut window, &delivery(10 * number, 2.0, 20.0));
+            algorithm.on_delivery(&mut window, &delivery(10 * number, 2.0, 20.0));
         }
-        law
+        algorithm
     }
 
     #[test]
@@ -210,54 +210,54 @@ mod tests {
 
     #[test]
     fn least_round_trip_is_measured_anew_after_a_timeout() {
-        let rtt_of = |law: &mut Westwood, ms| {
+        let rtt_of = |algorithm: &mut Westwood, ms| {
             let mut window = Window { cwnd: 20.0, ssthresh: f64::INFINITY };
             let rtt = Some(TimeDelta::from_millis(ms));
-            law.on_delivery(&mut window, &Delivery { rtt, ..delivery(2000, 2.0, 20.0) });
-            law.min_rtt
+            algorithm.on_delivery(&mut window, &Delivery { rtt, ..delivery(2000, 2.0, 20.0) });
+            algorithm.min_rtt
         };
         let mut window = Window { cwnd: 20.0, ssthresh: f64::INFINITY };
-        let mut law = fed(Estimator::Linux, 11);
-        assert_eq!(rtt_of(&mut law, 300), TimeDelta::from_millis(100));
-        law.on_congestion(&mut window, SendTime::ZERO, Congestion::Loss, 20.0);
-        assert_eq!(rtt_of(&mut law, 300), TimeDelta::from_millis(100));
-        law.on_congestion(&mut window, SendTime::ZERO, Congestion::Timeout, 20.0);
+        let mut algorithm = fed(Estimator::Linux, 11);
+        assert_eq!(rtt_of(&mut algorithm, 300), TimeDelta::from_millis(100));
+        algorithm.on_congestion(&mut window, SendTime::ZERO, Congestion::Loss, 20.0);
+        assert_eq!(rtt_of(&mut algorithm, 300), TimeDelta::from_millis(100));
+        algorithm.on_congestion(&mut window, SendTime::ZERO, Congestion::Timeout, 20.0);
         // The threshold of the timeout itself still uses the old one: 220/s over 100 ms.
         assert!((window.ssthresh - 22.0).abs() < 1.0, "{window:?}");
-        assert_eq!(rtt_of(&mut law, 300), TimeDelta::from_millis(300));
-        assert_eq!(rtt_of(&mut law, 250), TimeDelta::from_millis(250));
+        assert_eq!(rtt_of(&mut algorithm, 300), TimeDelta::from_millis(300));
+        assert_eq!(rtt_of(&mut algorithm, 250), TimeDelta::from_millis(250));
     }
 
     #[test]
     fn estimate_over_the_time_since_the_last_acknowledgement_is_what_the_path_carries() {
         // 2 segments every 10 ms are 200/s, 20 per round trip.
-        let mut law = fed(Estimator::Ns3AckSpacing, 200);
-        assert!((law.bandwidth.unwrap() - 200.0).abs() < 0.01);
-        assert!((congested(&mut law, 60.0).cwnd - 20.0).abs() < 0.01);
+        let mut algorithm = fed(Estimator::Ns3AckSpacing, 200);
+        assert!((algorithm.bandwidth.unwrap() - 200.0).abs() < 0.01);
+        assert!((congested(&mut algorithm, 60.0).cwnd - 20.0).abs() < 0.01);
         // Two at the same time are one: 4 segments in 10 ms, a twentieth of which the filter takes.
         let mut window = Window { cwnd: 20.0, ssthresh: f64::INFINITY };
         for _ in 0..2 {
-            law.on_delivery(&mut window, &delivery(2010, 2.0, 20.0));
+            algorithm.on_delivery(&mut window, &delivery(2010, 2.0, 20.0));
         }
-        assert!((law.bandwidth.unwrap() - 200.0).abs() < 0.01);
-        law.on_delivery(&mut window, &delivery(2020, 2.0, 20.0));
-        assert!((law.bandwidth.unwrap() - 210.0).abs() < 0.01, "{law:?}");
+        assert!((algorithm.bandwidth.unwrap() - 200.0).abs() < 0.01);
+        algorithm.on_delivery(&mut window, &delivery(2020, 2.0, 20.0));
+        assert!((algorithm.bandwidth.unwrap() - 210.0).abs() < 0.01, "{algorithm:?}");
     }
 
     #[test]
     fn estimate_per_acknowledgement_collapses_the_window() {
         // Each acknowledgement of 2 segments over 100 ms is taken for 20/s, which is 2 segments per round trip.
-        let mut law = fed(Estimator::Ns3PerAck, 200);
-        assert!((law.bandwidth.unwrap() - 20.0).abs() < 0.01);
-        assert_eq!(congested(&mut law, 60.0), Window { cwnd: 2.0, ssthresh: 2.0 });
+        let mut algorithm = fed(Estimator::Ns3PerAck, 200);
+        assert!((algorithm.bandwidth.unwrap() - 20.0).abs() < 0.01);
+        assert_eq!(congested(&mut algorithm, 60.0), Window { cwnd: 2.0, ssthresh: 2.0 });
     }
 
     #[test]
     fn window_grows_as_renos() {
-        let mut law = Westwood::new();
+        let mut algorithm = Westwood::new();
         let mut window = Window { cwnd: 10.0, ssthresh: 10.0 };
         for _ in 0..5 {
-            law.on_ack(&mut window, &ack(0, 2.0));
+            algorithm.on_ack(&mut window, &ack(0, 2.0));
         }
         assert_eq!(window.cwnd, 11.0);
     }

@@ -36,6 +36,9 @@ pub(crate) struct TestbedArgs {
     /// Simulate each run's own seed twenty times with hosts that are late as the real ones were, and judge each quantity.
     #[arg(long)]
     pub(crate) compare: bool,
+    /// Also write call-CONTROLLER-FLOW.call.json for each run: packets, feedback and targets of each media flow.
+    #[arg(long)]
+    pub(crate) record: bool,
     /// Directory for report, results, series and the scenario as it was run [default: weir-out/NAME-live].
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,

@@ -20,7 +20,7 @@ pub(crate) enum TraceCommand {
     Scale(TraceScaleArgs),
     /// Draw its rate over time, as SVG.
     Plot(TraceConvertArgs),
-    /// Make one of a file of yours: CSV, `iperf3 --json`, a capture of a transfer, Mahimahi.
+    /// Make one of a file of yours: CSV, `iperf3 --json`, a capture of a transfer, Mahimahi; for a call: `weir import`.
     Import(TraceImportArgs),
 }
 

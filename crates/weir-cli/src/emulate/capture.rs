@@ -1,19 +1,19 @@
 //! Packets of an emulation as a pcapng file.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, BufWriter};
-use std::os::unix::fs::fchown;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 
-use weir_live::emulate::{Caller, CapturePoint, CapturedPacket};
+use weir_live::caller::Caller;
+use weir_live::emulate::{CapturePoint, CapturedPacket};
 use weir_report::capture::PcapNg;
 
 use crate::failure::Failure;
 
 /// Packets that may wait for the file.
-const ROOM: usize = 1 << 15;
+const QUEUE_CAPACITY: usize = 1 << 15;
 /// Names of the interfaces: either side of the bottleneck of each direction.
 const INTERFACES: [&str; 4] = [
     "forward-before-bottleneck",
@@ -22,10 +22,11 @@ const INTERFACES: [&str; 4] = [
     "back-behind-bottleneck",
 ];
 
-/// A thread that writes the file.
+/// A thread that writes the file. A new file disappears again unless it is finished.
 pub(super) struct PathCapture {
     path: PathBuf,
-    thread: JoinHandle<io::Result<()>>,
+    thread: Option<JoinHandle<io::Result<()>>>,
+    is_new: bool,
 }
 
 impl PathCapture {
@@ -35,24 +36,44 @@ impl PathCapture {
         caller: Option<&Caller>,
     ) -> Result<(Self, SyncSender<CapturedPacket>), Failure> {
         let unwritable = |source| Failure::UnwritableFile { path: path.to_owned(), source };
-        let file = File::create(path).map_err(unwritable)?;
-        if let Some(caller) = caller {
-            fchown(&file, Some(caller.uid), Some(caller.gid)).map_err(unwritable)?;
-        }
+        let (file, is_new) = match File::create_new(path) {
+            Ok(file) => {
+                caller.map(|caller| caller.own(&file)).transpose().map_err(unwritable)?;
+                (file, true)
+            }
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                let file = caller.map_or_else(|| File::create(path), |caller| caller.overwrite(path));
+                (file.map_err(unwritable)?, false)
+            }
+            Err(error) => return Err(unwritable(error)),
+        };
+        let mut capture = Self { path: path.to_owned(), thread: None, is_new };
         let mut file = PcapNg::new(BufWriter::new(file)).map_err(unwritable)?;
         for name in INTERFACES {
             file.interface(name).map_err(unwritable)?;
         }
-        let (to, packets) = sync_channel(ROOM);
+        let (to, packets) = sync_channel(QUEUE_CAPACITY);
         let thread = thread::Builder::new().name("weir-capture".to_owned());
-        let thread = thread.spawn(move || write(file, &packets)).map_err(unwritable)?;
-        Ok((Self { path: path.to_owned(), thread }, to))
+        capture.thread = Some(thread.spawn(move || write(file, &packets)).map_err(unwritable)?);
+        Ok((capture, to))
     }
 
     /// Ends the file, after the last sender is gone.
-    pub(super) fn finish(self) -> Result<(), Failure> {
-        let written = self.thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        written.map_err(|source| Failure::Write { path: self.path, source })
+    pub(super) fn finish(mut self) -> Result<(), Failure> {
+        let Some(thread) = self.thread.take() else { return Ok(()) };
+        let written = thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        written.map_err(|source| Failure::Write { path: self.path.clone(), source })?;
+        self.is_new = false;
+        Ok(())
+    }
+}
+
+impl Drop for PathCapture {
+    fn drop(&mut self) {
+        if self.is_new {
+            // The error that ended the emulation is the one to report.
+            let _stays: io::Result<()> = fs::remove_file(&self.path);
+        }
     }
 }
 

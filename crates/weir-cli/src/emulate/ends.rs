@@ -7,10 +7,9 @@ use std::process::{Command, ExitCode, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
-use weir_live::emulate::{
-    Caller, CapturedPacket, EmulateError, EmulateOptions, Emulation, Happened, Interrupts, Path, Program,
-    Terminal,
-};
+use weir_live::caller::Caller;
+use weir_live::emulate::{CapturedPacket, EmulateError, EmulateOptions, Emulation, Path, Program};
+use weir_live::interrupts::{Happened, Interrupts, Terminal};
 use weir_live::namespace::Namespace;
 use weir_units::TimeDelta;
 
@@ -77,6 +76,9 @@ pub(super) fn programs(
     command.args(arguments);
     let mut near = start(0, command, program)?;
 
+    // All that needs root is done.
+    caller.as_ref().map(Caller::become_for_good).transpose().map_err(machine)?;
+
     let mut live = LiveLine::new(args);
     let code = attend(&interrupts, &emulation, Some(&mut near), &mut live, own.as_ref())?;
     if let Some(far) = &mut far
@@ -129,8 +131,12 @@ pub(super) fn sockets(args: &EmulateArgs, path: Path, udp: &str) -> Result<ExitC
         .split_once('=')
         .ok_or_else(|| wrong("must be LISTEN=PEER, such as :5000=192.0.2.7:5000".to_owned()))?;
     let (listen, peer) = (address(listen).map_err(wrong)?, address(peer).map_err(wrong)?);
+    if peer.ip().is_unspecified() || peer.port() == 0 {
+        return Err(wrong("PEER is where packets go: it needs an address and a port".to_owned()));
+    }
     let interrupts = Interrupts::block().map_err(machine)?;
     let (emulation, at) = Emulation::between_sockets(path, listen, peer, &options(args, None))?;
+    Caller::of_sudo().map_or(Ok(()), |caller| caller.become_for_good()).map_err(machine)?;
     if !args.quiet && !args.json {
         writeln!(terminal::stderr(), "{at} forwards to {peer}; Ctrl-C ends it")?;
     }
@@ -156,7 +162,7 @@ fn attend(
 ) -> Result<u8, Failure> {
     let mut signals = 0;
     while emulation.is_running() {
-        match interrupts.wait(program.as_deref(), SECOND).map_err(machine)? {
+        match interrupts.wait(program.as_deref().map(Program::ended), SECOND).map_err(machine)? {
             Happened::Nothing => live.show(emulation, own),
             Happened::Ended => {}
             Happened::Signal { signal, sent } => match &program {

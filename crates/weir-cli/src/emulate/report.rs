@@ -4,7 +4,8 @@ use std::io::{self, IsTerminal, Write};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
-use weir_live::emulate::{DirectionNow, DirectionReport, EmulateReport, Emulation, Terminal};
+use weir_live::emulate::{DirectionNow, DirectionReport, EmulateReport, Emulation};
+use weir_live::interrupts::Terminal;
 use weir_units::TimeDelta;
 
 use crate::args::EmulateArgs;

@@ -187,7 +187,7 @@ fn controllers_of(scenario: &Scenario) -> String {
 }
 
 fn of_suite(suite: &Suite) -> ItemFacts {
-    let asked = |check: &Check| {
+    let check_text = |check: &Check| {
         let (sense, limit) = match check.limit {
             Limit::AtLeast(limit) => ("at least", limit),
             Limit::AtMost(limit) => ("at most", limit),
@@ -195,7 +195,7 @@ fn of_suite(suite: &Suite) -> ItemFacts {
         format!("{} {sense} {limit} {}", check.name, check.unit).trim_end().to_owned()
     };
     let row = |case: &suite::Case| {
-        let asks: Vec<String> = case.checks.iter().map(asked).collect();
+        let asks: Vec<String> = case.checks.iter().map(check_text).collect();
         vec![case.name.clone(), case.title.clone(), case.scenario.clone(), asks.join(", ")]
     };
     let rows: Vec<Vec<String>> = suite.cases.iter().map(row).collect();

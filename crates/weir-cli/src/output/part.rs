@@ -1,10 +1,12 @@
 //! Files on their way into place, and sets of files that take their places together.
 
 use std::fs::{self, File, TryLockError};
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::mem;
 use std::path::{Path, PathBuf};
 use std::process;
+
+use super::owner::FileOwner;
 
 /// A file that is not in its place yet; it is removed unless it gets there. The process that writes it holds a
 /// lock: an unlocked part was left behind.
@@ -49,6 +51,21 @@ impl PartialFile {
         }
         fs::rename(path, &part.path)?;
         Ok(part)
+    }
+
+    /// The same, which belongs to `owner`.
+    pub(super) fn of_owner(self, owner: &FileOwner) -> io::Result<Self> {
+        owner.take(&self.file)?;
+        Ok(self)
+    }
+
+    /// The file with all that `write` writes.
+    pub(super) fn written(
+        mut self,
+        write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> io::Result<Self> {
+        write(&mut self.file)?;
+        Ok(self)
     }
 
     pub(super) fn filled(mut self, mut content: impl Read) -> io::Result<Self> {

@@ -88,7 +88,7 @@ fn required_in_words(case: &CaseResult, own: &ControllerResult) -> String {
         let unmeasured = own.void(Verdict::NotJudged).join(", ");
         let why = if !unmeasured.is_empty() {
             format!("as its runs leave nothing to measure of {unmeasured}; let them last longer")
-        } else if own.void(Verdict::BeyondPhysics).is_empty() {
+        } else if own.void(Verdict::Unattainable).is_empty() {
             "as not even the omniscient sender gets enough there in time; ask for something else".to_owned()
         } else {
             "as even the omniscient sender keeps to none of its limits; loosen them".to_owned()

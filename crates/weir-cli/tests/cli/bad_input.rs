@@ -392,17 +392,21 @@ fn a_duration_that_ends_before_the_measurement_begins_is_shown_in_the_file() {
 #[cfg(unix)]
 #[test]
 fn a_crate_goes_only_where_a_folder_can_be() {
-    let said = ["error: /dev/null/law: cannot be written: ", "give a directory that can be, with --out"];
-    refused("new law my-law --out /dev/null/law", &said);
+    let said =
+        ["error: /dev/null/controller: cannot be written: ", "give a directory that can be, with --out"];
+    refused("new controller my-controller --out /dev/null/controller", &said);
 }
 
 #[test]
 fn a_crate_that_could_not_be_built_is_not_written() {
-    refused("new law cubic", &["error: new law cubic: this is a TCP algorithm; give yours another name"]);
+    refused(
+        "new law cubic",
+        &["error: new controller cubic: this is a TCP algorithm; give yours another name"],
+    );
     for address in ["https://", "git@", "https://a\"b"] {
         let said =
             format!("error: --weir {address}: this is no address of a repository; write https://HOST/PATH");
-        refused(&format!("new law my-law --weir {address}"), &[&said]);
+        refused(&format!("new controller my-controller --weir {address}"), &[&said]);
     }
 }
 

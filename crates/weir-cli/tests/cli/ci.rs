@@ -35,7 +35,7 @@ fn scripts(yaml: &str) -> Vec<String> {
 
 #[test]
 fn what_workflows_run_is_bash_without_texts_of_others_in_it() {
-    for (file, steps) in [("action.yml", 1), (".github/workflows/release.yml", 5)] {
+    for (file, steps) in [("action.yml", 1), (".github/workflows/release.yml", 4)] {
         let scripts = scripts(&fs::read_to_string(root().join(file)).unwrap());
         assert_eq!(scripts.len(), steps, "{file}");
         for script in scripts {
@@ -44,7 +44,7 @@ fn what_workflows_run_is_bash_without_texts_of_others_in_it() {
             assert!(checked.status.success(), "{file}: {script}: {checked:?}");
             let called = script.split_whitespace().filter_map(|word| word.split_once("tools/ci/"));
             for (_, name) in called {
-                let name = name.trim_matches('"');
+                let name = name.trim_matches(['"', ')']);
                 assert!(root().join("tools/ci").join(name).is_file(), "{file} calls {name}");
             }
         }
@@ -170,6 +170,22 @@ fn what_is_no_name_is_no_option_of_git_or_weir() {
             "{outcome:?}"
         );
         assert!(!place.path().join("written").exists());
+    }
+}
+
+#[test]
+fn a_tag_that_is_not_the_version_is_refused() {
+    let version =
+        |tag: &str| Outcome::of(Command::new("bash").arg(root().join("tools/ci/version.sh")).arg(tag));
+    let own = env!("CARGO_PKG_VERSION");
+    for tag in ["", &format!("v{own}")] {
+        let printed = version(tag);
+        assert_eq!((printed.code, printed.stdout.trim()), (Some(0), own), "{printed:?}");
+    }
+    for tag in [own, "v99.0.0"] {
+        let refused = version(tag);
+        assert_eq!(refused.code, Some(1), "{refused:?}");
+        assert!(refused.stderr.contains(&format!("the tag should be v{own}")), "{refused:?}");
     }
 }
 

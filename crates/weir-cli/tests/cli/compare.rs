@@ -70,5 +70,5 @@ fn cost_is_measured_where_it_is_asked_for() {
     assert!(rows[0]["cost per packet"]["mean"].as_f64().is_some_and(|nanos| nanos > 1.0), "{rows}");
     let outcome = Place::new().weir(&format!("{SHORT} --controller omniscient --cost --format markdown"));
     let row = outcome.stdout.lines().find(|line| line.starts_with("| `omniscient` ")).unwrap();
-    assert!(row.ends_with("| – |"), "a yardstick costs nothing that is known: {row}");
+    assert!(row.ends_with("| – |"), "a reference sender costs nothing that is known: {row}");
 }

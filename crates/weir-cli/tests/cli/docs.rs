@@ -36,7 +36,7 @@ const RESULTS: [&str; 14] = [
 ];
 
 /// Documents with measurements, which depend on a machine and a day.
-const MEASUREMENTS: [&str; 2] = ["docs/performance.md", "docs/mutants.md"];
+const MEASUREMENTS: [&str; 2] = ["docs/performance.md", "docs/engineering/mutants.md"];
 
 /// The tables of docs/goog_cc.md that are composed of the output of tests, by their heads; before them those of
 /// docs/suites.md and docs/suites-drawn.md that define the omniscient sender and the cases.
@@ -212,7 +212,7 @@ fn what_readers_are_told_to_run_is_bash() {
 #[test]
 fn commands_and_places_are_read_from_a_document() {
     let document = "a\n<!-- printed by: weir x\n  --y\nsample: weir z -->\n| a |\n| --- |\n| 1 |\n<!-- end of print -->\n\
-                    <!-- printed by the block below -->\n```\ntext\n```\n<!-- end of print -->\nby\n```sh\nweir w\n```\n";
+                    <!-- printed by: weir w -->\n```\ntext\n```\n<!-- end of print -->\nby\n```sh\nweir w\n```\n";
     let found = printed(document);
     let texts: Vec<&str> = found.iter().map(|printed| &document[printed.place.clone()]).collect();
     assert_eq!(texts, ["| a |\n| --- |\n| 1 |\n", "text\n"]);

@@ -287,3 +287,55 @@ fn wrong_arguments_are_one_sentence() {
         refused(&["emulate", "--rate", "1Mbps", "--far", "no-such-program", "--", "true"], "cannot start it");
     }
 }
+
+#[test]
+fn once_the_program_runs_weir_is_a_process_of_the_caller() {
+    if !has_tun() {
+        return;
+    }
+    let place = Place::new();
+    let mut command =
+        place.command(&["emulate", "--rate", "1Mbps", "--quiet", "--pcap", "a.pcapng", "--", "sleep", "30"]);
+    let mut child = command.env("SUDO_UID", "65534").env("SUDO_GID", "65534").spawn().unwrap();
+    let status = format!("/proc/{}/status", child.id());
+    let has = |line: &str| fs::read_to_string(&status).is_ok_and(|text| text.lines().any(|one| one == line));
+    let dropped = (0..200).any(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        has("Uid:\t65534\t65534\t65534\t65534") || child.try_wait().unwrap().is_some()
+    });
+    let gone = child.try_wait().unwrap();
+    let capabilities = has("CapPrm:\t0000000000000000") && has("CapEff:\t0000000000000000");
+    let groups = has("Gid:\t65534\t65534\t65534\t65534");
+    // Ends the program by the way it has to.
+    let ended = Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap();
+    let code = child.wait().unwrap();
+    if gone.is_some() {
+        println!("SKIPPED, without the right to change the user");
+        return;
+    }
+    assert!(dropped && capabilities && groups && ended.success(), "{code:?}");
+    assert_eq!(code.code(), Some(143));
+    let owner = std::os::unix::fs::MetadataExt::uid(&fs::metadata(place.path().join("a.pcapng")).unwrap());
+    assert_eq!(owner, 65534);
+}
+
+#[test]
+fn what_cannot_start_leaves_no_capture() {
+    if !has_tun() {
+        return;
+    }
+    let place = Place::new();
+    let outcome = place.call(&["emulate", "--rate", "1Mbps", "--pcap", "a.pcapng", "--", "no-such-program"]);
+    assert_eq!(outcome.code, Some(2), "{outcome:?}");
+    assert!(!place.path().join("a.pcapng").exists());
+}
+
+#[test]
+fn a_forwarder_needs_a_peer_with_an_address() {
+    let place = Place::new();
+    for udp in ["127.0.0.1:0=:5000", "127.0.0.1:0=0.0.0.0:5000", "127.0.0.1:0=127.0.0.1:0"] {
+        let outcome = place.call(&["emulate", "--rate", "1Mbps", "--udp", udp]);
+        assert_eq!(outcome.code, Some(2), "{outcome:?}");
+        assert!(outcome.stderr.contains("it needs an address and a port"), "{outcome:?}");
+    }
+}

@@ -2,12 +2,15 @@
 
 mod analyse;
 mod bad_input;
+mod calls;
 mod ci;
 mod compare;
 mod demo;
 mod docs;
 mod emulate;
 mod figures;
+mod import;
+mod infer;
 mod listings;
 mod manual;
 mod open;

@@ -84,7 +84,7 @@ fn what_got_worse_is_said_in_words_as_json_and_by_the_exit_code() {
 }
 
 #[test]
-fn a_run_of_the_demo_passes_beside_the_same_run_without_its_yardsticks() {
+fn a_run_of_the_demo_passes_beside_the_same_run_without_its_reference_senders() {
     let place = Place::new();
     let of = "--controller gcc --runs 5 --duration 10s --quiet --out";
     place.weir(&format!("run {of} demo"));
@@ -199,7 +199,7 @@ fn a_report_is_not_written_over_what_it_is_made_of() {
 }
 
 #[test]
-fn a_variant_of_a_yardstick_is_nobodys_best() {
+fn a_variant_of_a_reference_sender_is_nobodys_best() {
     let place = Place::new();
     let variants =
         "variants.ceiling={controller=\"omniscient\"} --set controllers=[\"ceiling\",\"nada\",\"rap\"]";
@@ -209,7 +209,7 @@ fn a_variant_of_a_yardstick_is_nobodys_best() {
     let page = place.read("a/report.html");
     let table: serde_json::Value = serde_json::from_str(&place.read("a/table.json")).unwrap();
     assert_eq!(
-        (&table["rows"][0]["name"], &table["rows"][0]["law"]),
+        (&table["rows"][0]["name"], &table["rows"][0]["controller"]),
         (&"ceiling".into(), &"omniscient".into())
     );
     // Written by a version whose rows had no `law` key.

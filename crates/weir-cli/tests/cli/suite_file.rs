@@ -252,7 +252,7 @@ fn variants_of_a_cases_scenario_are_judged_by_name() {
     place.weir(&format!("{run} --controller gcc,wide --case narrow --save wide.json"));
     let result: Value = serde_json::from_str(&place.read("wide.json")).unwrap();
     let own = &result["cases"][0]["controllers"][1];
-    assert_eq!([&own["name"], &own["law"]], ["wide", "gcc"]);
+    assert_eq!([&own["name"], &own["controller"]], ["wide", "gcc"]);
     let in_braces =
         place.weir(&format!("{run} --controller gcc,gcc{{trendline.window=40}} --case narrow --json")).stdout;
     let in_braces: Value = serde_json::from_str(&in_braces).unwrap();

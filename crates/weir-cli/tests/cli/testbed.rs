@@ -22,7 +22,7 @@ fn a_short_run_prints_summary_and_record() {
     let schema: Value = serde_json::from_str(&place.weir("schema live").stdout).unwrap();
     let properties = schema["properties"].as_object().unwrap();
     let keys = printed.as_object().unwrap().keys();
-    assert!(keys.clone().count() == 3 && keys.clone().all(|key| properties.contains_key(key)), "{schema}");
+    assert!(keys.clone().count() == 4 && keys.clone().all(|key| properties.contains_key(key)), "{schema}");
 }
 
 #[test]
@@ -39,7 +39,12 @@ fn what_cannot_be_real_is_refused_with_one_sentence() {
         assert_eq!(refused.code, Some(2), "{arguments}: {refused:?}");
         assert!(refused.stderr.contains(sentence), "{arguments}: {refused:?}");
     }
-    place.write("noise.json", "{\"hosts_us\": [-1.0], \"emulator_us\": [3.0]}");
+    let distribution = |late: &str| format!("{{\"late_us\": [{late}], \"count\": [3]}}");
+    let noise = |late: &str| {
+        let (bad, good) = (distribution(late), distribution("3.0"));
+        format!("{{\"senders\": {bad}, \"receivers\": {good}, \"emulator\": {good}}}")
+    };
+    place.write("noise.json", &noise("-1.0"));
     let refused = place.try_weir("run quality/steady --host-noise noise.json");
     assert!(refused.code == Some(2) && refused.stderr.contains("within 0 to 10 s"), "{refused:?}");
 }
@@ -47,7 +52,10 @@ fn what_cannot_be_real_is_refused_with_one_sentence() {
 #[test]
 fn hosts_that_are_late_change_a_simulated_run_a_little() {
     let place = Place::new();
-    place.write("noise.json", "{\"hosts_us\": [30.0, 60.0, 200.0], \"emulator_us\": [30.0, 100.0]}");
+    let hosts = "{\"late_us\": [30.0, 60.0, 200.0], \"count\": [5, 3, 1]}";
+    let emulator = "{\"late_us\": [30.0, 100.0], \"count\": [1, 1]}";
+    let noise = format!("{{\"senders\": {hosts}, \"receivers\": {hosts}, \"emulator\": {emulator}}}");
+    place.write("noise.json", &noise);
     let rate = |arguments: &str| {
         let printed: Value = serde_json::from_str(&place.weir(arguments).stdout).unwrap();
         printed["controllers"][0]["media"]["rate_bps"]["mean"].as_f64().unwrap()
@@ -55,4 +63,81 @@ fn hosts_that_are_late_change_a_simulated_run_a_little() {
     let plain = rate("run quality/steady --controller nada --runs 1 --json");
     let noisy = rate("run quality/steady --controller nada --runs 1 --json --host-noise noise.json");
     assert!(noisy != plain && (noisy / plain - 1.0).abs() < 0.1, "{noisy} of {plain}");
+}
+
+/// Starts `weir testbed` of a run that lasts long, with its output in `place`, and sends it SIGINT `times` times once it runs.
+fn interrupted(place: &Place, times: u32) -> (Option<i32>, String) {
+    use std::io::Read as _;
+    let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_weir"))
+        .args(["testbed", "quality/steady", "--controller", "gcc", "--duration", "50s", "--runs", "3"])
+        .args(["--together", "2", "--priority", "normal", "--out", "kept"])
+        .current_dir(place.path())
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let tasks = format!("/proc/{}/task", child.id());
+    let threads = || std::fs::read_dir(&tasks).map_or(0, Iterator::count);
+    let begun = (0..300).any(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        threads() > 5
+    });
+    assert!(begun, "the runs begin within 15 s");
+    for _ in 0..times {
+        let sent = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+        assert!(sent.unwrap().success());
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    let mut text = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut text).unwrap();
+    (child.wait().unwrap().code(), text)
+}
+
+#[test]
+fn an_interrupt_ends_the_runs_with_a_sentence_and_leaves_no_file() {
+    for times in [1, 2] {
+        let place = Place::new();
+        let before = std::time::Instant::now();
+        let (code, text) = interrupted(&place, times);
+        assert_eq!(code, Some(2), "{text}");
+        assert!(text.contains("interrupted: the runs were ended"), "{text}");
+        assert!(before.elapsed().as_secs() < 40, "{:?}", before.elapsed());
+        assert!(!place.path().join("kept").exists());
+    }
+}
+
+#[test]
+fn a_run_is_recorded_where_it_has_a_place() {
+    let place = Place::new();
+    let refused = place.try_weir("testbed quality/steady --controller gcc --runs 1 --json --record");
+    assert!(refused.code == Some(2) && refused.stderr.contains("--record: with --json"), "{refused:?}");
+    let run = place.try_weir(
+        "testbed quality/steady --controller gcc --duration 2s --runs 1 --quiet --record --out kept",
+    );
+    assert!(matches!(run.code, Some(0 | 3)), "{run:?}");
+    let text = std::fs::read(place.path().join("kept/call-gcc-video.call.json")).unwrap();
+    let call: weir_world::RecordedCall = serde_json::from_slice(&text).unwrap();
+    call.check().unwrap();
+    assert!(call.packets.len() > 20 && call.feedback.len() > 5, "{} packets", call.packets.len());
+}
+
+#[test]
+fn files_belong_to_the_user_who_called() {
+    use std::os::unix::fs::MetadataExt as _;
+    let place = Place::new();
+    let owner = |path: &str| std::fs::metadata(place.path().join(path)).unwrap().uid();
+    if owner("") != 0 {
+        println!("SKIPPED: root alone can give files to others");
+        return;
+    }
+    let arguments = ["testbed", "quality/steady", "--controller", "gcc", "--duration", "2s", "--runs", "1"];
+    let mut command = place.command(&[&arguments[..], &["--quiet", "--out", "deep/kept"]].concat());
+    let run = crate::support::Outcome::of(command.env("SUDO_UID", "65534").env("SUDO_GID", "65534"));
+    assert!(matches!(run.code, Some(0 | 3)), "{run:?}");
+    for path in
+        ["deep", "deep/kept", "deep/kept/live.json", "deep/kept/report.html", "deep/kept/series-gcc.csv"]
+    {
+        assert_eq!(owner(path), 65534, "{path}");
+    }
+    assert_eq!(owner(""), 0);
 }

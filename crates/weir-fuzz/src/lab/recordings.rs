@@ -84,8 +84,8 @@ fn why(run: &RecordedRun) {
                 assert!(line.ends_with('.') && !line.contains("NaN"), "{line}");
             }
         }
-        let falls = subject.falls(4).expect("nothing is on the disk");
-        for fall in &falls {
+        let decreases = subject.decreases(4).expect("nothing is on the disk");
+        for fall in &decreases {
             assert!(fall.whole.to < fall.whole.from && !fall.line(&subject).is_empty(), "{fall:?}");
         }
     }

@@ -85,7 +85,7 @@ fn call(kind: u64, input: &mut Input<'_>) -> Call {
     match kind {
         6..8 => Call::Ceiling(input.rate()),
         8..10 => Call::Reception(reception(input), rtt(input)),
-        10..14 => Call::Law(report(input), rtt(input)),
+        10..14 => Call::Native(report(input), rtt(input)),
         14..17 => Call::Timeout,
         17 => Call::Event(match input.below(5) {
             0 => PathEvent::Limits(limits(input)),
@@ -94,7 +94,7 @@ fn call(kind: u64, input: &mut Input<'_>) -> Call {
             3 => PathEvent::DelayRefuted,
             _ => PathEvent::RouteChanged,
         }),
-        _ => Call::Adopt(input.rate()),
+        _ => Call::Allocation(input.rate()),
     }
 }
 

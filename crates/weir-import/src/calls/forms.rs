@@ -7,7 +7,7 @@ use std::path::Path;
 use flate2::read::MultiGzDecoder;
 use weir_world::RecordedCall;
 
-use super::{CallImportError, CallOptions, event_log};
+use super::{CallImportError, CallOptions, counters, event_log, packets, table};
 
 /// Bytes of the begin of a file that suffice for [`sniff`].
 pub const SNIFFED_BYTES: usize = 4096;
@@ -22,6 +22,12 @@ pub enum CallForm {
     EventLog,
     /// A [`RecordedCall`] as JSON.
     Recorded,
+    /// Statistics of webrtc-internals or `getStats`.
+    Counters,
+    /// Packets of a dump or a capture.
+    Packets,
+    /// A table of packets or statistics.
+    Table,
 }
 
 /// The form of a file with this begin, compressed by gzip or not; `None` for an unknown form.
@@ -37,11 +43,18 @@ pub fn sniff(begin: &[u8]) -> Option<CallForm> {
 
 fn sniff_plain(begin: &[u8]) -> Option<CallForm> {
     let text = begin.trim_ascii_start();
-    if text.starts_with(b"{") {
-        let has = |member: &[u8]| text.windows(member.len()).any(|part| part == member);
-        return (has(br#""version""#) && has(br#""source""#)).then_some(CallForm::Recorded);
+    let has = |member: &[u8]| text.windows(member.len()).any(|part| part == member);
+    if counters::sniff(begin) {
+        Some(CallForm::Counters)
+    } else if text.starts_with(b"{") {
+        (has(br#""version""#) && has(br#""source""#)).then_some(CallForm::Recorded)
+    } else if packets::sniff(begin) {
+        Some(CallForm::Packets)
+    } else if table::sniff(begin) {
+        Some(CallForm::Table)
+    } else {
+        event_log::is_begin(begin).then_some(CallForm::EventLog)
     }
-    event_log::is_begin(begin).then_some(CallForm::EventLog)
 }
 
 /// Reads a recorded call of the form `form`, compressed by gzip or not.
@@ -71,8 +84,31 @@ pub fn read_file(path: &Path, options: &CallOptions) -> Result<RecordedCall, Cal
     read_after(begin, file, form, options)
 }
 
-const UNKNOWN_FORM: &str =
-    "this is no recorded call; it is an RTC event log of Chromium, or a call that `weir import` wrote";
+const UNKNOWN_FORM: &str = "this is no recorded call; it is an RTC event log of Chromium, a dump of \
+                            webrtc-internals, getStats or packets, a capture, a table with columns such as sent_ms, \
+                            or a call that `weir import` wrote";
+
+/// Reads the call in two captures, one at the sender's end and one at the receiver's, each compressed by gzip or not.
+///
+/// # Errors
+/// A file is no capture, or as for [`packets::read_two`].
+pub fn read_two_files(
+    sender: &Path,
+    receiver: &Path,
+    options: &CallOptions,
+) -> Result<RecordedCall, CallImportError> {
+    let open = |path: &Path| {
+        let mut file = File::open(path)?;
+        let begin = begin_of(&mut file)?;
+        if sniff(&begin) != Some(CallForm::Packets) {
+            let problem =
+                "this is no capture; of two files, both are captures or dumps of packets, the sender's first";
+            return Err(CallImportError::UnknownForm(format!("{}: {problem}", path.display())));
+        }
+        Ok(plain(begin, file))
+    };
+    packets::read_two(open(sender)?, open(receiver)?, options)
+}
 
 /// The first [`SNIFFED_BYTES`] of `source`, or all if there are fewer.
 fn begin_of(source: &mut impl Read) -> io::Result<Vec<u8>> {
@@ -87,13 +123,14 @@ fn read_after(
     form: CallForm,
     options: &CallOptions,
 ) -> Result<RecordedCall, CallImportError> {
+    read_plain(plain(begin, rest), form, options)
+}
+
+/// The bytes of a file with this begin, without compression.
+fn plain<'r>(begin: Vec<u8>, rest: impl Read + 'r) -> Box<dyn Read + 'r> {
     let compressed = begin.starts_with(&GZIP);
     let whole = BufReader::new(Cursor::new(begin).chain(rest));
-    if compressed {
-        read_plain(BufReader::new(MultiGzDecoder::new(whole)), form, options)
-    } else {
-        read_plain(whole, form, options)
-    }
+    if compressed { Box::new(BufReader::new(MultiGzDecoder::new(whole))) } else { Box::new(whole) }
 }
 
 fn read_plain(
@@ -102,9 +139,34 @@ fn read_plain(
     options: &CallOptions,
 ) -> Result<RecordedCall, CallImportError> {
     match form {
-        CallForm::EventLog => event_log::read(source, options),
-        CallForm::Recorded => read_recorded(source),
+        CallForm::EventLog => {
+            refuse(options.of_captures(), "an event log")?;
+            event_log::read(source, options)
+        }
+        CallForm::Recorded => {
+            refuse(options.of_captures().or(options.of_choice()), "a call that was imported before")?;
+            read_recorded(source)
+        }
+        CallForm::Counters => {
+            refuse(options.of_captures(), "statistics")?;
+            counters::read(source, options)
+        }
+        CallForm::Packets => {
+            refuse(options.feedback_interval.map(|_| "--feedback-interval"), "one capture")?;
+            packets::read(source, options)
+        }
+        CallForm::Table => {
+            refuse(options.of_captures().or(options.of_choice()), "a table")?;
+            table::read(source, options)
+        }
     }
+}
+
+/// Refuses an option that does not apply to the form.
+fn refuse(option: Option<&'static str>, form: &str) -> Result<(), CallImportError> {
+    option.map_or(Ok(()), |option| {
+        Err(CallImportError::Lacking(format!("{option} does not apply to {form}; leave it out")))
+    })
 }
 
 /// Reads a call that [`write`] wrote.
@@ -134,4 +196,125 @@ pub fn write(call: &RecordedCall, mut destination: impl Write) -> io::Result<()>
     serde_json::to_writer(&mut destination, call)?;
     destination.write_all(b"\n")?;
     destination.flush()
+}
+
+#[cfg(test)]
+mod tests {
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
+    use weir_units::TimeDelta;
+
+    use super::*;
+    use crate::calls::EndSelection;
+
+    fn log() -> Vec<u8> {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/calls/c2-beside-cubic.rtclog");
+        std::fs::read(path).unwrap()
+    }
+
+    fn compressed(bytes: &[u8]) -> Vec<u8> {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+        encoder.write_all(bytes).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    fn read_as(bytes: &[u8]) -> Result<RecordedCall, String> {
+        let form = sniff(&bytes[..bytes.len().min(SNIFFED_BYTES)]).ok_or("unknown")?;
+        read(bytes, form, &CallOptions::default()).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn calls_are_written_and_read_the_same_compressed_or_not() {
+        let call = read_as(&log()).unwrap();
+        assert_eq!(read_as(&compressed(&log())).as_ref(), Ok(&call));
+        let mut json = Vec::new();
+        write(&call, &mut json).unwrap();
+        assert_eq!(read_as(&json).as_ref(), Ok(&call));
+        assert_eq!(read_as(&compressed(&json)).as_ref(), Ok(&call));
+    }
+
+    #[test]
+    fn each_made_file_is_read_by_its_form_compressed_or_not() {
+        let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/calls"));
+        for (name, form) in [
+            ("internals.json", CallForm::Counters),
+            ("internals-goog.json", CallForm::Counters),
+            ("rtcstats.txt", CallForm::Counters),
+            ("getstats.json", CallForm::Counters),
+            ("c1-steps-stats.csv", CallForm::Table),
+            ("packets.csv", CallForm::Table),
+            ("rtp-dump.log", CallForm::Packets),
+            ("rtp-sent.rtpdump", CallForm::Packets),
+            ("clear.pcap", CallForm::Packets),
+            ("srtp-receiver.pcap", CallForm::Packets),
+        ] {
+            let bytes = std::fs::read(folder.join(name)).unwrap();
+            assert_eq!(sniff(&bytes[..bytes.len().min(SNIFFED_BYTES)]), Some(form), "{name}");
+            let call = read_as(&bytes).unwrap();
+            assert_eq!(read_as(&compressed(&bytes)).as_ref(), Ok(&call), "{name}");
+            let mut json = Vec::new();
+            write(&call, &mut json).unwrap();
+            assert_eq!(read_as(&json).as_ref(), Ok(&call), "{name}");
+        }
+        let [sender, receiver] = ["srtp-sender.pcap", "srtp-receiver.pcap"].map(|name| folder.join(name));
+        let call = read_two_files(&sender, &receiver, &CallOptions::default()).unwrap();
+        assert!(call.has_feedback());
+        let table = folder.join("packets.csv");
+        let refusal = read_two_files(&sender, &table, &CallOptions::default()).unwrap_err().to_string();
+        assert!(refusal.ends_with("both are captures or dumps of packets, the sender's first"), "{refusal}");
+    }
+
+    #[test]
+    fn other_files_have_no_form() {
+        let others = [
+            &b""[..],
+            b"{",
+            b"seconds,bits_per_second\n0,1\n",
+            b"{\"intervals\": []}",
+            b"\x1F\x8B",
+            b"12\n24\n",
+            b"\n\n",
+            b"PK\x03\x04",
+        ];
+        for other in others {
+            assert_eq!(sniff(other), None, "{other:?}");
+        }
+        // A log of before 2019: an event with its time in field 1, and its kind in field 2.
+        assert_eq!(sniff(&[0x0A, 4, 8, 1, 16, 3]), Some(CallForm::EventLog));
+    }
+
+    #[test]
+    fn broken_files_are_refused_with_the_place() {
+        let call = read_as(&log()).unwrap();
+        let mut json = Vec::new();
+        write(&call, &mut json).unwrap();
+        let cut = read_as(&json[..json.len() / 2]).unwrap_err();
+        assert!(cut.starts_with("line 1, column ") && cut.ends_with(": the file is cut off"), "{cut}");
+        let text = String::from_utf8(json).unwrap();
+        let newer = read_as(text.replacen("\"version\":1", "\"version\":2", 1).as_bytes()).unwrap_err();
+        assert_eq!(newer, "version is 2; this build reads version 1");
+        let unknown = read_as(text.replacen("\"remarks\"", "\"remarked\"", 1).as_bytes()).unwrap_err();
+        assert!(unknown.contains(": unknown field `remarked`, expected one of "), "{unknown}");
+        // The end of a compressed log is missing: the call ends there.
+        let packed = compressed(&log());
+        let cut = read_as(&packed[..packed.len() / 2]).unwrap();
+        assert!(cut.remarks.iter().any(|remark| remark.contains("cut off")), "{:?}", cut.remarks);
+    }
+
+    #[test]
+    fn options_that_do_not_apply_are_refused() {
+        let of =
+            |bytes: &[u8], form, options: &CallOptions| read(bytes, form, options).unwrap_err().to_string();
+        let interval =
+            CallOptions { feedback_interval: Some(TimeDelta::from_millis(50)), ..CallOptions::default() };
+        assert_eq!(
+            of(&log(), CallForm::EventLog, &interval),
+            "--feedback-interval does not apply to an event log; leave it out"
+        );
+        let sent = CallOptions { direction: EndSelection::Sent, ..CallOptions::default() };
+        assert_eq!(
+            of(b"{}", CallForm::Recorded, &sent),
+            "--direction does not apply to a call that was imported before; leave it out"
+        );
+    }
 }

@@ -35,3 +35,17 @@ pub struct CallOptions {
     /// Interval of the feedback that is made for two captures without readable RTCP.
     pub feedback_interval: Option<TimeDelta>,
 }
+
+impl CallOptions {
+    /// An option that is set, and that applies to captures only.
+    pub(crate) fn of_captures(&self) -> Option<&'static str> {
+        let has_extensions = self.extensions != ExtensionOverrides::default();
+        let interval = self.feedback_interval.map(|_| "--feedback-interval");
+        has_extensions.then_some("--extension-id").or(interval)
+    }
+
+    /// An option that is set, and that chooses one of several calls.
+    pub(crate) fn of_choice(&self) -> Option<&'static str> {
+        if self.direction == EndSelection::Larger { self.ssrc.map(|_| "--ssrc") } else { Some("--direction") }
+    }
+}

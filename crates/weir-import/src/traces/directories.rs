@@ -1,4 +1,4 @@
-//! Data directories: a list, the nearer before the farther.
+//! Data directories, in the order in which they are searched.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 /// The environment variable that names data directories, separated as those of `PATH` are.
 pub const DATA_VARIABLE: &str = "WEIR_DATA";
 
-/// Data directories in the order in which they are searched: an entry of an earlier one hides entries of later ones under the
-/// same name.
+/// Data directories in the order in which they are searched. An entry of an earlier directory hides entries of later
+/// ones with the same name.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Directories(Vec<PathBuf>);
 
 impl Directories {
-    /// The given directories and no others.
+    /// Exactly the given directories.
     pub(crate) fn of(directories: impl IntoIterator<Item = PathBuf>) -> Self {
         let mut once: Vec<PathBuf> = Vec::new();
         for directory in directories {
@@ -23,9 +23,9 @@ impl Directories {
         Self(once)
     }
 
-    /// Directories that are `given`, then those that the environment names. Next is `data/` in the present directory or the
-    /// nearest above it that has one. Then come the directories that ship with the command: `data/` beside it, or
-    /// `share/weir/data` beside its directory; then the `last` one.
+    /// The `given` directories, then those in the environment variable. Next is `data/` in the present directory or
+    /// in the nearest directory above. Then come the directories shipped with the command, `data/` beside it or
+    /// `share/weir/data` beside its directory. The `last` one follows.
     pub(super) fn find(given: &[PathBuf], last: Option<PathBuf>) -> Self {
         let named = std::env::var_os(DATA_VARIABLE).unwrap_or_default();
         let named = std::env::split_paths(&named).filter(|dir| !dir.as_os_str().is_empty());
@@ -50,17 +50,17 @@ impl Directories {
         self.iter().rev().flat_map(files).filter_map(named).collect()
     }
 
-    /// The searched places, as text.
-    pub(crate) fn place(&self, room: &str) -> String {
+    /// The searched places as text.
+    pub(crate) fn place(&self, kind: &str) -> String {
         if self.0.is_empty() {
             return "in any data directory: there is none".to_owned();
         }
-        let places: Vec<String> = self.iter().map(|dir| dir.join(room).display().to_string()).collect();
+        let places: Vec<String> = self.iter().map(|dir| dir.join(kind).display().to_string()).collect();
         format!("in {}", places.join(", "))
     }
 }
 
-/// Whether two paths lead to one directory, as far as can be told.
+/// Whether two paths name the same directory, as far as that is known.
 fn same(one: &Path, other: &Path) -> bool {
     one == other || matches!((one.canonicalize(), other.canonicalize()), (Ok(one), Ok(other)) if one == other)
 }

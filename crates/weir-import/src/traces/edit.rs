@@ -3,9 +3,9 @@
 use weir_net::{Time, Trace};
 use weir_units::TimeDelta;
 
-use super::rates::MOST_OPPORTUNITIES;
+use super::rates::MAX_OPPORTUNITIES;
 
-/// Why an edit yields no trace.
+/// Reasons for which an edit yields no trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EditError {
     /// No opportunity is left.
@@ -25,7 +25,7 @@ pub enum EditError {
     #[error("the factor leaves no opportunity")]
     TooLow,
     /// The scaled trace has too many opportunities for the memory.
-    #[error("the factor makes more than {MOST_OPPORTUNITIES} opportunities")]
+    #[error("the factor makes more than {MAX_OPPORTUNITIES} opportunities")]
     TooHigh,
 }
 
@@ -44,7 +44,7 @@ pub fn cut(trace: &Trace, from: TimeDelta, to: TimeDelta) -> Result<Trace, EditE
         .map_err(|_| EditError::Empty { from, to, duration: trace.duration() })
 }
 
-/// Whole milliseconds.
+/// The time in whole milliseconds.
 fn millis(time: TimeDelta) -> u32 {
     (time.nanos().max(0) / 1_000_000) as u32
 }
@@ -57,7 +57,7 @@ pub fn scale(trace: &Trace, factor: f64) -> Result<Trace, EditError> {
     if !(0.001..=1000.0).contains(&factor) {
         return Err(EditError::Factor);
     }
-    if factor > 1.0 && factor * trace.len() as f64 > MOST_OPPORTUNITIES {
+    if factor > 1.0 && factor * trace.len() as f64 > MAX_OPPORTUNITIES {
         return Err(EditError::TooHigh);
     }
     let mut whole = 0;

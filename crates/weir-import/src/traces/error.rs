@@ -3,10 +3,10 @@
 use weir_net::TraceError;
 use weir_units::TimeDelta;
 
-/// Most bins of rates, and most rates of a file.
-pub(super) const MOST_BINS: u64 = 10_000_000;
+/// Greatest number of bins of rates, and of rates in a file.
+pub(super) const MAX_BINS: u64 = 10_000_000;
 
-/// Why a file is no trace in its form, with the place.
+/// Error of a file that is no valid trace of its format, with the place.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FormError {
     /// Mahimahi's form.
@@ -57,7 +57,7 @@ pub enum FormError {
 }
 
 impl FormError {
-    /// The option that decides it, or the form that the text does not have.
+    /// The option that decides it, or the expected format of the text.
     pub fn form(&self) -> String {
         let form = match self {
             Self::Opportunities(_) => {
@@ -85,7 +85,7 @@ impl FormError {
     }
 }
 
-/// Why a trace has no rates in bins of this length.
+/// Reasons for which a trace has no rates in bins of a given length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BinError {
     /// A bin is not a number of whole milliseconds.
@@ -93,7 +93,7 @@ pub enum BinError {
     Length,
     /// There would be too many bins.
     #[error(
-        "a trace of {duration} has {bins} bins of this length, and {MOST_BINS} is the most; take longer ones"
+        "a trace of {duration} has {bins} bins of this length, and {MAX_BINS} is the most; take longer ones"
     )]
     TooMany {
         /// Duration of the trace.

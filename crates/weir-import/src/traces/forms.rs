@@ -1,4 +1,4 @@
-//! The forms in which traces are written: opportunities as Mahimahi has them, or rates over time as CSV or JSON.
+//! File formats of traces: opportunities as in Mahimahi, or rates over time as CSV or JSON.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -7,12 +7,12 @@ use serde::{Deserialize, Serialize};
 use weir_net::Trace;
 use weir_units::TimeDelta;
 
-use super::asked::ReadOptions;
-use super::error::{BinError, FormError, MOST_BINS};
+use super::error::{BinError, FormError, MAX_BINS};
+use super::options::ReadOptions;
 use super::rates::{RateFrom, close, trace_of};
 use super::table;
 
-/// A form of a trace.
+/// A file format of traces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TraceForm {
     /// A line per opportunity of 1500 bytes: its time in whole milliseconds. The last one is the end of the trace.
@@ -34,7 +34,7 @@ struct RateTable {
 }
 
 impl TraceForm {
-    /// The form by the end of a file's name: `.csv`, `.json`, else Mahimahi's.
+    /// The format for the end of a file name: `.csv`, `.json`, else Mahimahi's.
     pub fn of(path: &Path) -> Self {
         match path.extension().and_then(|end| end.to_str()).map(str::to_ascii_lowercase).as_deref() {
             Some("csv") => Self::Csv,
@@ -43,7 +43,7 @@ impl TraceForm {
         }
     }
 
-    /// The form by the end of a file's name for writing, or `None` where that is of another kind of file.
+    /// The format for the end of a file name when writing, or `None` where the end belongs to another kind of file.
     pub fn to_write(path: &Path) -> Option<Self> {
         let end = path.extension().and_then(|end| end.to_str()).map(str::to_ascii_lowercase);
         match end.as_deref() {
@@ -126,7 +126,7 @@ fn rates(trace: &Trace, bin: TimeDelta) -> Result<Vec<RateFrom>, BinError> {
     let bin = bin.nanos() as u64 / 1_000_000;
     let end = trace.duration().nanos() as u64 / 1_000_000;
     let bins = end.div_ceil(bin);
-    if bins > MOST_BINS {
+    if bins > MAX_BINS {
         return Err(BinError::TooMany { duration: trace.duration(), bins });
     }
     let mut counts = vec![0_u64; bins as usize];
@@ -158,7 +158,7 @@ pub fn rates_over_time(trace: &Trace, bin: TimeDelta) -> Result<Vec<f64>, BinErr
 
 /// The shortest multiple of `least`, whole milliseconds, that gives no more bins than the limit.
 pub fn bin_from(trace: &Trace, least: TimeDelta) -> TimeDelta {
-    let span = least.nanos().max(1).unsigned_abs().saturating_mul(MOST_BINS);
+    let span = least.nanos().max(1).unsigned_abs().saturating_mul(MAX_BINS);
     least * trace.duration().nanos().unsigned_abs().div_ceil(span).max(1) as i64
 }
 

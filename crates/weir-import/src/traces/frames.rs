@@ -1,4 +1,4 @@
-//! Frame sizes of video from files.
+//! Frame sizes of video, read from files.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use weir_units::DataRate;
 use super::{DATA_VARIABLE, TraceStore, TraceStoreError};
 use weir_form::{MOST_PRINTED, text_of};
 
-/// The frame sizes read so far, for as long as the process lasts, as encoders refer to them.
+/// The frame sizes read so far. They last as long as the process, because encoders refer to them.
 static READ: Mutex<BTreeMap<PathBuf, &'static FrameTraces>> = Mutex::new(BTreeMap::new());
 
 impl TraceStore {
@@ -56,7 +56,7 @@ impl TraceStore {
     }
 }
 
-/// The files of `video` that hold the sequences of `name`, with their rates in kbit/s, rising.
+/// The files of `video` with the sequences of `name`, and their rates in kbit/s, in increasing order.
 fn sequences_of(video: &Path, name: &str) -> Vec<(u32, PathBuf)> {
     let Ok(entries) = std::fs::read_dir(video) else { return Vec::new() };
     let rate = |path: &Path| -> Option<u32> {

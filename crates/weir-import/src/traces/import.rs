@@ -1,4 +1,4 @@
-//! Traces from a user's own files: the form of a file, and the trace that it holds.
+//! Import of traces from a user's files: recognition of the format, and reading of the trace.
 
 use std::fs::File;
 use std::io::Read;
@@ -9,15 +9,15 @@ use serde::de::IgnoredAny;
 use weir_net::Trace;
 use weir_units::TimeDelta;
 
-use super::asked::{ImportFinding, ImportForm, ReadOptions};
 use super::error::{BinError, FormError};
 use super::forms::TraceForm;
-use super::packets::MODIFIED;
+use super::options::{ImportFinding, ImportForm, ReadOptions};
+use super::packets::MODIFIED_MAGIC;
 use super::rates::RateFrom;
 use super::{iperf, table, transfer};
 
-/// Most bytes of a text; captures are read packet by packet.
-const MOST_TEXT: u64 = 256 << 20;
+/// Greatest number of bytes of a text; captures are read packet by packet.
+const MAX_TEXT: u64 = 256 << 20;
 const BYTE_ORDER_MARK: char = '\u{feff}';
 /// The first bytes of captures: pcapng, and pcap in either order, with µs, with ns and of the modified format.
 const CAPTURES: [[u8; 4]; 7] = [
@@ -26,11 +26,11 @@ const CAPTURES: [[u8; 4]; 7] = [
     [0xd4, 0xc3, 0xb2, 0xa1],
     [0xa1, 0xb2, 0x3c, 0x4d],
     [0x4d, 0x3c, 0xb2, 0xa1],
-    MODIFIED,
+    MODIFIED_MAGIC,
     [0x34, 0xcd, 0xb2, 0xa1],
 ];
 
-/// A trace from a file of another form, with findings about it.
+/// An imported trace, with findings about its file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Imported {
     /// The form of the file.
@@ -58,13 +58,13 @@ impl Imported {
     }
 }
 
-/// Reads the file `path` by the options `asked`.
+/// Reads the file `path` by the options `options`.
 ///
 /// # Errors
 /// The file cannot be read or has none of the forms; an option is missing or does not apply.
-pub fn import(path: &Path, asked: &ReadOptions) -> Result<Imported, FormError> {
+pub fn import(path: &Path, options: &ReadOptions) -> Result<Imported, FormError> {
     let FileContent { form, text } = content(path)?;
-    if let Some(option) = asked.unused(form) {
+    if let Some(option) = options.unused(form) {
         let problem = format!("{option} does not apply to {}", name(form));
         return Err(FormError::undecided(problem, "leave it out"));
     }
@@ -74,18 +74,18 @@ pub fn import(path: &Path, asked: &ReadOptions) -> Result<Imported, FormError> {
         ImportForm::Mahimahi => TraceForm::Mahimahi.read(&text)?,
         ImportForm::Json => TraceForm::Json.read(&text)?,
         ImportForm::Csv => {
-            let (rates, trace) = table::read(&text, asked, &mut findings)?;
+            let (rates, trace) = table::read(&text, options, &mut findings)?;
             (Some(rates), trace)
         }
         ImportForm::Iperf3 => {
-            let report = iperf::read(&text, asked, &mut findings)?;
+            let report = iperf::read(&text, options, &mut findings)?;
             // To the tenth of a millisecond, as it goes into a scenario.
             let half = |seconds: f64| TimeDelta::from_micros((seconds * 1e4 / 2.0).round() as i64 * 100);
             one_way = report.round_trip.map(half);
             (Some(report.rates), report.trace)
         }
         ImportForm::Pcap => {
-            let (rates, trace) = transfer::read(path, asked, &mut findings)?;
+            let (rates, trace) = transfer::read(path, options, &mut findings)?;
             (Some(rates), trace)
         }
     };
@@ -110,7 +110,7 @@ pub(super) fn read_own(path: &Path) -> Result<Trace, FormError> {
     form.read(&text).map(|(_, trace)| trace)
 }
 
-/// The name of a form in messages.
+/// The name of a format in messages.
 fn name(form: ImportForm) -> &'static str {
     match form {
         ImportForm::Mahimahi => "Mahimahi's form",
@@ -121,7 +121,7 @@ fn name(form: ImportForm) -> &'static str {
     }
 }
 
-/// The form of a file and its text, which a capture does not have.
+/// The format of a file and its text, which is empty for a capture.
 struct FileContent {
     form: ImportForm,
     text: String,
@@ -183,7 +183,7 @@ fn json_form(text: &str) -> Result<ImportForm, FormError> {
     }
 }
 
-/// The first bytes.
+/// The first bytes of a file.
 fn begin(path: &Path) -> Result<[u8; 4], FormError> {
     let mut begin = Vec::new();
     let file = File::open(path).and_then(|file| file.take(4).read_to_end(&mut begin));
@@ -194,12 +194,12 @@ fn begin(path: &Path) -> Result<[u8; 4], FormError> {
 
 fn text(path: &Path) -> Result<String, FormError> {
     let mut bytes = Vec::new();
-    let read = File::open(path).and_then(|file| file.take(MOST_TEXT + 1).read_to_end(&mut bytes));
+    let read = File::open(path).and_then(|file| file.take(MAX_TEXT + 1).read_to_end(&mut bytes));
     read.map_err(|error| FormError::whole(error.to_string()))?;
-    if bytes.len() as u64 > MOST_TEXT {
+    if bytes.len() as u64 > MAX_TEXT {
         return Err(FormError::whole(format!(
             "a text of more than {} MiB is not read; cut it",
-            MOST_TEXT >> 20
+            MAX_TEXT >> 20
         )));
     }
     String::from_utf8(bytes).map_err(|error| {
@@ -216,10 +216,10 @@ mod tests {
 
     use super::*;
 
-    fn of(name: &str, content: &[u8], asked: &ReadOptions) -> Result<Imported, FormError> {
+    fn of(name: &str, content: &[u8], options: &ReadOptions) -> Result<Imported, FormError> {
         let place = tempfile::tempdir().unwrap();
         std::fs::write(place.path().join(name), content).unwrap();
-        import(&place.path().join(name), asked)
+        import(&place.path().join(name), options)
     }
 
     #[test]
@@ -257,7 +257,7 @@ mod tests {
     #[test]
     fn options_that_do_not_apply_are_refused() {
         let named = || Some("sum".to_owned());
-        for (name, asked, said) in [
+        for (name, options, said) in [
             (
                 "a.up",
                 ReadOptions { flow: Some(1), ..ReadOptions::default() },
@@ -274,11 +274,14 @@ mod tests {
                 "--flow does not apply to CSV",
             ),
         ] {
-            assert_eq!(of(name, b"12\n24\n", &asked).unwrap_err().to_string(), said);
+            assert_eq!(of(name, b"12\n24\n", &options).unwrap_err().to_string(), said);
         }
         let iperf = br#"{"intervals": []}"#;
-        let asked = ReadOptions { time: named(), rate: named(), ..ReadOptions::default() };
-        assert_eq!(of("a", iperf, &asked).unwrap_err().to_string(), "--time does not apply to iperf3's JSON");
+        let options = ReadOptions { time: named(), rate: named(), ..ReadOptions::default() };
+        assert_eq!(
+            of("a", iperf, &options).unwrap_err().to_string(),
+            "--time does not apply to iperf3's JSON"
+        );
     }
 
     #[test]

@@ -1,14 +1,14 @@
-//! Rates of intervals from the output of `iperf3 --json` and `iperf3 --json-stream`.
+//! Import of the rates in the output of `iperf3 --json` and `iperf3 --json-stream`.
 
 use serde::Deserialize;
 use serde_json::{Deserializer, Value};
 
-use super::asked::{ImportFinding, ReadOptions};
 use super::error::FormError;
+use super::options::{ImportFinding, ReadOptions};
 use super::rates::{RateFrom, close, trace_of};
 use weir_net::Trace;
 
-/// The parts of a report that are read.
+/// The parts of an iperf3 report that are read.
 #[derive(Debug, Default, Deserialize)]
 struct IperfFile {
     #[serde(default)]
@@ -27,12 +27,12 @@ struct IperfInterval {
     streams: Vec<Stream>,
 }
 
-/// A stream of an interval; in the end section, both sides stand below it.
+/// A stream of an interval. In the end section it contains both sides.
 #[derive(Debug, Default, Deserialize)]
 struct Stream {
     #[serde(default)]
     sender: Option<Value>,
-    /// Microseconds.
+    /// Round-trip time in µs.
     #[serde(default)]
     rtt: Option<f64>,
 }
@@ -55,21 +55,21 @@ struct End {
     streams: Vec<Stream>,
 }
 
-/// A report that was read.
+/// Result of reading a report.
 #[derive(Debug)]
 pub(super) struct IperfReport {
-    /// Its rates; the last is 0.
+    /// Rates of the intervals; the last is 0.
     pub(super) rates: Vec<RateFrom>,
     pub(super) trace: Trace,
-    /// Least round trip in seconds.
+    /// Least round-trip time in s.
     pub(super) round_trip: Option<f64>,
 }
 
-const LIST: &str = "intervals";
-/// Length in s below which an interval does not count.
-const SHORTEST: f64 = 1e-3;
+const INTERVALS: &str = "intervals";
+/// Length in s below which an interval is ignored.
+const MIN_INTERVAL: f64 = 1e-3;
 
-/// A line of `iperf3 --json-stream`; a whole report behind the last one has no event.
+/// A line of `iperf3 --json-stream`. A whole report after the last line has no event.
 #[derive(Debug, Deserialize)]
 struct Event {
     event: Option<String>,
@@ -98,7 +98,7 @@ impl IperfFile {
                     let problem = |error: serde_json::Error| error.to_string();
                     let interval = serde_json::from_value(data).map_err(problem);
                     let interval =
-                        interval.map_err(|problem| FormError::Entry { list: LIST, number, problem })?;
+                        interval.map_err(|problem| FormError::Entry { list: INTERVALS, number, problem })?;
                     report.intervals.push(interval);
                 }
                 Some("end") => {
@@ -121,15 +121,15 @@ impl IperfFile {
 /// The place of the problem, or a choice between several readings.
 pub(crate) fn read(
     text: &str,
-    asked: &ReadOptions,
+    options: &ReadOptions,
     findings: &mut Vec<ImportFinding>,
 ) -> Result<IperfReport, FormError> {
     let report = IperfFile::of(text)?;
     if let Some(error) = &report.error {
         return Err(FormError::whole(format!("iperf3 says that it failed: {error}")));
     }
-    let reverse = direction(&report, asked, findings)?;
-    let wrong = |number: usize, problem: String| FormError::Entry { list: LIST, number, problem };
+    let reverse = direction(&report, options, findings)?;
+    let wrong = |number: usize, problem: String| FormError::Entry { list: INTERVALS, number, problem };
     let mut sums = Vec::new();
     for (index, interval) in report.intervals.iter().enumerate() {
         let sum = if reverse { &interval.sum_bidir_reverse } else { &interval.sum };
@@ -159,7 +159,7 @@ pub(crate) fn read(
     }
     let Some((first, last)) = spans.first_mut().zip(entries.last()) else {
         let problem =
-            format!("all intervals are shorter than {} ms; run iperf3 with `-i 0.1`", 1e3 * SHORTEST);
+            format!("all intervals are shorter than {} ms; run iperf3 with `-i 0.1`", 1e3 * MIN_INTERVAL);
         return Err(FormError::whole(problem));
     };
     let (since, last) = (first.from, *last);
@@ -185,11 +185,11 @@ pub(crate) fn read(
 /// Whether the rates are those of the return direction of `--bidir`.
 fn direction(
     report: &IperfFile,
-    asked: &ReadOptions,
+    options: &ReadOptions,
     findings: &mut Vec<ImportFinding>,
 ) -> Result<bool, FormError> {
     let both = report.intervals.iter().any(|interval| interval.sum_bidir_reverse.is_some());
-    let reverse = match asked.rate.as_deref() {
+    let reverse = match options.rate.as_deref() {
         Some("sum") => false,
         Some("sum_bidir_reverse") if both => true,
         Some(other) => {
@@ -234,9 +234,9 @@ impl IntervalSpan {
         Ok(Self { from, to, bits: bits.unwrap_or(by_rate), rate })
     }
 
-    /// Whether it is too short for a rate: iperf3 closes a test with an interval of the remaining time.
+    /// Whether the interval is too short for a rate. The last interval of iperf3 has the remaining time of the test.
     fn is_short(&self) -> bool {
-        (0.0..SHORTEST).contains(&(self.to - self.from))
+        (0.0..MIN_INTERVAL).contains(&(self.to - self.from))
     }
 
     /// Adds the bits transferred until `to`.
@@ -386,8 +386,8 @@ mod tests {
             .replace("\"sum\"", "\"sum_bidir_reverse\": {\"start\": 0, \"end\": 1}, \"sum\"");
         let both = report("TCP", &twice, "");
         assert_eq!(error(&both), "the report has rates of both directions");
-        let asked = ReadOptions { rate: Some("sum".to_owned()), ..ReadOptions::default() };
-        assert!(read(&both, &asked, &mut Vec::new()).is_ok());
+        let options = ReadOptions { rate: Some("sum".to_owned()), ..ReadOptions::default() };
+        assert!(read(&both, &options, &mut Vec::new()).is_ok());
         let endless = sum(0.0, 1e5, "").replace("\"end\": 1,", "\"end\": 1e18,");
         assert!(
             error(&report("TCP", &endless, "")).contains("1000000000000000000 s: times must begin with 0")

@@ -1,21 +1,21 @@
 //! Sources of link traces: files below data directories, a user's own files, and generated drives.
 
-mod asked;
 mod directories;
 pub mod edit;
 mod error;
 pub mod forms;
 mod frames;
-mod headers;
+pub(crate) mod headers;
 mod import;
 mod iperf;
-mod packet;
-mod packets;
+mod options;
+pub(crate) mod packet;
+pub(crate) mod packets;
 mod rates;
 mod statistics;
 pub mod synthetic;
 mod table;
-mod transfer;
+pub(crate) mod transfer;
 mod units;
 
 use std::collections::BTreeMap;
@@ -26,23 +26,23 @@ use std::sync::{Arc, Mutex, PoisonError};
 use weir_net::Trace;
 
 use directories::Directories;
-use synthetic::{DriveModel, FIRST, MODELS};
+use synthetic::{DriveModel, FIRST_DRIVE, MODELS};
 use weir_form::{advice, nearest};
 
-pub use asked::{ImportFinding, ImportForm, ReadOptions};
 pub use directories::DATA_VARIABLE;
 pub use error::{BinError, FormError};
 pub use forms::TraceForm;
 pub use import::{Imported, import};
+pub use options::{ImportFinding, ImportForm, ReadOptions};
 pub use rates::RateFrom;
 pub use statistics::TraceStatistics;
 pub use units::{NoUnit, RateUnit, TimeUnit};
 
-/// Number of generated drives that are kept: enough for a comparison, but not those of thousands of seeds.
-const MOST_DRIVES: usize = 64;
+/// Number of generated drives that are kept, enough for a comparison but not for thousands of seeds.
+const MAX_DRIVES: usize = 64;
 
-/// Finds traces by name or path and reads each once. A trace file lies in `traces/` of a data directory; its name there,
-/// in lower case, is the trace's name.
+/// Store of traces, which finds them by name or path and reads each once. A trace file is in `traces/` of a data
+/// directory. Its file name without the extension, in lower case, is the name of the trace.
 #[derive(Debug, Default)]
 pub struct TraceStore {
     directories: Directories,
@@ -67,7 +67,7 @@ pub struct Listed {
     pub file: Option<PathBuf>,
 }
 
-/// Why a trace cannot be loaded.
+/// Reasons for which a trace cannot be loaded.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TraceStoreError {
     /// No file of that name.
@@ -95,7 +95,7 @@ pub enum TraceStoreError {
     Unreadable {
         /// The file.
         path: String,
-        /// Why.
+        /// Cause of the error.
         reason: String,
     },
     /// The file is no trace.
@@ -123,7 +123,7 @@ impl TraceStore {
         Self::find_besides(given, None)
     }
 
-    /// The same store, with the directory `last` behind.
+    /// The store of [`Self::find`], with the directory `last` added at the end.
     pub fn find_besides(given: &[PathBuf], last: Option<PathBuf>) -> Self {
         Self { directories: Directories::find(given, last), read: Mutex::default() }
     }
@@ -136,7 +136,7 @@ impl TraceStore {
     /// All traces that have names, sorted by them.
     pub fn listed(&self) -> Vec<Listed> {
         let mut files = self.directories.files();
-        files.retain(|name, _| synthetic::named(name, FIRST).is_none());
+        files.retain(|name, _| synthetic::named(name, FIRST_DRIVE).is_none());
         let files = files.into_iter().map(|(name, file)| Listed { name, file: Some(file) });
         let generated = MODELS.iter().map(|model| Listed { name: model.name.to_owned(), file: None });
         let mut listed: Vec<Listed> = files.chain(generated).collect();
@@ -159,7 +159,7 @@ impl TraceStore {
     /// # Errors
     /// No such trace, or its file cannot be read or is no trace; a generated drive and a file have the name.
     pub fn load(&self, name: &str) -> Result<Arc<Trace>, TraceStoreError> {
-        if let Some((model, number)) = synthetic::named(name, FIRST) {
+        if let Some((model, number)) = synthetic::named(name, FIRST_DRIVE) {
             self.unambiguous(name, None)?;
             return Ok(self.drive(model, number));
         }
@@ -177,7 +177,7 @@ impl TraceStore {
     /// Neither a trace nor a file has this name. The file cannot be read or is no trace. A generated drive and a file both have
     /// the name.
     pub fn load_beside(&self, name: &str, beside: &Path) -> Result<Arc<Trace>, TraceStoreError> {
-        if synthetic::named(name, FIRST).is_some() {
+        if synthetic::named(name, FIRST_DRIVE).is_some() {
             self.unambiguous(name, Some(beside))?;
         }
         if let Some(file) = self.file_beside(name, beside) {
@@ -200,7 +200,7 @@ impl TraceStore {
         }
     }
 
-    /// Refuses the name of a generated drive that a file has, too: in a data directory, or in the directory `beside`.
+    /// Refuses the name of a generated drive that a file in a data directory or in `beside` has, too.
     fn unambiguous(&self, name: &str, beside: Option<&Path>) -> Result<(), TraceStoreError> {
         let beside = beside.map(|directory| directory.join(name)).filter(|file| file.is_file());
         match self.directories.files().remove(name).or(beside) {
@@ -221,7 +221,7 @@ impl TraceStore {
             return Arc::clone(trace);
         }
         let trace = Arc::new(model.drive(number));
-        if kept.len() < MOST_DRIVES {
+        if kept.len() < MAX_DRIVES {
             kept.insert(source, Arc::clone(&trace));
         }
         trace
@@ -229,7 +229,8 @@ impl TraceStore {
 
     /// The file that [`Self::load_beside`] takes for `name`, where that is not in a data directory.
     pub fn file_beside(&self, name: &str, beside: &Path) -> Option<PathBuf> {
-        let known = || synthetic::named(name, FIRST).is_some() || self.directories.files().contains_key(name);
+        let known =
+            || synthetic::named(name, FIRST_DRIVE).is_some() || self.directories.files().contains_key(name);
         let file = beside.join(name);
         ((is_path(name) || !known()) && file.is_file()).then_some(file)
     }
@@ -272,7 +273,7 @@ pub fn is_path(name: &str) -> bool {
     name.contains(['/', MAIN_SEPARATOR])
 }
 
-/// The punctuation between a file and its problem, by whether a place follows.
+/// The punctuation between the name of a file and its problem.
 fn between(error: &FormError) -> &'static str {
     if matches!(error, FormError::Whole { .. } | FormError::Undecided { .. }) { ":" } else { "," }
 }

@@ -4,14 +4,14 @@ use std::net::IpAddr;
 
 /// A packet of TCP or UDP.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Packet {
+pub(crate) struct Packet {
     /// Its number in the file, from 1.
     pub(super) number: u64,
     /// Time at which it was captured, in ns since any fixed time.
-    pub(super) nanos: i64,
-    pub(super) flow: FlowKey,
+    pub(crate) nanos: i64,
+    pub(crate) flow: FlowKey,
     /// Length of the IP packet, headers included.
-    pub(super) bytes: u32,
+    pub(crate) bytes: u32,
     /// The part of an IP packet that it carries.
     pub(super) part: PacketPart,
     /// A value that all copies of the packet share, and other packets of its flow do not.
@@ -20,7 +20,7 @@ pub(super) struct Packet {
 
 /// A direction between two ports, and the interface that saw it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) struct FlowKey {
+pub(crate) struct FlowKey {
     pub from: (IpAddr, u16),
     pub to: (IpAddr, u16),
     pub(super) tcp: bool,
@@ -28,9 +28,16 @@ pub(super) struct FlowKey {
     pub(super) interface: usize,
 }
 
+impl FlowKey {
+    /// The opposite direction.
+    pub(crate) const fn reversed(self) -> Self {
+        Self { from: self.to, to: self.from, ..self }
+    }
+}
+
 /// The part of an IP packet that was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum PacketPart {
+pub(crate) enum PacketPart {
     Whole,
     /// The fragment with the ports.
     First,
@@ -40,7 +47,7 @@ pub(super) enum PacketPart {
 
 /// A value that copies of a packet share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct CopyIdentity {
+pub(crate) struct CopyIdentity {
     /// A hash of identification, fragment offset, length and the captured bytes behind the IP header, without checksums.
     pub(super) hash: u64,
     /// Whether the IP header has an identification, which is not 0.

@@ -1,39 +1,44 @@
 //! Packets of a capture, pcap or pcapng: time, flow and length of each.
 
 use std::fs::File;
-use std::io::Read;
+use std::io::{self, Cursor, Read};
 use std::path::Path;
 
-use pcap_parser::{Block, Linktype, PcapBlockOwned, PcapError, create_reader};
+use pcap_parser::traits::PcapReaderIterator;
+use pcap_parser::{Block, LegacyPcapReader, Linktype, PcapBlockOwned, PcapError, PcapNGReader};
 
 use super::error::FormError;
-use super::headers::{HeaderContents, HeaderReader, ip_header};
+use super::headers::{HeaderContents, HeaderReader, UdpContents, ip_header};
 use super::packet::Packet;
 
-/// Bytes that are read at a time, and the greatest length of a block.
+/// Number of bytes that are read at a time.
 const BUFFER: usize = 1 << 16;
-const LONGEST_BLOCK: usize = 1 << 24;
+const MAX_BLOCK: usize = 1 << 24;
 /// The first bytes of pcap in the modified format of Linux' old libpcap, big-endian: records have the interface, too.
-pub(super) const MODIFIED: [u8; 4] = [0xa1, 0xb2, 0xcd, 0x34];
+pub(super) const MODIFIED_MAGIC: [u8; 4] = [0xa1, 0xb2, 0xcd, 0x34];
+/// The first bytes of pcapng.
+const PCAPNG: [u8; 4] = [0x0a, 0x0d, 0x0d, 0x0a];
 const NANOS: i128 = 1_000_000_000;
 
 /// The description of an interface.
 #[derive(Clone, Debug)]
 struct Interface {
     link: Linktype,
-    /// Ticks per second.
+    /// Number of ticks per second.
     resolution: u64,
-    /// Seconds.
+    /// Offset of the times, in seconds.
     offset: i64,
 }
 
 /// Facts about a capture besides its packets of TCP or UDP.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct CaptureFacts {
+pub(crate) struct CaptureFacts {
     /// Number of interfaces.
     pub(super) interfaces: usize,
     /// Fragments of IP packets whose first fragment, which has the ports, was not captured before them.
-    pub(super) orphans: u64,
+    pub(super) orphan_fragments: u64,
+    /// The packet within which the file ends, counted from 1.
+    pub(crate) cut: Option<u64>,
 }
 
 /// Passes each packet of TCP or UDP to `visit`, in the order of the file.
@@ -45,15 +50,25 @@ pub(super) fn each(
     mut visit: impl FnMut(&Packet) -> Result<(), FormError>,
 ) -> Result<CaptureFacts, FormError> {
     let file = File::open(path).map_err(|error| FormError::whole(error.to_string()))?;
-    let mut reader = create_reader(BUFFER, file).map_err(|error| match error {
-        PcapError::Eof => FormError::whole("the file is empty"),
-        _ if is_modified(path) => {
-            let problem = "this is pcap of the modified format with its greatest byte first; `editcap -F pcap IN OUT` of \
-                           Wireshark makes one that is read";
-            FormError::whole(problem)
+    let facts = each_in(file, |packet, _| visit(packet))?;
+    match facts.cut {
+        None => Ok(facts),
+        Some(number) => {
+            let problem = "the file ends within it; `editcap IN OUT` of Wireshark leaves it out";
+            Err(FormError::Packet { number, problem: problem.to_owned() })
         }
-        _ => FormError::whole("this is neither pcap nor pcapng"),
-    })?;
+    }
+}
+
+/// Passes each packet of TCP or UDP to `visit` with its datagram of UDP, if it is one, in the order of the file.
+///
+/// # Errors
+/// The file cannot be read or is no capture, with the number of the packet; errors of `visit`.
+pub(crate) fn each_in(
+    input: impl Read,
+    mut visit: impl FnMut(&Packet, Option<UdpContents<'_>>) -> Result<(), FormError>,
+) -> Result<CaptureFacts, FormError> {
+    let mut reader = block_reader(input)?;
     let mut interfaces: Vec<Interface> = Vec::new();
     let mut headers = HeaderReader::default();
     let mut section = 0;
@@ -61,46 +76,81 @@ pub(super) fn each(
     let mut capacity = BUFFER;
     loop {
         let wrong = |problem: &str| FormError::Packet { number: number + 1, problem: problem.to_owned() };
-        let (read, packet) = match reader.next() {
+        let facts = |cut| CaptureFacts {
+            interfaces: interfaces.len(),
+            orphan_fragments: headers.orphan_fragments,
+            cut,
+        };
+        let read = match reader.next() {
             Ok((read, block)) => {
                 let is_packet = is_packet(&block);
-                let packet = block_packet(block, number + 1, &mut interfaces, &mut section, &mut headers);
+                let packet = block_packet(block, number + 1, &mut interfaces, &mut section, &mut headers)?;
+                if let Some((packet, udp)) = packet {
+                    visit(&packet, udp)?;
+                }
                 number += u64::from(is_packet);
-                (read, packet?)
+                read
             }
-            Err(PcapError::Eof) => {
-                return Ok(CaptureFacts { interfaces: interfaces.len(), orphans: headers.orphans });
-            }
+            Err(PcapError::Eof) => return Ok(facts(None)),
             Err(PcapError::Incomplete(_)) => {
                 reader.refill().map_err(|_| wrong("the file cannot be read here"))?;
                 continue;
             }
-            Err(PcapError::BufferTooSmall) if capacity < LONGEST_BLOCK => {
+            Err(PcapError::BufferTooSmall) if capacity < MAX_BLOCK => {
                 capacity *= 2;
                 reader.grow(capacity);
                 reader.refill().map_err(|_| wrong("the file cannot be read here"))?;
                 continue;
             }
-            Err(PcapError::UnexpectedEof) => {
-                return Err(wrong("the file ends within it; `editcap IN OUT` of Wireshark leaves it out"));
-            }
+            Err(PcapError::UnexpectedEof) => return Ok(facts(Some(number + 1))),
             Err(PcapError::BufferTooSmall) => {
                 return Err(wrong("it is longer than any packet; the file is damaged"));
             }
             Err(_) => return Err(wrong("the file is damaged here")),
         };
-        if let Some(packet) = packet {
-            visit(&packet)?;
-        }
         reader.consume_noshift(read);
     }
 }
 
-/// Whether the file begins as one of [`MODIFIED`] with its greatest byte first.
-fn is_modified(path: &Path) -> bool {
-    let mut begin = [0; 4];
-    let read = File::open(path).and_then(|mut file| file.read_exact(&mut begin));
-    read.is_ok() && begin == MODIFIED
+/// A reader of the blocks of pcap or pcapng.
+fn block_reader<'r>(mut input: impl Read + 'r) -> Result<Box<dyn PcapReaderIterator + 'r>, FormError> {
+    let mut head = Vec::new();
+    let read = input.by_ref().take(4).read_to_end(&mut head);
+    read.map_err(|error| FormError::whole(error.to_string()))?;
+    let refusal = match *head {
+        [] => "the file is empty",
+        _ if head == MODIFIED_MAGIC => {
+            "this is pcap of the modified format with its greatest byte first; `editcap -F pcap IN OUT` of Wireshark makes one \
+             that is read"
+        }
+        _ => "this is neither pcap nor pcapng",
+    };
+    let refused = |_| FormError::whole(refusal);
+    let is_blocks = head == PCAPNG;
+    let input = WholeReads(Cursor::new(head).chain(input));
+    Ok(if is_blocks {
+        Box::new(PcapNGReader::new(BUFFER, input).map_err(refused)?)
+    } else {
+        Box::new(LegacyPcapReader::new(BUFFER, input).map_err(refused)?)
+    })
+}
+
+/// Reads that are whole wherever the file has as many bytes: the reader of blocks decides by the first one.
+struct WholeReads<R>(R);
+
+impl<R: Read> Read for WholeReads<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let mut read = 0;
+        while read < buffer.len() {
+            match self.0.read(&mut buffer[read..]) {
+                Ok(0) => break,
+                Ok(more) => read += more,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(read)
+    }
 }
 
 fn is_packet(block: &PcapBlockOwned<'_>) -> bool {
@@ -111,13 +161,13 @@ fn is_packet(block: &PcapBlockOwned<'_>) -> bool {
 }
 
 /// The packet of a block, if it has one of TCP or UDP.
-fn block_packet(
-    block: PcapBlockOwned<'_>,
+fn block_packet<'a>(
+    block: PcapBlockOwned<'a>,
     number: u64,
     interfaces: &mut Vec<Interface>,
     section: &mut usize,
     headers: &mut HeaderReader,
-) -> Result<Option<Packet>, FormError> {
+) -> Result<Option<(Packet, Option<UdpContents<'a>>)>, FormError> {
     let wrong = |problem: String| FormError::Packet { number, problem };
     let (interface, ticks, data, whole) = match block {
         PcapBlockOwned::LegacyHeader(header) => {
@@ -163,14 +213,9 @@ fn block_packet(
     let header = ip_header(found.link).ok_or_else(|| {
         wrong(format!("links of type {} are not read; record Ethernet or IP", found.link.0))
     })?;
-    let told = headers.read(interface, found.link, header, data, whole);
-    Ok(told.map(|HeaderContents { flow, bytes, part, identity }| Packet {
-        number,
-        nanos,
-        flow,
-        bytes,
-        part,
-        identity,
+    let contents = headers.read(interface, found.link, header, data, whole);
+    Ok(contents.map(|HeaderContents { flow, bytes, part, identity, udp }| {
+        (Packet { number, nanos, flow, bytes, part, identity }, udp)
     }))
 }
 

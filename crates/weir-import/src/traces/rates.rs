@@ -1,16 +1,16 @@
-//! Rates over time, and the equivalent opportunities.
+//! Rates over time, and their conversion to delivery opportunities.
 
 use serde::{Deserialize, Serialize};
 use weir_net::Trace;
 
 use super::error::FormError;
 
-/// Longest trace in seconds, by milliseconds in 32 bits.
-pub(super) const LONGEST: f64 = u32::MAX as f64 / 1e3;
+/// Longest trace in seconds, as times are milliseconds in 32 bits.
+pub(super) const MAX_SECONDS: f64 = u32::MAX as f64 / 1e3;
 /// Highest rate.
-const FASTEST: f64 = 1e11;
-/// Most opportunities of a trace that is not given as opportunities: each takes four bytes of memory.
-pub(super) const MOST_OPPORTUNITIES: f64 = 1e8;
+const MAX_RATE: f64 = 1e11;
+/// Greatest number of opportunities of a trace that is not given as opportunities; each takes four bytes of memory.
+pub(super) const MAX_OPPORTUNITIES: f64 = 1e8;
 
 /// A rate that holds from a time on.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -22,7 +22,7 @@ pub struct RateFrom {
     pub bits_per_second: f64,
 }
 
-/// Closes the trace: a last rate that is not 0 lasts as long as the one before.
+/// Completes the rates: a last rate that is not 0 lasts as long as the previous one.
 pub(super) fn close(rates: &mut Vec<RateFrom>) {
     if let [.., before, last] = rates.as_slice()
         && last.bits_per_second > 0.0
@@ -32,9 +32,9 @@ pub(super) fn close(rates: &mut Vec<RateFrom>) {
     }
 }
 
-/// The trace of rates that end with 0: opportunity n comes when their integral reaches n · 12 000 bits, rounded up to a
-/// millisecond. `wrong` describes the place of one of them. The time grows with rates and opportunities, not with the length of
-/// the trace.
+/// The trace of rates, of which the last is 0. Opportunity n is due when the integral of the rate reaches n · 12 000
+/// bits, rounded up to a millisecond. `wrong` describes the place of a rate. The computing time grows with rates and
+/// opportunities, not with the length of the trace.
 pub(super) fn trace_of(
     rates: &[RateFrom],
     wrong: impl Fn(usize, String) -> FormError,
@@ -49,18 +49,19 @@ pub(super) fn trace_of(
     for (index, &rate) in rates.iter().enumerate() {
         let RateFrom { seconds, bits_per_second } = rate;
         let in_order = before.map_or(seconds == 0.0, |before| seconds > before.seconds);
-        if !in_order || seconds > LONGEST {
-            let problem = format!("{seconds} s: times must begin with 0 and increase, to {LONGEST} at most");
+        if !in_order || seconds > MAX_SECONDS {
+            let problem =
+                format!("{seconds} s: times must begin with 0 and increase, to {MAX_SECONDS} at most");
             return Err(wrong(index, problem));
         }
-        if !(0.0..=FASTEST).contains(&bits_per_second) {
-            let problem = format!("{bits_per_second} bit/s: a rate must lie between 0 and {FASTEST}");
+        if !(0.0..=MAX_RATE).contains(&bits_per_second) {
+            let problem = format!("{bits_per_second} bit/s: a rate must lie between 0 and {MAX_RATE}");
             return Err(wrong(index, problem));
         }
         bits += before.map_or(0.0, |before| before.bits_per_second * (seconds - before.seconds));
-        if bits > MOST_OPPORTUNITIES * Trace::OPPORTUNITY.bytes_f64() * 8.0 {
+        if bits > MAX_OPPORTUNITIES * Trace::OPPORTUNITY.bytes_f64() * 8.0 {
             let problem = format!(
-                "{seconds} s: until then there are more than {MOST_OPPORTUNITIES} opportunities of 1500 bytes; make the \
+                "{seconds} s: until then there are more than {MAX_OPPORTUNITIES} opportunities of 1500 bytes; make the \
                  trace shorter or slower"
             );
             return Err(wrong(index, problem));
@@ -73,10 +74,10 @@ pub(super) fn trace_of(
         let problem = "the rates are too low for a single opportunity of 1500 bytes";
         return Err(wrong(last, problem.to_owned()));
     };
-    Ok(trace.lasting_millis((nanos(end.seconds) / MILLI) as u32))
+    Ok(trace.lasting_millis((nanos(end.seconds) / NANOS_PER_MILLI) as u32))
 }
 
-const MILLI: u64 = 1_000_000;
+const NANOS_PER_MILLI: u64 = 1_000_000;
 
 fn nanos(seconds: f64) -> u64 {
     (seconds * 1e9).round() as u64
@@ -86,10 +87,10 @@ fn add_opportunities(rates: &[RateFrom], opportunities: &mut Vec<u32>) {
     // A rate in bit/s is the same number in millibits per millisecond.
     let opportunity = u128::from(Trace::OPPORTUNITY.bytes() * 8 * 1000);
     let mut unspent = 0_u128;
-    let end = rates.last().map_or(0, |end| nanos(end.seconds) / MILLI);
+    let end = rates.last().map_or(0, |end| nanos(end.seconds) / NANOS_PER_MILLI);
     for pair in rates.windows(2) {
         // A rate holds for the milliseconds that begin while it does.
-        let begin = |rate: RateFrom| nanos(rate.seconds).div_ceil(MILLI).min(end);
+        let begin = |rate: RateFrom| nanos(rate.seconds).div_ceil(NANOS_PER_MILLI).min(end);
         let (from, to) = (begin(pair[0]), begin(pair[1]));
         let rate = u128::from(pair[0].bits_per_second.round() as u64);
         let after = unspent + rate * u128::from(to - from);

@@ -3,13 +3,13 @@
 use serde::Serialize;
 use weir_net::Trace;
 
-/// Length of the bins that rates are taken over, in milliseconds.
+/// Length of a bin of the rate, in ms.
 const BIN_MS: u64 = 100;
-/// A bin with less than this share of the mean rate is in a fade.
+/// Share of the mean rate below which a bin is in a fade.
 const FADE: f64 = 0.25;
-/// Shortest outage: so many milliseconds without an opportunity.
+/// Shortest outage, a time without an opportunity, in ms.
 const OUTAGE_MS: u64 = 200;
-/// Bits of an opportunity.
+/// Number of bits of an opportunity.
 const PACKET_BITS: f64 = 12_000.0;
 
 /// Statistics of a trace over its length, by its rate in bins of 100 ms.
@@ -112,7 +112,7 @@ fn autocorrelation(values: &[f64], lag: usize) -> f64 {
         / (deviation * deviation)
 }
 
-/// The longest stretches of values that are all `in_it`.
+/// The longest runs of consecutive values for which `in_it` is true.
 fn stretches(values: &[f64], in_it: impl Fn(f64) -> bool) -> Vec<&[f64]> {
     values.chunk_by(|&one, &other| in_it(one) == in_it(other)).filter(|stretch| in_it(stretch[0])).collect()
 }

@@ -90,8 +90,8 @@ pub const MODELS: [DriveModel; 2] = [
     },
 ];
 
-/// Number of the drive that a name without a number stands for, outside runs.
-pub(super) const FIRST: u64 = 1;
+/// Number of the drive that a name without a number means, outside of runs.
+pub(super) const FIRST_DRIVE: u64 = 1;
 
 /// Length of a drive in milliseconds, after which it repeats.
 const LENGTH_MS: u32 = 120_000;
@@ -126,9 +126,9 @@ impl DriveModel {
 }
 
 impl Constants {
-    /// The drive of this number in the series `name`, of 120 s.
+    /// The drive of this number in the series `name`, 120 s long.
     pub fn drive(&self, name: &str, number: u64) -> Trace {
-        let mut walk = Walk::new(self, |purpose| RandomStream::new(stream(number, name, purpose)));
+        let mut walk = DriveState::new(self, |purpose| RandomStream::new(stream(number, name, purpose)));
         let mut opportunities = Vec::new();
         for begin in (0..LENGTH_MS).step_by(STEP_MS as usize) {
             walk.step(begin, &mut opportunities);
@@ -143,29 +143,30 @@ impl Constants {
     }
 }
 
-/// The state of a drive, step by step. The random draws of each part are independent of the constants of the others.
-struct Walk<'a> {
+/// The state of a drive, advanced step by step. The random draws of each part do not depend on the constants of the
+/// others.
+struct DriveState<'a> {
     constants: &'a Constants,
-    slow: Process,
-    fast: Process,
-    fades: Holes,
-    outages: Holes,
+    slow: AutocorrelatedProcess,
+    fast: AutocorrelatedProcess,
+    fades: RandomSpans,
+    outages: RandomSpans,
     grants: RandomStream,
-    /// Number of expected grants until the next one, a number drawn from 0 to 2.
+    /// Number of grants until the next one, as an expected number; drawn from 0 to 2.
     waiting: f64,
 }
 
-impl<'a> Walk<'a> {
+impl<'a> DriveState<'a> {
     fn new(constants: &'a Constants, random: impl Fn(&str) -> RandomStream) -> Self {
         let Constants { slow_seconds, fast_seconds, fades_per_second, fade_seconds, .. } = *constants;
         let Constants { outages_per_second, outage_seconds, .. } = *constants;
         let mut grants = random("grants");
         Self {
             constants,
-            slow: Process::new(random("slow"), slow_seconds),
-            fast: Process::new(random("fast"), fast_seconds),
-            fades: Holes::new(random("fades"), fades_per_second, fade_seconds),
-            outages: Holes::new(random("outages"), outages_per_second, outage_seconds),
+            slow: AutocorrelatedProcess::new(random("slow"), slow_seconds),
+            fast: AutocorrelatedProcess::new(random("fast"), fast_seconds),
+            fades: RandomSpans::new(random("fades"), fades_per_second, fade_seconds),
+            outages: RandomSpans::new(random("outages"), outages_per_second, outage_seconds),
             waiting: 2.0 * grants.unit(),
             grants,
         }
@@ -187,7 +188,7 @@ impl<'a> Walk<'a> {
         while self.waiting <= all - expected {
             expected += self.waiting;
             let ms = begin + (span - up_ms + expected / grants_per_ms) as u32;
-            opportunities.extend(core::iter::repeat_n(ms, self.grants.near(grant_packets)));
+            opportunities.extend(core::iter::repeat_n(ms, self.grants.rounded_at_random(grant_packets)));
             self.waiting = 2.0 * self.grants.unit();
         }
         self.waiting -= all - expected;
@@ -195,42 +196,42 @@ impl<'a> Walk<'a> {
 }
 
 /// A random process of variance 1 with an exponential autocorrelation.
-struct Process {
+struct AutocorrelatedProcess {
     random: RandomStream,
     value: f64,
-    /// Share of its value that a step keeps.
-    kept: f64,
+    /// Share of its value that the process keeps in a step.
+    retained: f64,
 }
 
-impl Process {
+impl AutocorrelatedProcess {
     fn new(mut random: RandomStream, seconds: f64) -> Self {
-        let kept = libm::exp(-f64::from(STEP_MS) / (1e3 * seconds));
-        Self { value: random.normal(), random, kept }
+        let retained = libm::exp(-f64::from(STEP_MS) / (1e3 * seconds));
+        Self { value: random.normal(), random, retained }
     }
 
     fn step(&mut self) -> f64 {
-        let Self { random, value, kept } = self;
+        let Self { random, value, retained } = self;
         // The exact step of an Ornstein-Uhlenbeck process: the variance stays 1.
-        *value = *value * *kept + (1.0 - *kept * *kept).sqrt() * random.normal();
+        *value = *value * *retained + (1.0 - *retained * *retained).sqrt() * random.normal();
         *value
     }
 }
 
-/// Stretches with random begins and exponentially distributed lengths.
-struct Holes {
+/// Random spans of time with exponentially distributed lengths.
+struct RandomSpans {
     random: RandomStream,
     per_second: f64,
     seconds: f64,
-    /// Remaining milliseconds of the present stretch.
+    /// Remaining time of the present span, in ms.
     left_ms: f64,
 }
 
-impl Holes {
+impl RandomSpans {
     fn new(random: RandomStream, per_second: f64, seconds: f64) -> Self {
         Self { random, per_second, seconds, left_ms: 0.0 }
     }
 
-    /// The part of the next `span` milliseconds that lies in a stretch.
+    /// The part of the next `span` milliseconds that lies in a random span.
     fn step(&mut self, span: f64) -> f64 {
         let begins = self.random.unit() < self.per_second * span / 1e3;
         if begins && self.left_ms <= 0.0 {
@@ -276,7 +277,7 @@ impl RandomStream {
     }
 
     /// The whole number below `mean` or the one above it, drawn so that the mean is `mean`.
-    fn near(&mut self, mean: f64) -> usize {
+    fn rounded_at_random(&mut self, mean: f64) -> usize {
         let below = mean.floor();
         below as usize + usize::from(self.unit() < mean - below)
     }

@@ -1,15 +1,15 @@
-//! Tables of times and rates: a line of names, and columns with commas between them.
+//! Import of tables of times and rates (CSV): a line of names, then columns separated by commas.
 
 use csv::{ReaderBuilder, StringRecord, Trim};
 
-use super::asked::{ImportFinding, ReadOptions};
-use super::error::{FormError, MOST_BINS};
+use super::error::{FormError, MAX_BINS};
+use super::options::{ImportFinding, ReadOptions};
 use super::rates::{RateFrom, close, trace_of};
 use weir_net::Trace;
 
-/// The columns that are read unless others are named.
-const TIME: &str = "seconds";
-const RATE: &str = "bits_per_second";
+/// Names of the columns that are read by default.
+const TIME_COLUMN: &str = "seconds";
+const RATE_COLUMN: &str = "bits_per_second";
 
 /// A row of the table, in the table's units.
 struct Row {
@@ -24,7 +24,7 @@ struct Row {
 /// The place of the problem, or a column that does not exist.
 pub(crate) fn read(
     text: &str,
-    asked: &ReadOptions,
+    options: &ReadOptions,
     findings: &mut Vec<ImportFinding>,
 ) -> Result<(Vec<RateFrom>, Trace), FormError> {
     let mut reader = ReaderBuilder::new().flexible(true).trim(Trim::All).from_reader(text.as_bytes());
@@ -33,20 +33,21 @@ pub(crate) fn read(
         return Err(wrong(1, 1, "the file is empty"));
     }
     let columns = [
-        column(&names, asked.time.as_deref().unwrap_or(TIME), "--time")?,
-        column(&names, asked.rate.as_deref().unwrap_or(RATE), "--rate")?,
+        column(&names, options.time.as_deref().unwrap_or(TIME_COLUMN), "--time")?,
+        column(&names, options.rate.as_deref().unwrap_or(RATE_COLUMN), "--rate")?,
     ];
     let mut rows = Vec::new();
     for record in reader.into_records() {
         let record = record.map_err(|error| not_csv(&error))?;
         let row = row(&record, columns, text)?;
-        if rows.len() as u64 == MOST_BINS {
-            let problem = format!("{MOST_BINS} lines are the most; take longer intervals");
+        if rows.len() as u64 == MAX_BINS {
+            let problem = format!("{MAX_BINS} lines are the most; take longer intervals");
             return Err(wrong(row.line, 1, problem));
         }
         rows.push(row);
     }
-    let (time_unit, rate_unit) = (asked.time_unit.unwrap_or_default(), asked.rate_unit.unwrap_or_default());
+    let (time_unit, rate_unit) =
+        (options.time_unit.unwrap_or_default(), options.rate_unit.unwrap_or_default());
     findings.push(ImportFinding::new("times", format!("column `{}`, in {time_unit}", &names[columns[0]])));
     findings.push(ImportFinding::new("rates", format!("column `{}`, in {rate_unit}", &names[columns[1]])));
     let first = rows.first().map_or(0.0, |row| row.time);
@@ -70,7 +71,8 @@ fn wrong(line: usize, column: usize, problem: impl Into<String>) -> FormError {
     FormError::Rates { line, column, problem: problem.into() }
 }
 
-/// The line where a record begins; the reader counts from behind the one before, empty lines included.
+/// Number of the line in which a record begins. The reader's position is after the previous record, so that it
+/// includes empty lines.
 fn line_of(position: &csv::Position, text: &str) -> usize {
     let rest = text.as_bytes().get(position.byte() as usize..).unwrap_or_default();
     let between = rest.iter().take_while(|byte| b"\r\n".contains(byte));
@@ -117,7 +119,7 @@ fn row(record: &StringRecord, [time, rate]: [usize; 2], text: &str) -> Result<Ro
 mod tests {
     use super::*;
 
-    fn asked(time: &str, rate: &str, time_unit: &str, rate_unit: &str) -> ReadOptions {
+    fn options(time: &str, rate: &str, time_unit: &str, rate_unit: &str) -> ReadOptions {
         let name = |text: &str| (!text.is_empty()).then(|| text.to_owned());
         ReadOptions {
             time: name(time),
@@ -131,13 +133,13 @@ mod tests {
     #[test]
     fn columns_and_units_are_those_that_are_named_or_those_of_weir() {
         let expected = vec![(0.0, 1e6), (0.5, 2e6), (1.0, 0.0)];
-        for (text, asked) in [
+        for (text, options) in [
             ("seconds,bits_per_second\n0,1e6\n0.5,2e6\n1,0\n", ReadOptions::default()),
             ("seconds,bits_per_second\n0,1e6\n0.5,2e6\n", ReadOptions::default()),
-            ("rtt,t, down\r\n20,500,1\r\n30,1000,2\r\n", asked("t", "down", "ms", "Mbit/s")),
-            ("seconds,\"MB/s\"\n1700000000.25,0.125\n1700000000.75,0.25\n", asked("", "MB/s", "", "MB/s")),
+            ("rtt,t, down\r\n20,500,1\r\n30,1000,2\r\n", options("t", "down", "ms", "Mbit/s")),
+            ("seconds,\"MB/s\"\n1700000000.25,0.125\n1700000000.75,0.25\n", options("", "MB/s", "", "MB/s")),
         ] {
-            let (rates, _) = read(text, &asked, &mut Vec::new()).unwrap_or_else(|e| panic!("{text}: {e}"));
+            let (rates, _) = read(text, &options, &mut Vec::new()).unwrap_or_else(|e| panic!("{text}: {e}"));
             let pairs: Vec<_> = rates.iter().map(|rate| (rate.seconds, rate.bits_per_second)).collect();
             assert_eq!(pairs, expected, "{text}");
         }
@@ -146,8 +148,8 @@ mod tests {
     #[test]
     fn units_are_stated_also_where_nobody_named_them() {
         let mut findings = Vec::new();
-        read("t,bits_per_second\n2,1e6\n3,1e6\n", &asked("t", "", "", ""), &mut findings).unwrap();
-        let said: Vec<&str> = findings.iter().map(|finding| finding.is.as_str()).collect();
+        read("t,bits_per_second\n2,1e6\n3,1e6\n", &options("t", "", "", ""), &mut findings).unwrap();
+        let said: Vec<&str> = findings.iter().map(|finding| finding.statement.as_str()).collect();
         let beginning = "the first time, 2 s, is 0 s";
         assert_eq!(said, ["column `t`, in s", "column `bits_per_second`, in bit/s", beginning]);
     }
@@ -170,8 +172,8 @@ mod tests {
     #[test]
     fn what_is_wrong_is_told_with_its_place() {
         let error = |text: &str| {
-            let asked = asked("", "rate", "", "kbit/s");
-            read(text, &asked, &mut Vec::new()).unwrap_err().to_string()
+            let options = options("", "rate", "", "kbit/s");
+            read(text, &options, &mut Vec::new()).unwrap_err().to_string()
         };
         let table = |rows: &str| error(&format!("seconds,x,rate\n{rows}"));
         assert_eq!(table("0,1,10\n1,2,fast\n"), "line 3, column 5: `fast` is not a number");

@@ -65,7 +65,7 @@ impl Default for RateUnit {
     }
 }
 
-/// A word that names no unit.
+/// A text that names no unit.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("it must be one of {0}")]
 pub struct NoUnit(String);

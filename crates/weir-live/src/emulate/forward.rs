@@ -6,6 +6,7 @@ use std::os::fd::OwnedFd;
 
 use weir_cc::Ecn;
 
+use crate::face::ip;
 use crate::face::udp::{overhead, prepare, receive, send};
 use crate::face::{Face, FaceArrival, Received};
 use crate::sys;
@@ -51,7 +52,7 @@ impl Face for ForwardFace {
         if descriptor == 0 {
             self.latest = Some(datagram.from);
         } else if datagram.from != self.peer {
-            return Ok(Received::Unknown);
+            return Ok(Received::Foreign);
         }
         if datagram.truncated {
             return Ok(Received::TooLong);
@@ -59,7 +60,8 @@ impl Face for ForwardFace {
         Ok(Received::Packet(FaceArrival {
             route: descriptor as u32,
             length: datagram.length as u32,
-            wire_size: (datagram.length + overhead(datagram.from.ip())) as u32,
+            flow: ip::flow_of(&(datagram.from, descriptor)),
+            wire_size: (datagram.length + overhead(datagram.from.is_ipv6())) as u32,
             ecn: datagram.ecn,
             stamp: datagram.stamp,
         }))

@@ -4,7 +4,6 @@
 //! between two sockets of UDP.
 
 mod forward;
-mod interrupts;
 mod path;
 mod path_log;
 mod program;
@@ -17,6 +16,7 @@ use std::sync::mpsc::SyncSender;
 use weir_net::Time;
 use weir_units::TimeDelta;
 
+use crate::caller::refuse_set_user_id;
 use crate::clock::RunClock;
 use crate::conclusive::{Reason, VerdictFigures, reasons};
 use crate::drive::{DriveOptions, Driver};
@@ -27,11 +27,10 @@ use crate::namespace::Namespace;
 use crate::realtime::EMULATOR_PRIORITY;
 
 use forward::ForwardFace;
-pub use interrupts::{Happened, Interrupts, Terminal};
 pub use path::Path;
 pub use path_log::{CapturePoint, CapturedPacket, DirectionNow, DirectionReport};
 use path_log::{Live, PathLog};
-pub use program::{Caller, Program};
+pub use program::Program;
 
 /// When an emulation ends by itself: after ten years.
 const END: Time = Time::from_millis(10 * 365 * 24 * 3_600_000);
@@ -118,6 +117,7 @@ impl Emulation {
         path: Path,
         options: &EmulateOptions,
     ) -> Result<(Self, [Arc<Namespace>; 2]), EmulateError> {
+        refuse_set_user_id().map_err(EmulateError::Namespace)?;
         let log = PathLog::new(&path, options.capture.clone());
         let emulator = path.emulator(options.seed, 2)?;
         let host = |number| Namespace::new(number).map(Arc::new).map_err(EmulateError::Namespace);
@@ -143,6 +143,7 @@ impl Emulation {
         peer: SocketAddr,
         options: &EmulateOptions,
     ) -> Result<(Self, SocketAddr), EmulateError> {
+        refuse_set_user_id().map_err(EmulateError::Namespace)?;
         let log = PathLog::new(&path, options.capture.clone());
         let emulator = path.emulator(options.seed, 1)?;
         let face = ForwardFace::new(listen, peer)
@@ -202,7 +203,7 @@ impl Emulation {
             lateness: driven.lateness,
             cpu: driven.cpu,
             lost_outside,
-            unknown: driven.unknown,
+            unknown: driven.foreign + driven.unknown,
             not_captured,
             reasons: reasons(&evidence),
             not_realtime: driven.not_realtime,

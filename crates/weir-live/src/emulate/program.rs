@@ -14,38 +14,14 @@ use nix::sched::{CloneFlags, unshare};
 use nix::sys::eventfd::{EfdFlags, EventFd};
 use nix::sys::signal::{Signal, kill};
 use nix::sys::wait::{Id, WaitPidFlag, waitid};
-use nix::unistd::{Pid, Uid, User, geteuid};
+use nix::unistd::Pid;
 use weir_net::Time;
 use weir_units::TimeDelta;
 
+use crate::caller::Caller;
 use crate::clock::RunClock;
 use crate::namespace::Namespace;
 use crate::sys;
-
-/// The user who called, where `sudo` made the process root.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Caller {
-    /// User.
-    pub uid: u32,
-    /// Group.
-    pub gid: u32,
-    /// Variables of the environment that `sudo` may have changed.
-    pub environment: Vec<(&'static str, String)>,
-}
-
-impl Caller {
-    /// The user whom `sudo` names in the environment; `None` if this is no call by `sudo` as root.
-    pub fn of_sudo() -> Option<Self> {
-        let id = |name| std::env::var(name).ok()?.parse().ok().filter(|&id: &u32| id > 0);
-        let (uid, gid) = geteuid().is_root().then(|| Some((id("SUDO_UID")?, id("SUDO_GID")?)))??;
-        let user = User::from_uid(Uid::from_raw(uid)).ok().flatten();
-        let environment = user.map_or_else(Vec::new, |user| {
-            let home = user.dir.to_string_lossy().into_owned();
-            vec![("HOME", home), ("USER", user.name.clone()), ("LOGNAME", user.name)]
-        });
-        Some(Self { uid, gid, environment })
-    }
-}
 
 /// A running program with all its descendants. They end with it, when this value is dropped, and when this process ends
 /// in whatever way.

@@ -27,6 +27,8 @@ pub struct Transit {
     pub wire_size: u32,
     /// ECN field, with the marks of the links so far.
     pub ecn: Ecn,
+    /// Flow of the packet, for disciplines with a queue per flow. With zero the packets of a route are one flow.
+    pub flow: u32,
     /// Number of the packets that entered this route before it; set by [`Emulator::enqueue`].
     pub number: u32,
 }
@@ -144,7 +146,7 @@ impl Packet for Carried {
 
     /// At one link this hop is next for the packets of one route, and for no others. The simulator has the same numbers.
     fn flow(&self) -> u32 {
-        self.hop
+        if self.transit.flow == 0 { self.hop } else { self.transit.flow }
     }
 }
 

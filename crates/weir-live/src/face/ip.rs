@@ -1,5 +1,6 @@
 //! Headers of IPv4 and IPv6: addresses, ports, the ECN field.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use weir_cc::Ecn;
@@ -43,6 +44,20 @@ pub struct Header {
     pub protocol: u8,
     /// ECN field.
     pub ecn: Ecn,
+}
+
+impl Header {
+    /// Number of the packet's flow: a hash of addresses, ports and protocol, above zero.
+    pub fn flow(&self) -> u32 {
+        flow_of(&(self.source, self.destination, self.protocol))
+    }
+}
+
+/// A hash of what makes a flow, from 1 to 65 535, so that disciplines know a bounded number of flows.
+pub(crate) fn flow_of(parts: &impl Hash) -> u32 {
+    let mut hasher = DefaultHasher::new();
+    parts.hash(&mut hasher);
+    1 + (hasher.finish() % 0xffff) as u32
 }
 
 /// The header of an IP packet; `None` if it is cut or of no known version.
@@ -127,6 +142,17 @@ mod tests {
         packet.extend("fd84::2:1".parse::<Ipv6Addr>().unwrap().octets());
         packet.extend([0x13, 0x88, 0x13, 0x89]);
         packet
+    }
+
+    #[test]
+    fn a_flow_is_of_addresses_ports_and_protocol() {
+        let header = parse(&ipv4(0, 7)).unwrap();
+        let other_port = Header { source: SocketAddr::new(header.source.ip(), 9), ..header };
+        let flows = [header, other_port, Header { protocol: TCP, ..header }].map(|header| header.flow());
+        assert!(flows[0] != flows[1] && flows[0] != flows[2] && flows[1] != flows[2], "{flows:?}");
+        // Neither identification nor ECN makes another flow.
+        assert_eq!(parse(&ipv4(3, 8)).unwrap().flow(), flows[0]);
+        assert!(flows.iter().all(|flow| (1..=0xffff).contains(flow)));
     }
 
     #[test]

@@ -9,6 +9,9 @@ use std::os::fd::OwnedFd;
 
 use weir_cc::Ecn;
 
+/// Largest packet that a face carries in bytes, IP header included.
+pub const MTU: usize = 1500;
+
 /// A packet as a face received it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FaceArrival {
@@ -18,6 +21,8 @@ pub struct FaceArrival {
     pub length: u32,
     /// Bytes on the wire, IP headers included.
     pub wire_size: u32,
+    /// Flow of the packet on its route; zero where all packets of the route are one flow.
+    pub flow: u32,
     /// ECN field.
     pub ecn: Ecn,
     /// When the kernel received it, in ns of CLOCK_REALTIME.
@@ -29,8 +34,10 @@ pub struct FaceArrival {
 pub enum Received {
     /// A packet.
     Packet(FaceArrival),
-    /// A packet that fits no flow; it is ignored.
+    /// A packet between hosts that fits no flow; it is lost.
     Unknown,
+    /// A packet of another source or to another destination, which is ignored.
+    Foreign,
     /// A packet that is longer than the buffer; it is lost.
     TooLong,
     /// No packet to read.
@@ -62,8 +69,27 @@ pub trait Face {
     fn drops(&self) -> io::Result<u64>;
 }
 
-/// Whether the error concerns one packet alone: no room, or no receiver. An error of the socket itself is none.
+/// Whether the error concerns one packet alone: no room, no receiver, or no way to it at present. An error of the socket
+/// itself is none.
 pub(crate) fn is_of_one_packet(error: nix::Error) -> bool {
+    use nix::errno::Errno::{
+        EAGAIN, ECONNREFUSED, EHOSTUNREACH, EINTR, EMSGSIZE, ENETDOWN, ENETUNREACH, ENOBUFS, EPERM,
+    };
+    let no_room = matches!(error, EAGAIN | ENOBUFS | EMSGSIZE | EINTR);
+    no_room || matches!(error, ECONNREFUSED | EHOSTUNREACH | ENETUNREACH | ENETDOWN | EPERM)
+}
+
+#[cfg(test)]
+mod tests {
     use nix::Error;
-    matches!(error, Error::EAGAIN | Error::ENOBUFS | Error::ECONNREFUSED | Error::EMSGSIZE | Error::EINTR)
+
+    use super::*;
+
+    #[test]
+    fn a_peer_out_of_reach_is_no_error_of_the_socket() {
+        for error in [Error::EHOSTUNREACH, Error::ENETUNREACH, Error::ENETDOWN, Error::EPERM] {
+            assert!(is_of_one_packet(error), "{error}");
+        }
+        assert!(!is_of_one_packet(Error::EBADF) && !is_of_one_packet(Error::EACCES));
+    }
 }

@@ -36,6 +36,17 @@ impl TunFlow {
             |side: usize| is(self.ends[side], header.source) && is(self.ends[1 - side], header.destination);
         (0..2).find(|&side| from(side))
     }
+
+    /// Whether the packet is between the hosts of the flow.
+    fn is_between(&self, header: &Header) -> bool {
+        let [one, other] = self.ends.map(|end| end.ip());
+        [(one, other), (other, one)].contains(&(header.source.ip(), header.destination.ip()))
+    }
+}
+
+/// Whether a packet may be one of a run. The kernel itself sends others, such as those of ICMP.
+fn is_traffic(header: &Header) -> bool {
+    matches!(header.protocol, ip::TCP | ip::UDP)
 }
 
 /// The TUN face.
@@ -73,14 +84,18 @@ impl Face for TunFace {
             Err(error) if is_of_one_packet(error) => return Ok(Received::Empty),
             Err(error) => return Err(error.into()),
         };
-        let Some(header) = ip::parse(&buffer[..length]) else { return Ok(Received::Unknown) };
+        let Some(header) = ip::parse(&buffer[..length]) else { return Ok(Received::Foreign) };
         let found =
             self.flows.iter().enumerate().find_map(|(flow, spec)| Some(2 * flow + spec.side(&header)?));
-        let Some(route) = found else { return Ok(Received::Unknown) };
-        let length = length as u32;
-        let arrival =
-            FaceArrival { route: route as u32, length, wire_size: length, ecn: header.ecn, stamp: None };
-        Ok(Received::Packet(arrival))
+        let Some(route) = found else {
+            let lost = is_traffic(&header) && self.flows.iter().any(|flow| flow.is_between(&header));
+            return Ok(if lost { Received::Unknown } else { Received::Foreign });
+        };
+        // A route of any protocol has the flows of many programs.
+        let flow = if self.flows[route / 2].protocol.is_some() { 0 } else { header.flow() };
+        let (route, length) = (route as u32, length as u32);
+        let ecn = header.ecn;
+        Ok(Received::Packet(FaceArrival { route, length, wire_size: length, flow, ecn, stamp: None }))
     }
 
     fn send(&mut self, route: u32, ecn: Ecn, bytes: &mut [u8]) -> io::Result<bool> {
@@ -120,5 +135,9 @@ mod tests {
         assert_eq!(side("10.84.3.1:40000", "10.84.2.1:443", ip::TCP), None);
         let any = TunFlow { protocol: None, ..flow };
         assert_eq!(any.side(&header("10.84.1.1:1", "10.84.2.1:443", 132)), Some(0));
+        // The second fragment of a datagram has no ports, and is lost.
+        let fragment = header("10.84.2.1:0", "10.84.1.1:0", ip::UDP);
+        assert!(flow.side(&fragment).is_none() && flow.is_between(&fragment) && is_traffic(&fragment));
+        assert!(!flow.is_between(&header("10.84.1.1:0", "224.0.0.22:0", 2)));
     }
 }

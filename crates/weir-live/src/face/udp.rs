@@ -1,7 +1,7 @@
 //! The UDP face: one socket per flow, without privileges.
 
 use std::io::{self, IoSlice, IoSliceMut};
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6, UdpSocket};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
 use nix::sys::socket::sockopt::{IpRecvTos, Ipv6RecvTClass, RcvBuf, RcvBufForce, ReceiveTimestampns};
@@ -40,8 +40,8 @@ pub fn prepare(socket: &UdpSocket) -> io::Result<()> {
 }
 
 /// Bytes of the IP and UDP headers.
-pub const fn overhead(address: IpAddr) -> usize {
-    UDP_HEADER_LEN + if address.is_ipv4() { IPV4_HEADER_LEN } else { IPV6_HEADER_LEN }
+pub const fn overhead(ipv6: bool) -> usize {
+    UDP_HEADER_LEN + if ipv6 { IPV6_HEADER_LEN } else { IPV4_HEADER_LEN }
 }
 
 /// Room for control messages, aligned as their headers are: a receive stamp and a traffic class need 56 bytes.
@@ -120,7 +120,10 @@ fn nanos(time: TimeSpec) -> i64 {
 
 fn plain(address: &SockaddrStorage) -> Option<SocketAddr> {
     let v4 = |address: &SockaddrIn| SocketAddr::from((address.ip(), address.port()));
-    let v6 = |address: &SockaddrIn6| SocketAddr::from((address.ip(), address.port()));
+    // A link-local address holds on one interface only, which the scope tells.
+    let v6 = |address: &SockaddrIn6| {
+        SocketAddr::V6(SocketAddrV6::new(address.ip(), address.port(), 0, address.scope_id()))
+    };
     address.as_sockaddr_in().map(v4).or_else(|| address.as_sockaddr_in6().map(v6))
 }
 
@@ -173,14 +176,14 @@ impl Face for UdpFace {
         let Some(datagram) = receive(&self.sockets[descriptor], buffer)? else { return Ok(Received::Empty) };
         let Datagram { length, truncated, from, ecn, stamp } = datagram;
         let Some(side) = self.ends[descriptor].iter().position(|&end| end == from) else {
-            return Ok(Received::Unknown);
+            return Ok(Received::Foreign);
         };
         if truncated {
             return Ok(Received::TooLong);
         }
-        let wire_size = (length + overhead(from.ip())) as u32;
+        let wire_size = (length + overhead(from.is_ipv6())) as u32;
         let route = (2 * descriptor + side) as u32;
-        Ok(Received::Packet(FaceArrival { route, length: length as u32, wire_size, ecn, stamp }))
+        Ok(Received::Packet(FaceArrival { route, length: length as u32, wire_size, flow: 0, ecn, stamp }))
     }
 
     fn send(&mut self, route: u32, ecn: Ecn, bytes: &mut [u8]) -> io::Result<bool> {
@@ -190,5 +193,16 @@ impl Face for UdpFace {
 
     fn drops(&self) -> io::Result<u64> {
         self.sockets.iter().map(sys::socket_drops).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_keeps_its_scope() {
+        let address: SocketAddr = "[fe80::1%7]:5000".parse().unwrap();
+        assert_eq!(plain(&SockaddrStorage::from(address)), Some(address));
     }
 }

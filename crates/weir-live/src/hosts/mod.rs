@@ -31,7 +31,7 @@ const LONGEST_SLEEP: TimeDelta = TimeDelta::from_millis(100);
 const LONGEST_WORK: TimeDelta = TimeDelta::from_millis(50);
 /// Lateness up to which a timer is served at its own time, so that it does not add up in pacers.
 pub(crate) const FORGIVEN: TimeDelta = TimeDelta::from_millis(2);
-/// Timers of a host that are served before others have their turn.
+/// Timers of a host, or packets of a socket, that are served before others have their turn.
 pub(crate) const BATCH: usize = 32;
 /// Largest packet that a host reads, in bytes.
 const LARGEST_PACKET: usize = 2048;
@@ -65,10 +65,21 @@ pub(crate) fn is_readable(descriptor: &PollFd<'_>) -> bool {
     descriptor.any().unwrap_or(false)
 }
 
+/// Waits until a descriptor is readable, `limit` is over, or a signal has come.
+pub(crate) fn wait_for(polled: &mut [PollFd<'_>], limit: TimeDelta) -> io::Result<()> {
+    let limit = TimeSpec::from_duration(Duration::from_nanos(limit.nanos().max(0) as u64));
+    match ppoll(polled, Some(limit), None) {
+        Ok(_) | Err(nix::Error::EINTR) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
 /// A packet that arrived at a host.
 pub(crate) struct Arrived<'a> {
     /// The clock of the run when the kernel received it.
     pub(crate) at: Time,
+    /// The clock of the run when it was read.
+    pub(crate) read: Time,
     pub(crate) ecn: Ecn,
     pub(crate) bytes: &'a [u8],
 }
@@ -80,7 +91,7 @@ pub(crate) struct Inbox {
     stamps: StampTranslator,
     /// Latest time that was used; none is earlier.
     latest: Time,
-    /// When the thread last slept.
+    /// When the thread last slept for certain.
     slept: Time,
     buffer: Box<[u8; LARGEST_PACKET]>,
 }
@@ -94,22 +105,37 @@ impl Inbox {
     /// Waits until a descriptor is readable or `next` has come. The result is whether to go on: the first descriptor is the
     /// flag that stops the thread.
     pub(crate) fn wait(&mut self, next: Time, polled: &mut [PollFd<'_>]) -> io::Result<bool> {
-        let now = self.clock.now();
-        let mut sleep = (next - now).max(TimeDelta::ZERO).min(LONGEST_SLEEP);
-        if sleep > TimeDelta::ZERO {
-            self.slept = now;
-        } else if now - self.slept > LONGEST_WORK {
-            // The kernel ends a process whose real-time thread does not sleep.
-            self.slept = now;
-            sleep = TimeDelta::from_micros(1);
-        }
-        let sleep = TimeSpec::from_duration(Duration::from_nanos(sleep.nanos().max(0) as u64));
-        match ppoll(polled, Some(sleep), None) {
-            Ok(_) | Err(nix::Error::EINTR) => {}
-            Err(error) => return Err(error.into()),
-        }
+        self.rest()?;
+        let sleep = self.clock.until(next).clamp(TimeDelta::ZERO, LONGEST_SLEEP);
+        wait_for(polled, sleep)?;
         self.stamps.observe(Reading::take());
         Ok(!is_readable(&polled[0]))
+    }
+
+    /// Sleeps for the shortest time there is, if the thread may not have slept for [`LONGEST_WORK`]: a wait for descriptors
+    /// returns at once where one is readable. The kernel ends a process whose real-time thread does not sleep.
+    pub(crate) fn rest(&mut self) -> io::Result<()> {
+        let now = self.clock.now();
+        if now - self.slept > LONGEST_WORK {
+            self.slept = now;
+            wait_for(&mut [], TimeDelta::from_micros(1))?;
+        }
+        Ok(())
+    }
+
+    /// Steps of the wall clock, and receive stamps that were discarded.
+    pub(crate) fn clock_figures(&self) -> [u64; 2] {
+        [self.stamps.steps(), self.stamps.discarded()]
+    }
+
+    /// The present time of the run.
+    pub(crate) fn now(&self) -> Time {
+        self.clock.now()
+    }
+
+    /// Takes `at` as the latest time that was used.
+    pub(crate) fn advance(&mut self, at: Time) {
+        self.latest = self.latest.max(at);
     }
 
     /// Reads the next packet of a socket.
@@ -119,16 +145,17 @@ impl Inbox {
         let read = nanos_of(nix::time::ClockId::CLOCK_MONOTONIC);
         let at = stamp.map_or(read, |stamp| self.stamps.translate(stamp, read));
         self.latest = self.clock.time_of(at).max(self.latest);
-        Ok(Some(Arrived { at: self.latest, ecn, bytes: &self.buffer[..length] }))
+        let read = self.clock.time_of(read).max(self.latest);
+        Ok(Some(Arrived { at: self.latest, read, ecn, bytes: &self.buffer[..length] }))
     }
 
     /// The time at which a timer that is due at `due` is served: its own, if it is hardly late and nothing has arrived
     /// since; else the present. `None` before it is due.
     pub(crate) fn serve_at(&mut self, due: Time) -> Option<(Time, TimeDelta)> {
-        let now = self.clock.now();
-        if due > now {
+        if self.clock.until(due) > TimeDelta::ZERO {
             return None;
         }
+        let now = self.clock.now();
         let late = now - due;
         let at = if late < FORGIVEN { due.max(self.latest) } else { now };
         self.latest = at.max(self.latest);

@@ -11,11 +11,15 @@ use weir_world::{Monitor, PacketMeta, Side};
 
 use super::{HostSocket, extensions};
 use crate::emulator::route_of;
-use crate::face::udp;
+use crate::face::MTU;
+use crate::face::udp::{self, overhead};
 use crate::log::HostLog;
+use crate::sys::socket_drops;
 
 /// Room for one packet.
-const ROOM: usize = 2048;
+const MAX_PACKET_BYTES: usize = 2048;
+/// Longest RTCP packet: longer ones do not cross a face, headers of IPv6 included.
+const RTCP_ROOM: usize = MTU - overhead(true);
 
 /// The network as the hosts of one thread see it.
 #[derive(Debug)]
@@ -25,8 +29,8 @@ pub(crate) struct LiveNetwork {
     pub(crate) sockets: Vec<HostSocket>,
     pub(crate) couplings: Couplings,
     pub(crate) log: HostLog,
-    rtcp: Box<[u8; ROOM]>,
-    packet: Box<[u8; ROOM]>,
+    rtcp: Box<[u8; MAX_PACKET_BYTES]>,
+    packet: Box<[u8; MAX_PACKET_BYTES]>,
     /// Packets that the system did not take.
     pub(crate) refused: u64,
     /// First error of a socket.
@@ -40,8 +44,8 @@ impl LiveNetwork {
             sockets: Vec::new(),
             couplings,
             log,
-            rtcp: Box::new([0; ROOM]),
-            packet: Box::new([0; ROOM]),
+            rtcp: Box::new([0; MAX_PACKET_BYTES]),
+            packet: Box::new([0; MAX_PACKET_BYTES]),
             refused: 0,
             error: None,
         }
@@ -56,6 +60,12 @@ impl LiveNetwork {
     /// Index of the socket of this end.
     pub(crate) fn socket_of(&self, flow: usize, side: Side) -> Option<usize> {
         self.ends[route_of(flow, side)]
+    }
+
+    /// Packets that the system did not take, or dropped at a socket.
+    pub(crate) fn lost(&self) -> io::Result<u64> {
+        let drops = self.sockets.iter().map(|own| socket_drops(&own.socket));
+        Ok(self.refused + drops.sum::<io::Result<u64>>()?)
     }
 
     fn transmit(&mut self, route: usize, ecn: Ecn, bytes: Bytes, length: usize) {
@@ -114,7 +124,7 @@ impl World for LiveNetwork {
     }
 
     fn rtcp_buffer(&mut self) -> &mut [u8] {
-        self.rtcp.as_mut_slice()
+        &mut self.rtcp[..RTCP_ROOM]
     }
 
     fn send_rtcp(&mut self, now: Time, flow: usize, from: Side, length: usize) {
@@ -134,7 +144,7 @@ impl World for LiveNetwork {
     }
 
     fn send_constant(&mut self, _: Time, flow: usize, meta: PacketMeta) {
-        let length = (meta.wire_size.saturating_sub(UDP_OVERHEAD) as usize).min(ROOM);
+        let length = (meta.wire_size.saturating_sub(UDP_OVERHEAD) as usize).min(MAX_PACKET_BYTES);
         self.packet[..length].fill(0);
         let route = route_of(flow, Side::Sender);
         self.log.sent_on(route, meta);

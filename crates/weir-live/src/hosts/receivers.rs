@@ -46,7 +46,8 @@ impl Receivers {
             }
             for socket in (0..watched.len()).filter(|&socket| is_readable(&polled[1 + socket])) {
                 let flow = flows[socket];
-                while let Some(arrived) = inbox.read(&self.network.sockets[socket].socket)? {
+                for _ in 0..BATCH {
+                    let Some(arrived) = inbox.read(&self.network.sockets[socket].socket)? else { break };
                     let at = arrived.at;
                     self.network.log.arrival(at, route_of(flow, Side::Sender));
                     let Some(host) = self.of_flow[flow] else { continue };
@@ -60,6 +61,7 @@ impl Receivers {
                     }
                     wakes[host] = sink.poll(at, flow, &mut self.network);
                 }
+                inbox.rest()?;
             }
             for (host, sink) in self.hosts.iter_mut().enumerate() {
                 for _ in 0..BATCH {
@@ -67,9 +69,11 @@ impl Receivers {
                     lateness.record(late);
                     wakes[host] = sink.wake(at, &mut self.network);
                 }
+                inbox.rest()?;
             }
         }
-        Ok(Hosted { network: self.network, lateness, not_realtime })
+        let from = flows.iter().map(|&flow| (flow, Side::Sender));
+        Hosted::stop(inbox, self.network, from, lateness, not_realtime)
     }
 
     /// Flow of each socket.

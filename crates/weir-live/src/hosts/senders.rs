@@ -4,11 +4,14 @@ use std::io;
 use std::sync::Arc;
 
 use nix::sys::eventfd::EventFd;
+use nix::time::ClockId;
 use weir_net::Time;
+use weir_units::TimeDelta;
 use weir_world::Side;
 use weir_world::host::{ConstantSource, MediaSource};
 
-use super::{BATCH, HOST_PRIORITY, Inbox, LiveNetwork, is_readable, polled, watched};
+use super::{BATCH, FORGIVEN, HOST_PRIORITY, Inbox, LONGEST_WORK, LiveNetwork, is_readable, polled, watched};
+use crate::clock::nanos_of;
 use crate::emulator::route_of;
 use crate::lateness::Lateness;
 use crate::realtime::{be_exact, be_realtime};
@@ -49,10 +52,41 @@ pub(crate) struct Senders {
 #[derive(Debug)]
 pub(crate) struct Hosted {
     pub(crate) network: LiveNetwork,
-    /// Lateness of the wake-ups.
+    /// Lateness of the wake-ups, and at senders of reading reports.
     pub(crate) lateness: Lateness,
     /// Why the thread had no real-time priority, if it asked for one.
     pub(crate) not_realtime: Option<String>,
+    /// When the thread stopped; every packet that had arrived by then was read.
+    pub(crate) stopped: Time,
+    /// Steps of the wall clock, and receive stamps that were discarded.
+    pub(crate) clock: [u64; 2],
+    /// Processor time of the thread.
+    pub(crate) cpu: TimeDelta,
+}
+
+impl Hosted {
+    /// The result of a thread that stops now, after it has logged the packets that have arrived at `flows`, by socket.
+    pub(super) fn stop(
+        mut inbox: Inbox,
+        mut network: LiveNetwork,
+        flows: impl Iterator<Item = (usize, Side)>,
+        lateness: Lateness,
+        not_realtime: Option<String>,
+    ) -> io::Result<Self> {
+        let stopped = inbox.now();
+        for (socket, (flow, from)) in flows.enumerate() {
+            while let Some(arrived) = inbox.read(&network.sockets[socket].socket)? {
+                let (at, late) = (arrived.at, arrived.read > stopped + LONGEST_WORK);
+                network.log.arrival(at, route_of(flow, from));
+                if late {
+                    break;
+                }
+            }
+            inbox.rest()?;
+        }
+        let cpu = TimeDelta::from_nanos(nanos_of(ClockId::CLOCK_THREAD_CPUTIME_ID));
+        Ok(Self { network, lateness, not_realtime, stopped, clock: inbox.clock_figures(), cpu })
+    }
 }
 
 /// Lets the calling thread be punctual. The result is why it has no real-time priority, if it was to have one.
@@ -85,15 +119,21 @@ impl Senders {
             }
             for socket in (0..watched.len()).filter(|&socket| is_readable(&polled[1 + socket])) {
                 let (flow, host) = flows[socket];
-                while let Some(arrived) = inbox.read(&self.network.sockets[socket].socket)? {
+                for _ in 0..BATCH {
+                    let Some(arrived) = inbox.read(&self.network.sockets[socket].socket)? else { break };
+                    self.network.log.arrival(arrived.at, route_of(flow, Side::Receiver));
                     let Sender::Media(source) = &mut self.hosts[host] else { continue };
-                    let at = arrived.at;
-                    self.network.log.arrival(at, route_of(flow, Side::Receiver));
+                    let late = arrived.read - arrived.at;
+                    lateness.record(late);
+                    // A reaction cannot leave earlier than the report was read.
+                    let at = if late < FORGIVEN { arrived.at } else { arrived.read };
                     source.on_rtcp(at, flow, arrived.bytes, &mut self.network.log);
                     wakes[host] = source.poll(at, &mut self.network);
+                    inbox.advance(at);
                     served = at;
                     self.serve_couplers(at, &mut wakes);
                 }
+                inbox.rest()?;
             }
             for host in 0..self.hosts.len() {
                 // A host may fall behind by many packets; each has a time of its own.
@@ -104,13 +144,15 @@ impl Senders {
                     served = at;
                     self.serve_couplers(at, &mut wakes);
                 }
+                inbox.rest()?;
             }
             if let Some((at, _)) = inbox.serve_at(self.network.next_coupler_event(served)) {
                 served = at;
                 self.serve_couplers(at, &mut wakes);
             }
         }
-        Ok(Hosted { network: self.network, lateness, not_realtime })
+        let from = flows.iter().map(|&(flow, _)| (flow, Side::Receiver));
+        Hosted::stop(inbox, self.network, from, lateness, not_realtime)
     }
 
     /// Flow and host of each socket.

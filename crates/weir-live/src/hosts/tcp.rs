@@ -11,6 +11,7 @@ use nix::sys::socket::{
     AddressFamily, SockFlag, SockType, SockaddrStorage, bind, connect, listen, socket, sockopt,
 };
 use nix::sys::socket::{Backlog, setsockopt, sockopt::TcpCongestion};
+use nix::sys::time::{TimeVal, TimeValLike};
 use std::ffi::OsString;
 use std::os::fd::{AsRawFd, OwnedFd};
 use weir_net::Time;
@@ -25,6 +26,8 @@ use crate::sys::tcp_info;
 const PATIENCE: Duration = Duration::from_millis(100);
 /// Interval of the records of a connection's state.
 const RECORD_INTERVAL: TimeDelta = TimeDelta::from_millis(100);
+/// Interval at which the end of a transfer is looked for.
+const ACKNOWLEDGEMENT_INTERVAL: Duration = Duration::from_millis(1);
 /// Bytes that are written at once.
 const CHUNK: usize = 64 << 10;
 
@@ -83,7 +86,7 @@ fn stream_socket(address: SocketAddr) -> io::Result<OwnedFd> {
 /// Waits for `at`; `false` if `stop` is set before.
 fn wait_until(at: Time, clock: RunClock, stop: &AtomicBool) -> bool {
     loop {
-        let left = at - clock.now();
+        let left = clock.until(at);
         if stop.load(Ordering::Relaxed) {
             return false;
         }
@@ -101,48 +104,95 @@ fn is_again(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted)
 }
 
+/// The sending end of a transfer.
+#[derive(Debug, Default)]
+pub(crate) struct SentTransfer {
+    /// States of the connection.
+    pub(crate) states: Vec<(Time, TcpInfo)>,
+    /// When all bytes were acknowledged, if the transfer has an end.
+    pub(crate) completed: Option<Time>,
+}
+
+/// Connects within the time that `life` and `stop` leave. The result is whether there is a connection.
+fn connect_within(
+    socket: &OwnedFd,
+    to: SocketAddr,
+    clock: RunClock,
+    (life, stop): (Life, &AtomicBool),
+) -> io::Result<bool> {
+    use nix::errno::Errno::{
+        EAGAIN, EALREADY, ECONNREFUSED, EHOSTUNREACH, EINPROGRESS, EINTR, EISCONN, ETIMEDOUT,
+    };
+    let address = SockaddrStorage::from(to);
+    while clock.now() < life.stop && !stop.load(Ordering::Relaxed) {
+        setsockopt(
+            socket,
+            sockopt::SendTimeout,
+            &TimeVal::microseconds(patience(life, clock).as_micros() as i64),
+        )?;
+        match connect(socket.as_raw_fd(), &address) {
+            Ok(()) | Err(EISCONN) => return Ok(true),
+            Err(EINPROGRESS | EALREADY | EAGAIN | EINTR) => {}
+            // The path may lose every packet: this is a result of the run, and no error.
+            Err(ETIMEDOUT | EHOSTUNREACH | ECONNREFUSED) => return Ok(false),
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(false)
+}
+
+/// Longest time in the next call of the system, so that it ends by the stop of `life`.
+fn patience(life: Life, clock: RunClock) -> Duration {
+    let left = clock.until(life.stop).nanos().max(1_000) as u64;
+    PATIENCE.min(Duration::from_nanos(left))
+}
+
 /// Sends `transfer` over `socket` until its stop, or until `stop` is set.
 pub(crate) fn send(
     transfer: &Transfer,
     socket: OwnedFd,
     clock: RunClock,
     stop: &Arc<AtomicBool>,
-) -> io::Result<Vec<(Time, TcpInfo)>> {
-    let mut states = Vec::new();
-    if !wait_until(transfer.life.start, clock, stop) {
-        return Ok(states);
+) -> io::Result<SentTransfer> {
+    let mut sent = SentTransfer::default();
+    let Transfer { life, size, to, .. } = *transfer;
+    if !wait_until(life.start, clock, stop) || !connect_within(&socket, to, clock, (life, stop))? {
+        return Ok(sent);
     }
-    connect(socket.as_raw_fd(), &SockaddrStorage::from(transfer.to))?;
     let mut stream = TcpStream::from(socket);
-    stream.set_write_timeout(Some(PATIENCE))?;
     let chunk = vec![0; CHUNK];
-    let mut left = transfer.size.map_or(u64::MAX, DataSize::bytes);
+    let mut left = size.map_or(u64::MAX, DataSize::bytes);
     let mut recorded = Time::ZERO;
-    loop {
+    while !stop.load(Ordering::Relaxed) && clock.now() < life.stop {
         let now = clock.now();
-        if stop.load(Ordering::Relaxed) || now >= transfer.life.stop {
-            break;
-        }
-        if states.is_empty() || now - recorded >= RECORD_INTERVAL {
-            states.push((now, tcp_info(&stream)?));
+        if sent.completed.is_none() && (sent.states.is_empty() || now - recorded >= RECORD_INTERVAL) {
+            sent.states.push((now, tcp_info(&stream)?));
             recorded = now;
         }
         if left == 0 {
-            // The last bytes may be under way.
-            thread::sleep(Duration::from_millis(10));
-            let _closed = stream.shutdown(Shutdown::Write);
+            // The last bytes may be under way. One more is acknowledged: that of the handshake.
+            let info = tcp_info(&stream)?;
+            if sent.completed.is_none() && info.acked > size.map_or(0, DataSize::bytes) {
+                sent.completed = Some(clock.now());
+                sent.states.push((clock.now(), info));
+                // The other end closes the connection, too.
+                let _closed = stream.shutdown(Shutdown::Write);
+            }
+            thread::sleep(ACKNOWLEDGEMENT_INTERVAL.min(patience(life, clock)));
             continue;
         }
-        let most = left.min(CHUNK as u64) as usize;
-        match stream.write(&chunk[..most]) {
+        stream.set_write_timeout(Some(patience(life, clock)))?;
+        match stream.write(&chunk[..left.min(CHUNK as u64) as usize]) {
             Ok(written) => left -= written as u64,
             Err(error) if is_again(&error) => {}
+            // The kernel gives up a path that has lost everything for long.
+            Err(error) if error.kind() == io::ErrorKind::TimedOut => break,
             Err(error) => return Err(error),
         }
     }
     // What is left in the kernel's buffers is not sent after the end: the reset discards it.
     setsockopt(&stream, sockopt::Linger, &nix::libc::linger { l_onoff: 1, l_linger: 0 })?;
-    Ok(states)
+    Ok(sent)
 }
 
 /// Reads all that comes to `listener`, until `stop` is set. Returns the bytes, and when a transfer of `size` was whole.

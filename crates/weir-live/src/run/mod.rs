@@ -1,7 +1,9 @@
 //! A run of real packets: hosts on sockets, the links of the run between them.
 
+mod alone;
 mod parts;
 mod places;
+mod refusals;
 mod transfers;
 
 use std::io;
@@ -14,28 +16,34 @@ use nix::time::ClockId;
 use weir_net::Time;
 use weir_units::TimeDelta;
 use weir_world::host::host_owner;
-use weir_world::{ClockSpec, FlowSpec, Monitor, RunSpec, Side, Traffic};
+use weir_world::{FlowSpec, Monitor, RunSpec, Side, Traffic};
 
+use crate::caller::refuse_set_user_id;
 use crate::clock::{RunClock, nanos_of};
 use crate::conclusive::{VerdictFigures, reasons};
 use crate::drive::{DriveOptions, Driven};
 use crate::emulator::Emulator;
 use crate::hosts::Inbox;
 use crate::hosts::senders::Hosted;
-use crate::hosts::tcp;
 use crate::log::HostLog;
 use crate::merge::{self, Route};
-use crate::realtime::EMULATOR_PRIORITY;
+use crate::realtime::{EMULATOR_PRIORITY, allow_many_files};
 
 pub use crate::report::{
     FaceKind, LiveError, LiveOptions, LiveReport, MOST_HOSTS, PACER_LATENESS, PacketCounts, TcpInfo, TcpTrace,
 };
+pub use alone::{HostFigures, run_hosts_alone};
 use parts::Parts;
 use places::Places;
+use refusals::refuse_unreal;
 use transfers::Transfers;
 
 /// Time from the readiness of all threads to the start of the run.
 const LEAD: TimeDelta = TimeDelta::from_millis(100);
+/// Time between two calls of the observer of the progress.
+const PROGRESS_INTERVAL: TimeDelta = TimeDelta::from_millis(100);
+/// Time in which packets that a stopped thread has sent reach their host.
+const LAST_PACKETS: Duration = Duration::from_millis(20);
 /// Time after the end of the run in which the threads must have stopped.
 const STOPPING: TimeDelta = TimeDelta::from_secs(5);
 
@@ -43,8 +51,8 @@ fn system(what: &'static str) -> impl Fn(io::Error) -> LiveError {
     move |error| LiveError::System { what, error }
 }
 
-/// Runs `spec` in real time and shows it to `monitor` afterwards. `progress` is called each second with the time of the
-/// run; the run ends early if it returns `false`.
+/// Runs `spec` in real time and shows it to `monitor` afterwards. `progress` is called ten times a second with the time of
+/// the run. If it returns `false`, the run ends early, and the report says when.
 ///
 /// # Errors
 /// A flow or link that cannot be real, a right that is missing, or an error of the system.
@@ -54,13 +62,15 @@ pub fn run<M: Monitor>(
     monitor: M,
     mut progress: impl FnMut(Time) -> bool,
 ) -> Result<LiveReport<M>, LiveError> {
+    refuse_set_user_id().map_err(system("no real packets"))?;
+    allow_many_files();
     let face = options.face.unwrap_or_else(|| FaceKind::needed(&spec));
-    refuse_unreal(&spec, face)?;
+    refuse_unreal(&spec, face, options.ipv6)?;
     let emulator = Emulator::of_run(&spec)?;
     let bottlenecks: Vec<bool> = spec.links.iter().map(|link| link.bottleneck).collect();
     let owners: Vec<usize> = (0..spec.flows.len()).map(|flow| host_owner(&spec.flows, flow)).collect();
     let mut places = Places::of(&spec, face, options.ipv6, &owners)?;
-    let mut routes = routes(&spec.flows);
+    let mut routes = routes(&spec.flows, options.ipv6);
     let end = spec.end;
 
     let mut parts = Parts::build(spec, &mut places, &owners, &monitor)?;
@@ -82,57 +92,59 @@ pub fn run<M: Monitor>(
     let transfers = core::mem::take(&mut parts.transfers);
     let tcp = Transfers::start(transfers, &places, clock)?;
 
-    let mut second = Time::ZERO;
-    while clock.now() < end {
-        second = (second + TimeDelta::from_secs(1)).min(end);
-        let left = (second - clock.now()).max(TimeDelta::ZERO);
+    let mut goes_on = true;
+    while goes_on && clock.now() < end {
+        let left = clock.until(end).clamp(TimeDelta::ZERO, PROGRESS_INTERVAL);
         thread::sleep(Duration::from_nanos(left.nanos() as u64));
-        if !driver.is_running() || !progress(clock.now().min(end)) {
-            break;
-        }
+        goes_on = driver.is_running() && progress(clock.now().min(end));
     }
+    let ended = clock.now().min(end);
     // Senders, sinks, emulator: a sink may wait for a packet that a stopped emulator no longer carries.
     stop.senders().map_err(system("the senders do not stop"))?;
     let senders = join(senders)?;
     let tcp = tcp.stop()?;
-    thread::sleep(Duration::from_millis(20));
+    thread::sleep(LAST_PACKETS);
     stop.receivers().map_err(system("the receivers do not stop"))?;
     let receivers = join(receivers)?;
+    thread::sleep(LAST_PACKETS);
     let driven = driver.stop().map_err(system("the emulator failed"))?;
-    finish(face, end, &driven, [senders, receivers], (&bottlenecks, &mut routes), monitor)
+    let mut tcp_log = HostLog::new(&monitor, 0);
+    tcp_log.add_tcp(&tcp);
+    finish((face, ended), &driven, [senders, receivers], tcp_log, (&bottlenecks, &mut routes), monitor)
         .map(|report| LiveReport { tcp, ..report })
 }
 
 /// The routes of the flows, without their packets.
-fn routes(flows: &[FlowSpec]) -> Vec<Route> {
+fn routes(flows: &[FlowSpec], ipv6: bool) -> Vec<Route> {
     let of_flow = |(index, flow): (usize, &FlowSpec)| {
         let by_kernel = matches!(flow.traffic, Traffic::Tcp { .. });
-        [Side::Sender, Side::Receiver].map(|from| Route::new(index, from, by_kernel))
+        [Side::Sender, Side::Receiver].map(|from| Route::new(index, from, by_kernel, ipv6))
     };
     flows.iter().enumerate().flat_map(of_flow).collect()
 }
 
 fn finish<M: Monitor>(
-    face: FaceKind,
-    end: Time,
+    (face, ended): (FaceKind, Time),
     driven: &Driven,
     hosts: [Hosted; 2],
+    tcp: HostLog,
     (bottlenecks, routes): (&[bool], &mut [Route]),
     mut monitor: M,
 ) -> Result<LiveReport<M>, LiveError> {
-    let mut lost_outside = driven.lost_outside();
-    let senders = hosts[0].lateness.clone();
+    let mut counted = driven.lost_outside();
+    let [senders, receivers] = hosts.each_ref().map(|hosted| hosted.lateness.clone());
     let not_realtime = driven.not_realtime.clone().or_else(|| hosts[0].not_realtime.clone());
-    let mut logs = Vec::new();
-    for Hosted { network, .. } in hosts {
+    // What the emulator hands over reaches its host somewhat later than the event says.
+    let late = driven.lateness.max();
+    let [at_senders, at_receivers] = hosts.each_ref().map(|hosted| hosted.stopped - late);
+    let mut clock = [driven.clock_steps, driven.stamps_discarded];
+    let mut logs = vec![tcp];
+    for Hosted { network, clock: [steps, discarded], .. } in hosts {
         if let Some(error) = network.error {
             return Err(LiveError::System { what: "a host's socket failed", error });
         }
-        lost_outside += network.refused;
-        for own in &network.sockets {
-            lost_outside +=
-                crate::sys::socket_drops(&own.socket).map_err(system("no counters of a socket"))?;
-        }
+        counted += network.lost().map_err(system("no counters of a socket"))?;
+        clock = [clock[0].max(steps), clock[1] + discarded];
         let mut log: HostLog = network.log;
         let (sent, arrived) = log.take_packets();
         for (route, (sent, arrived)) in routes.iter_mut().zip(sent.into_iter().zip(arrived)) {
@@ -141,12 +153,15 @@ fn finish<M: Monitor>(
         }
         logs.push(log);
     }
-    merge::show(end, bottlenecks, &driven.log, routes, &logs, &mut monitor);
+    // The counters and the logs see the same losses: the counters those of TCP, too, the logs those without a counter.
+    let lost_outside = counted.max(merge::lost_outside(&driven.log, routes, [at_receivers, at_senders]));
+    merge::show(ended, bottlenecks, &driven.log, routes, &logs, &mut monitor);
     let evidence =
         VerdictFigures { emulator: driven.lateness.clone(), senders: senders.clone(), lost_outside };
     Ok(LiveReport {
         monitor,
         face,
+        ended,
         packets: PacketCounts {
             entered: driven.entered,
             delivered: driven.delivered,
@@ -154,44 +169,18 @@ fn finish<M: Monitor>(
             inside: driven.inside,
             lost_outside,
             unknown: driven.unknown,
+            foreign: driven.foreign,
         },
         emulator: driven.lateness.clone(),
         senders,
+        receivers,
+        clock_steps: clock[0],
+        stamps_discarded: clock[1],
         emulator_cpu: driven.cpu,
         reasons: reasons(&evidence),
         not_realtime,
         tcp: Vec::new(),
     })
-}
-
-/// Refuses what real hosts do not have.
-fn refuse_unreal(spec: &RunSpec, face: FaceKind) -> Result<(), LiveError> {
-    for flow in &spec.flows {
-        let refuse =
-            |reason: &str| Err(LiveError::Flow { flow: flow.name.clone(), reason: reason.to_owned() });
-        let drifts = |clock: &ClockSpec| clock.drift_ppm != 0.0 || clock.step.is_some();
-        if drifts(&flow.sender_clock) || drifts(&flow.receiver_clock) {
-            return refuse("the machine has one clock, without drift and steps");
-        }
-        match &flow.traffic {
-            Traffic::Media(_) | Traffic::Constant { .. } | Traffic::Unresponsive(_) => {}
-            Traffic::Tcp { name, .. } => {
-                if flow.coupled.is_some() {
-                    return refuse("the kernel's TCP takes no allocations, so it cannot be coupled");
-                }
-                if tcp::kernel_name(name).is_none() {
-                    return refuse(&format!("the kernel has no congestion control `{name}`"));
-                }
-                if face == FaceKind::Udp {
-                    return Err(LiveError::NeedsTun(flow.name.clone()));
-                }
-            }
-            Traffic::ChromiumTcp { .. } => return refuse("`chromium-2015` is a TCP of a simulator"),
-            Traffic::Downloads { .. } => return refuse("downloads with idle times are simulated alone"),
-            Traffic::Web { .. } => return refuse("web traffic is a model without real endpoints"),
-        }
-    }
-    Ok(())
 }
 
 /// The flags that stop the threads of hosts.

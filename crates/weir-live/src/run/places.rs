@@ -24,6 +24,11 @@ pub(super) enum Places {
         face: UdpFace,
         sockets: Vec<[Option<UdpSocket>; 2]>,
     },
+    /// Sockets whose packets go straight to the other end.
+    Direct {
+        sockets: Vec<[Option<UdpSocket>; 2]>,
+        ends: Vec<[SocketAddr; 2]>,
+    },
     Tun {
         hosts: Vec<Arc<Namespace>>,
         of_end: Vec<[usize; 2]>,
@@ -46,6 +51,23 @@ impl Places {
     }
 
     fn loopback(flows: usize, ipv6: bool) -> Result<Self, LiveError> {
+        let (sockets, ends) = Self::pairs(flows, ipv6)?;
+        let face = UdpFace::new(ends).map_err(system("no socket for the emulator"))?;
+        Ok(Self::Udp { face, sockets })
+    }
+
+    /// Ends of so many flows without an emulator between them.
+    pub(super) fn direct(flows: usize) -> Result<Self, LiveError> {
+        let (sockets, ends) = Self::pairs(flows, false)?;
+        Ok(Self::Direct { sockets, ends })
+    }
+
+    /// Sockets of both ends of so many flows, and their addresses.
+    #[expect(clippy::type_complexity, reason = "two lists")]
+    fn pairs(
+        flows: usize,
+        ipv6: bool,
+    ) -> Result<(Vec<[Option<UdpSocket>; 2]>, Vec<[SocketAddr; 2]>), LiveError> {
         let address: IpAddr = if ipv6 { Ipv6Addr::LOCALHOST.into() } else { Ipv4Addr::LOCALHOST.into() };
         let open = || -> io::Result<UdpSocket> {
             let socket = UdpSocket::bind((address, 0))?;
@@ -57,8 +79,7 @@ impl Places {
             pairs.collect::<io::Result<_>>().map_err(system("no socket of the loopback interface"))?;
         let ends = pairs.iter().map(|[near, far]| Ok([near.local_addr()?, far.local_addr()?]));
         let ends = ends.collect::<io::Result<_>>().map_err(system("no address of a socket"))?;
-        let face = UdpFace::new(ends).map_err(system("no socket for the emulator"))?;
-        Ok(Self::Udp { face, sockets: pairs.into_iter().map(|pair| pair.map(Some)).collect() })
+        Ok((pairs.into_iter().map(|pair| pair.map(Some)).collect(), ends))
     }
 
     fn namespaces(spec: &RunSpec, ipv6: bool, owners: &[usize]) -> Result<Self, LiveError> {
@@ -99,11 +120,16 @@ impl Places {
     /// The socket of the end of `flow` at `side`.
     pub(super) fn socket(&mut self, flow: usize, side: Side) -> io::Result<HostSocket> {
         let end = side as usize;
+        let taken = |sockets: &mut Vec<[Option<UdpSocket>; 2]>| {
+            let socket = sockets[flow][end].take();
+            socket.ok_or_else(|| io::Error::other("the end of a flow was taken twice"))
+        };
         match self {
             Self::Udp { face, sockets } => {
-                let socket = sockets[flow][end].take();
-                let socket = socket.ok_or_else(|| io::Error::other("the end of a flow was taken twice"))?;
-                Ok(HostSocket { socket, peer: Some(face.address(flow)) })
+                Ok(HostSocket { socket: taken(sockets)?, peer: Some(face.address(flow)) })
+            }
+            Self::Direct { sockets, ends } => {
+                Ok(HostSocket { socket: taken(sockets)?, peer: Some(ends[flow][1 - end]) })
             }
             Self::Tun { hosts, of_end, ends, .. } => {
                 let own = ends[flow][end];
@@ -129,6 +155,7 @@ impl Places {
                 let face = core::mem::replace(face, UdpFace::new(Vec::new())?);
                 Driver::start(emulator, face, clock, options)
             }
+            Self::Direct { .. } => Err(io::Error::other("the flows have no emulator")),
             Self::Tun { hosts, flows, .. } => {
                 Driver::start(emulator, TunFace::new(hosts.clone(), flows.clone())?, clock, options)
             }

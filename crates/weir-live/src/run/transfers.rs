@@ -10,15 +10,15 @@ use weir_world::host::Life;
 use super::places::Places;
 use super::{LiveError, Thread, join, spawn, system};
 use crate::clock::RunClock;
-use crate::hosts::tcp::{self, Transfer};
-use crate::report::{TcpInfo, TcpTrace};
+use crate::hosts::tcp::{self, SentTransfer, Transfer};
+use crate::report::TcpTrace;
 
 /// The threads of the kernel's transfers.
 pub(super) struct Transfers {
     stop_senders: Arc<AtomicBool>,
     stop_sinks: Arc<AtomicBool>,
     #[expect(clippy::type_complexity, reason = "what the two threads of a transfer return")]
-    threads: Vec<(usize, Thread<Vec<(Time, TcpInfo)>>, Thread<(u64, Option<Time>)>)>,
+    threads: Vec<(Transfer, Thread<SentTransfer>, Thread<(u64, Option<Time>)>)>,
 }
 
 impl Transfers {
@@ -40,8 +40,9 @@ impl Transfers {
             let stop = Arc::clone(&all.stop_sinks);
             let sink = spawn("weir-tcp-sink", move || tcp::receive(&listener, size, clock, &stop))?;
             let stop = Arc::clone(&all.stop_senders);
-            let sender = spawn("weir-tcp-source", move || tcp::send(&transfer, socket, clock, &stop))?;
-            all.threads.push((life.flow, sender, sink));
+            let own = transfer.clone();
+            let sender = spawn("weir-tcp-source", move || tcp::send(&own, socket, clock, &stop))?;
+            all.threads.push((transfer, sender, sink));
         }
         Ok(all)
     }
@@ -49,11 +50,21 @@ impl Transfers {
     pub(super) fn stop(mut self) -> Result<Vec<TcpTrace>, LiveError> {
         self.stop_senders.store(true, Ordering::Relaxed);
         let mut traces = Vec::new();
-        for (flow, sender, sink) in self.threads.drain(..) {
-            let states = join(sender)?;
-            self.stop_sinks.store(true, Ordering::Relaxed);
-            let (received, completed) = join(sink)?;
-            traces.push(TcpTrace { flow, states, received, completed });
+        let ended: Vec<_> =
+            self.threads.drain(..).map(|(transfer, sender, sink)| (transfer, join(sender), sink)).collect();
+        self.stop_sinks.store(true, Ordering::Relaxed);
+        for (Transfer { life, size, .. }, sent, sink) in ended {
+            let (received, arrived) = join(sink)?;
+            let SentTransfer { states, completed } = sent?;
+            traces.push(TcpTrace {
+                flow: life.flow,
+                started: life.start,
+                size,
+                states,
+                received,
+                arrived,
+                completed,
+            });
         }
         Ok(traces)
     }

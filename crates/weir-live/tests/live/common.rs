@@ -25,9 +25,12 @@ pub(crate) fn options() -> DriveOptions {
     DriveOptions { priority: None, end: Time::from_millis(60_000), log: 1 << 14, buffers: 1 << 10 }
 }
 
-/// Whether something that is needed is there; if not, the reason is printed.
+/// Whether something that is needed is there; if not, the reason is printed. `WEIR_REQUIRE=tun,tcp,ipv6` makes each of
+/// these a failure.
 pub(crate) fn has(what: &str, availability: &Availability) -> bool {
     if let Err(reason) = availability {
+        let required = std::env::var("WEIR_REQUIRE").unwrap_or_default();
+        assert!(!required.split(',').any(|one| one.trim() == what), "WEIR_REQUIRE={what}: {reason}");
         println!("SKIPPED, without {what}: {reason}");
     }
     availability.is_ok()

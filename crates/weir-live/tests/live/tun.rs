@@ -90,14 +90,14 @@ fn udp_crosses(ipv6: bool) {
 
 #[test]
 fn udp_crosses_both_ways_between_two_namespaces_over_ipv4() {
-    if has("TUN", &capabilities().tun) {
+    if has("tun", &capabilities().tun) {
         udp_crosses(false);
     }
 }
 
 #[test]
 fn udp_crosses_both_ways_between_two_namespaces_over_ipv6() {
-    if has("TUN over IPv6", &capabilities().tun_ipv6) {
+    if has("ipv6", &capabilities().tun_ipv6) {
         udp_crosses(true);
     }
 }
@@ -135,10 +135,10 @@ fn marks_cross(ipv6: bool) {
 #[test]
 fn marks_reach_the_receiver_with_a_valid_checksum() {
     let capabilities = capabilities();
-    if has("TUN", &capabilities.tun) {
+    if has("tun", &capabilities.tun) {
         marks_cross(false);
     }
-    if has("TUN over IPv6", &capabilities.tun_ipv6) {
+    if has("ipv6", &capabilities.tun_ipv6) {
         marks_cross(true);
     }
 }
@@ -157,7 +157,7 @@ fn connection(to: SocketAddr, algorithm: &str) -> std::io::Result<TcpStream> {
 fn the_kernels_cubic_transfers_a_megabyte_through_a_lossy_queue() {
     const BYTES: usize = 1_000_000;
     let capabilities = capabilities();
-    if !(has("TUN", &capabilities.tun) && has("CUBIC of the kernel", &capabilities.tcp[0].1)) {
+    if !(has("tun", &capabilities.tun) && has("tcp", &capabilities.tcp[0].1)) {
         return;
     }
     let hosts = hosts();
@@ -195,7 +195,7 @@ fn the_kernels_cubic_transfers_a_megabyte_through_a_lossy_queue() {
 #[test]
 fn an_algorithm_that_the_kernel_lacks_is_a_sentence() {
     let capabilities = capabilities();
-    if has("TUN", &capabilities.tun) {
+    if has("tun", &capabilities.tun) {
         let (name, found) = &capabilities.tcp[1];
         assert_eq!(name, "no-such-algorithm");
         assert_eq!(found, &Err("this kernel does not have it".to_owned()));
@@ -204,7 +204,7 @@ fn an_algorithm_that_the_kernel_lacks_is_a_sentence() {
 
 #[test]
 fn the_caller_stays_in_its_own_namespace_and_twins_share_their_addresses() {
-    if !has("TUN", &capabilities().tun) {
+    if !has("tun", &capabilities().tun) {
         return;
     }
     let own = || std::fs::read_link("/proc/thread-self/ns/net").expect("a namespace");

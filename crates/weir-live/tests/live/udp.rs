@@ -69,7 +69,7 @@ fn crosses_both_ways_in_order(loopback: IpAddr, wire_size: u32) {
     hosts[0].send_to(&numbered(7), address).expect("sent");
     assert_eq!(numbers(&hosts[1], 1), [7]);
     let mut driven = driver.stop().expect("a quiet end");
-    assert_eq!((driven.unknown, driven.too_long), (1, 1));
+    assert_eq!((driven.foreign, driven.too_long), (1, 1));
     assert_eq!(driven.delivered, u64::from(2 * PACKETS + 1));
     assert!(driven.log.iter().all(|event| event.packet.wire_size == wire_size));
     driven.too_long = 0;
@@ -83,7 +83,7 @@ fn packets_cross_a_link_in_order_over_ipv4() {
 
 #[test]
 fn packets_cross_a_link_in_order_over_ipv6() {
-    if has("UDP over IPv6", &capabilities().udp_ipv6) {
+    if has("ipv6", &capabilities().udp_ipv6) {
         crosses_both_ways_in_order(Ipv6Addr::LOCALHOST.into(), PAYLOAD as u32 + 48);
     }
 }
@@ -117,7 +117,7 @@ fn what_does_not_arrive_was_dropped_by_a_link() {
 #[test]
 fn marks_reach_the_receiver_over_both_families() {
     let mut families: Vec<IpAddr> = vec![Ipv4Addr::LOCALHOST.into()];
-    if has("UDP over IPv6", &capabilities().udp_ipv6) {
+    if has("ipv6", &capabilities().udp_ipv6) {
         families.push(Ipv6Addr::LOCALHOST.into());
     }
     for loopback in families {

@@ -1,19 +1,19 @@
-//! Time cut into bins of 100 ms, the base of all rates over time.
+//! Bins of 100 ms that cover a run, the base of all rates over time.
 
 use weir_net::Time;
 
 use super::span::{ActiveSpan, Stretches};
 
 /// Length of a bin in nanoseconds.
-pub const BIN: u64 = 100_000_000;
+pub const BIN_NANOS: u64 = 100_000_000;
 /// Bins in a second.
-pub const PER_SECOND: usize = 10;
+pub const BINS_PER_SECOND: usize = 10;
 
 /// Bins of 100 ms that cover a run, with an edge at the start of the measurement window. Rates per second of the
 /// window are then sums of whole bins.
 #[derive(Clone, Debug)]
 pub(super) struct BinGrid {
-    /// Time by which the first bin begins before the run, below [`BIN`].
+    /// Time between the beginning of the first bin and that of the run, less than [`BIN_NANOS`].
     lead: u64,
     bins: usize,
     end: Time,
@@ -22,47 +22,49 @@ pub(super) struct BinGrid {
 }
 
 impl BinGrid {
-    /// A grid of which a bin begins at `from`, where `window` does.
+    /// A grid in which a bin begins at `from`, the beginning of `window`.
     pub(super) fn new(end: Time, from: Time, window: Stretches) -> Self {
-        let lead = (BIN - from.nanos() % BIN) % BIN;
-        let bins = (end.nanos().saturating_add(lead)).div_ceil(BIN) as usize;
+        let lead = (BIN_NANOS - from.nanos() % BIN_NANOS) % BIN_NANOS;
+        let bins = (end.nanos().saturating_add(lead)).div_ceil(BIN_NANOS) as usize;
         Self { lead, bins, end, from, window }
     }
 
-    /// How many bins there are.
+    /// Number of bins.
     pub(super) fn len(&self) -> usize {
         self.bins
     }
 
-    /// The bin that `time` falls into; at or past [`Self::len`] after the end of the run.
+    /// Index of the bin that contains `time`. It is [`Self::len`] or more after the end of the run.
     pub(super) fn bin(&self, time: Time) -> usize {
-        (time.nanos().saturating_add(self.lead) / BIN) as usize
+        (time.nanos().saturating_add(self.lead) / BIN_NANOS) as usize
     }
 
-    /// The time that a bin covers, cut off at the ends of the run.
+    /// The time that a bin covers, limited to the run.
     pub(super) fn span(&self, bin: usize) -> ActiveSpan {
-        let edge = |bin: usize| Time::from_nanos((bin as u64 * BIN).saturating_sub(self.lead)).min(self.end);
+        let edge =
+            |bin: usize| Time::from_nanos((bin as u64 * BIN_NANOS).saturating_sub(self.lead)).min(self.end);
         ActiveSpan::new(edge(bin), edge(bin + 1))
     }
 
-    /// The whole seconds of the measurement window, counted from its start: the bins and the time of each.
+    /// The whole seconds of the measurement window, from its start: the bins of each, and the time they cover.
     pub(super) fn seconds(&self) -> impl Iterator<Item = (core::ops::Range<usize>, ActiveSpan)> + '_ {
         let first = self.bin(self.from);
-        let count = ActiveSpan::new(self.from, self.window.end()).nanos() / (PER_SECOND as u64 * BIN);
+        let count =
+            ActiveSpan::new(self.from, self.window.end()).nanos() / (BINS_PER_SECOND as u64 * BIN_NANOS);
         let second = move |second: usize| {
-            let from = first + second * PER_SECOND;
-            let to = from + PER_SECOND;
+            let from = first + second * BINS_PER_SECOND;
+            let to = from + BINS_PER_SECOND;
             (from..to, ActiveSpan::new(self.span(from).from, self.span(to - 1).to))
         };
         (0..count as usize).map(second).filter(|(_, span)| self.window.covers(*span))
     }
 }
 
-/// Caches the last stretch of time, which lies in one bin and wholly inside or outside the window. For most times
-/// one comparison gives both.
+/// Cache of the last bin and of its position in the window, so that one comparison suffices for most times.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cursor {
-    /// The stretch: its begin and its length, in nanoseconds.
+    /// Beginning and length of a span of time, in ns, that lies in one bin and wholly inside or outside of the
+    /// window.
     from: u64,
     length: u64,
     at: GridPosition,
@@ -71,9 +73,9 @@ pub(super) struct Cursor {
 /// Position of a time on the grid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct GridPosition {
-    /// The bin.
+    /// Index of the bin.
     pub(super) bin: usize,
-    /// Whether it is within the window.
+    /// Whether the time is within the window.
     pub(super) in_window: bool,
 }
 
@@ -95,7 +97,7 @@ impl Cursor {
     #[inline(never)]
     fn seek(&mut self, now: Time, grid: &BinGrid) {
         let bin = grid.bin(now);
-        let edge = |bin: u64| bin.saturating_mul(BIN).saturating_sub(grid.lead);
+        let edge = |bin: u64| bin.saturating_mul(BIN_NANOS).saturating_sub(grid.lead);
         let (mut from, mut to) = (edge(bin as u64), edge(bin as u64 + 1));
         for change in grid.window.changes() {
             if change <= now {
@@ -109,8 +111,8 @@ impl Cursor {
     }
 }
 
-/// Bytes (or another count) per bin; values outside of the bins are left out. Counts have 16 bits until one needs
-/// more.
+/// Sum of bytes, or of another quantity, in each bin. Values outside of all bins are ignored. Sums have 16 bits until
+/// one needs more.
 #[derive(Clone, Debug)]
 pub(super) enum BinCounts {
     Narrow(Vec<u16>),

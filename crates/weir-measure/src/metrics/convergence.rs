@@ -1,37 +1,38 @@
-//! Time that a flow needs to reach its share after a change (RFC 8868 §3, made precise).
+//! Time that a flow needs to converge to its fair share after a change of that share. It makes RFC 8868 §3 precise:
+//! the rate must be within 20 % of the share in 90 % of the samples of 5 s.
 
-use super::bins::{BIN, BinCounts, BinGrid, PER_SECOND};
+use super::bins::{BIN_NANOS, BINS_PER_SECOND, BinCounts, BinGrid};
 use super::span::ActiveSpan;
 use crate::results::{Convergence, Value};
 
-/// The rate may differ from the share by this part of it …
+/// Greatest deviation of the rate from the share, as a part of the share.
 const TOLERANCE: f64 = 0.2;
-/// … and must do so for this part of the samples …
-const ENOUGH: f64 = 0.9;
-/// … in this many consecutive ones: the samples at both ends of 5 s.
-const SAMPLES: usize = 5 * PER_SECOND + 1;
+/// Part of the samples that must be within the tolerance.
+const SAMPLE_SHARE: f64 = 0.9;
+/// Number of consecutive samples, those at both ends of 5 s included.
+const SAMPLES: usize = 5 * BINS_PER_SECOND + 1;
 
-/// Evaluates each of a flow's pieces of constant share, which are [`MIN_PIECE`] long at least.
+/// The convergence of a flow in each of its pieces of constant share, which last [`MIN_PIECE`] or longer.
 pub(super) fn convergence(
     shares: &[(ActiveSpan, f64)],
     receipts: &BinCounts,
     grid: &BinGrid,
 ) -> Vec<Convergence<Value>> {
     let judged = shares.iter().filter(|(_, share)| *share > 0.0);
-    judged.map(|&(piece, share)| judge(piece, share, receipts, grid)).collect()
+    judged.map(|&(piece, share)| convergence_in(piece, share, receipts, grid)).collect()
 }
 
-/// A shorter piece, in nanoseconds, may not hold the samples.
-pub(super) const MIN_PIECE: u64 = SAMPLES as u64 * BIN;
+/// Least length of a piece in ns, so that it contains all samples.
+pub(super) const MIN_PIECE: u64 = SAMPLES as u64 * BIN_NANOS;
 
-fn judge(piece: ActiveSpan, share: f64, receipts: &BinCounts, grid: &BinGrid) -> Convergence<Value> {
+fn convergence_in(piece: ActiveSpan, share: f64, receipts: &BinCounts, grid: &BinGrid) -> Convergence<Value> {
     let first = first_edge(piece, grid);
     let last = grid.bin(piece.to);
     let near: Vec<bool> =
         (first..=last).map(|edge| (rate(receipts, edge) - share).abs() <= TOLERANCE * share).collect();
-    let start = near
-        .windows(SAMPLES)
-        .position(|samples| samples.iter().filter(|near| **near).count() as f64 >= ENOUGH * SAMPLES as f64);
+    let start = near.windows(SAMPLES).position(|samples| {
+        samples.iter().filter(|near| **near).count() as f64 >= SAMPLE_SHARE * SAMPLES as f64
+    });
     let seconds = match start {
         Some(start) => (grid.span(first + start).from - piece.from).secs_f64(),
         None => piece.nanos() as f64 / 1e9,
@@ -44,13 +45,13 @@ fn judge(piece: ActiveSpan, share: f64, receipts: &BinCounts, grid: &BinGrid) ->
     }
 }
 
-/// The first edge of a bin within the piece.
+/// The first edge between bins within the piece.
 fn first_edge(piece: ActiveSpan, grid: &BinGrid) -> usize {
     let bin = grid.bin(piece.from);
     if grid.span(bin).from < piece.from { bin + 1 } else { bin }
 }
 
-/// The receive rate of the second before the given edge, in bit/s.
+/// The receive rate in bit/s during the second before the edge.
 fn rate(receipts: &BinCounts, edge: usize) -> f64 {
-    receipts.sum(edge.saturating_sub(PER_SECOND)..edge) as f64 * 8.0
+    receipts.sum(edge.saturating_sub(BINS_PER_SECOND)..edge) as f64 * 8.0
 }

@@ -1,4 +1,4 @@
-//! Shares of the flows of a coupling in their aggregate, measured and by weight.
+//! Shares of coupled flows in the rate of their coupling: the measured ones, and those by weight.
 
 use super::plan::{CouplingPlan, FlowPlan};
 use super::span::{Stretches, pieces};
@@ -7,15 +7,15 @@ use super::span::{Stretches, pieces};
 pub(super) struct CouplingFlows<'a> {
     pub(super) coupling: &'a CouplingPlan,
     pub(super) flows: &'a [FlowPlan],
-    /// When each flow of the run could send.
+    /// The time spans in which each flow of the run could send.
     pub(super) active: &'a [Stretches],
 }
 
 impl CouplingFlows<'_> {
-    /// The share of each member in the weights of the flows that could send. Each is the mean over the time in
-    /// `window` at which any of them could, in the order of the members. The result is `None` if there is no such
-    /// time.
-    pub(super) fn wanted(&self, window: &Stretches) -> Option<Vec<f64>> {
+    /// The share of each member by weight, in the order of the members: its part of the weights of all flows that
+    /// could send. Each is a mean over the time in `window` in which any of them could send. Returns `None` if there
+    /// is no such time.
+    pub(super) fn shares_by_weight(&self, window: &Stretches) -> Option<Vec<f64>> {
         let members = &self.coupling.flows;
         let changes = members.iter().flat_map(|&flow| {
             let weights = self.flows[flow].later_weights.iter().map(|&(at, _)| at);

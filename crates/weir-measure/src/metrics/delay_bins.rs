@@ -1,21 +1,21 @@
-//! The bins of a [`Histogram`](super::Histogram): only those in use take memory, and few bytes each.
+//! The bins of a [`Histogram`](super::Histogram). Only bins in use take memory, a few bytes each.
 
 /// Bins per octave (a doubling of the delay), as a power of two.
 const OCTAVE_BITS: u32 = 8;
-/// Bins per octave: a bin is at most 1/256 = 0.39 % of the delays in it wide.
+/// Number of bins per octave: a bin is at most 1/256 = 0.39 % of its delays wide.
 const BINS_PER_OCTAVE: usize = 1 << OCTAVE_BITS;
-/// Delays below 2^10 ns (about 1 us) are in none of these bins.
+/// Logarithm to base 2 of the shortest delay with a bin of its own, 2^10 ns (about 1 µs).
 const SMALLEST_BITS: u32 = 10;
-/// The same in nanoseconds.
+/// The shortest delay with a bin of its own, in ns.
 pub(super) const SMALLEST: u64 = 1 << SMALLEST_BITS;
-/// Bins that take memory together.
+/// Number of bins in a chunk, which are allocated together.
 const BINS_PER_CHUNK: usize = 32;
 const CHUNKS_PER_OCTAVE: usize = BINS_PER_OCTAVE / BINS_PER_CHUNK;
-/// The index of a chunk that does not exist; all octaves of a time have 432 chunks.
-const NOWHERE: u16 = u16::MAX;
-/// The bit of an index that marks a wide chunk.
-const WIDE: u16 = 1 << 15;
-/// Least growth of the memory in chunks; otherwise by an eighth.
+/// Index of a chunk that is not allocated. All octaves together have 432 chunks.
+const NOT_ALLOCATED: u16 = u16::MAX;
+/// The bit of an index that marks a chunk of 32-bit counts.
+const WIDE_BIT: u16 = 1 << 15;
+/// Least number of chunks by which the memory grows; it grows by an eighth if that is more.
 const GROWTH: usize = 4;
 
 /// Delays from `low` to below `low + width`, in nanoseconds.
@@ -26,7 +26,7 @@ pub(super) struct Bin {
 }
 
 impl Bin {
-    /// All delays below [`SMALLEST`], counted as zero: nearly all of them are.
+    /// The bin of all delays below [`SMALLEST`], which count as zero: most of them are zero.
     pub(super) const SHARED: Self = Self { low: 0, width: 0 };
 
     /// The bin of this number, counted from the one that begins at [`SMALLEST`].
@@ -47,22 +47,23 @@ fn number(nanos: u64) -> usize {
     octave * BINS_PER_OCTAVE + within
 }
 
-/// Counts of delays per bin, in chunks of 32 bins that come into being as they are needed. Counts have 8 bits, and as soon as
-/// one of a chunk needs more, all of it have 32.
+/// Number of delays in each bin. Chunks of 32 bins are allocated when they are needed. Their counts have 8 bits, or
+/// 32 once a count of the chunk needs more.
 #[derive(Clone, Debug, Default)]
 pub(super) struct DelayBins {
-    /// Where each chunk is, by the delays in it: [`NOWHERE`], or in `wide` or `narrow`.
-    places: Vec<u16>,
+    /// Index of each chunk in `narrow` or, with the bit [`WIDE_BIT`], in `wide`; [`NOT_ALLOCATED`] for chunks that are not
+    /// allocated.
+    chunk_indices: Vec<u16>,
     narrow: Vec<[u8; BINS_PER_CHUNK]>,
     wide: Vec<[u32; BINS_PER_CHUNK]>,
 }
 
 impl DelayBins {
-    /// Counts so many delays of the same length, of [`SMALLEST`] or more.
+    /// Counts `count` delays of one length, which is [`SMALLEST`] or more.
     #[inline]
     pub(super) fn add(&mut self, nanos: u64, count: u32) {
         let number = number(nanos);
-        let place = self.places.get(number / BINS_PER_CHUNK).copied().unwrap_or(NOWHERE);
+        let place = self.chunk_indices.get(number / BINS_PER_CHUNK).copied().unwrap_or(NOT_ALLOCATED);
         let within = number % BINS_PER_CHUNK;
         if let Some(chunk) = self.narrow.get_mut(usize::from(place)) {
             let sum = u32::from(chunk[within]).saturating_add(count);
@@ -70,7 +71,7 @@ impl DelayBins {
                 chunk[within] = sum;
                 return;
             }
-        } else if let Some(chunk) = self.wide.get_mut(usize::from(place ^ WIDE)) {
+        } else if let Some(chunk) = self.wide.get_mut(usize::from(place ^ WIDE_BIT)) {
             chunk[within] = chunk[within].saturating_add(count);
             return;
         }
@@ -80,30 +81,30 @@ impl DelayBins {
     #[cold]
     fn grow_and_add(&mut self, nanos: u64, count: u32) {
         let chunk = number(nanos) / BINS_PER_CHUNK;
-        if chunk >= self.places.len() {
+        if chunk >= self.chunk_indices.len() {
             let octaves = chunk / CHUNKS_PER_OCTAVE + 1;
-            self.places.reserve_exact(octaves * CHUNKS_PER_OCTAVE - self.places.len());
-            self.places.resize(octaves * CHUNKS_PER_OCTAVE, NOWHERE);
+            self.chunk_indices.reserve_exact(octaves * CHUNKS_PER_OCTAVE - self.chunk_indices.len());
+            self.chunk_indices.resize(octaves * CHUNKS_PER_OCTAVE, NOT_ALLOCATED);
         }
-        let place = self.places[chunk];
-        self.places[chunk] = if place == NOWHERE {
+        let place = self.chunk_indices[chunk];
+        self.chunk_indices[chunk] = if place == NOT_ALLOCATED {
             push(&mut self.narrow, [0; BINS_PER_CHUNK])
         } else {
             let counts = self.narrow.swap_remove(usize::from(place));
             let moved = self.narrow.len() as u16;
-            self.places.iter_mut().filter(|other| **other == moved).for_each(|other| *other = place);
-            push(&mut self.wide, counts.map(u32::from)) | WIDE
+            self.chunk_indices.iter_mut().filter(|other| **other == moved).for_each(|other| *other = place);
+            push(&mut self.wide, counts.map(u32::from)) | WIDE_BIT
         };
         self.add(nanos, count);
     }
 
-    /// The bins with counts, and their counts, from the shortest delays on.
+    /// The bins with delays and the number of delays in each, from the shortest on.
     pub(super) fn occupied(&self) -> impl Iterator<Item = (Bin, u32)> + '_ {
         self.chunks().flat_map(|(first, counts)| occupied(first, counts))
     }
 
     /// The bin that holds the delay of the given rank, its count, and the sum of the counts before it.
-    pub(super) fn of_rank(&self, rank: u64) -> Option<(Bin, u64, u64)> {
+    pub(super) fn bin_of_rank(&self, rank: u64) -> Option<(Bin, u64, u64)> {
         let mut before = 0;
         for (first, counts) in self.chunks() {
             let in_chunk: u64 = counts.iter().map(|&count| u64::from(count)).sum();
@@ -125,21 +126,21 @@ impl DelayBins {
     /// The counts of each chunk, from the shortest delays on, with the number of its first bin.
     fn chunks(&self) -> impl Iterator<Item = (usize, [u32; BINS_PER_CHUNK])> + '_ {
         let firsts = (0..).step_by(BINS_PER_CHUNK);
-        let there = firsts.zip(&self.places).filter(|&(_, &place)| place != NOWHERE);
+        let there = firsts.zip(&self.chunk_indices).filter(|&(_, &place)| place != NOT_ALLOCATED);
         there.map(|(first, &place)| match self.narrow.get(usize::from(place)) {
             Some(counts) => (first, counts.map(u32::from)),
-            None => (first, self.wide[usize::from(place ^ WIDE)]),
+            None => (first, self.wide[usize::from(place ^ WIDE_BIT)]),
         })
     }
 }
 
-/// The bins with counts among 32 from number `first` on.
+/// The bins with delays among the 32 from number `first` on.
 fn occupied(first: usize, counts: [u32; BINS_PER_CHUNK]) -> impl Iterator<Item = (Bin, u32)> {
     let there = (first..).zip(counts).filter(|&(_, count)| count > 0);
     there.map(|(number, count)| (Bin::numbered(number), count))
 }
 
-/// Puts `chunk` at the end, and returns its place.
+/// Appends `chunk`. Returns its index.
 fn push<T>(chunks: &mut Vec<T>, chunk: T) -> u16 {
     if chunks.len() == chunks.capacity() {
         chunks.reserve_exact((chunks.len() / 8).max(GROWTH));
@@ -148,7 +149,7 @@ fn push<T>(chunks: &mut Vec<T>, chunk: T) -> u16 {
     (chunks.len() - 1) as u16
 }
 
-/// Equal if the counts are equal, whatever their order.
+/// Equality of the counts, whatever the order of the chunks.
 impl PartialEq for DelayBins {
     fn eq(&self, other: &Self) -> bool {
         self.occupied().eq(other.occupied())
@@ -177,8 +178,8 @@ mod tests {
         assert_eq!((bins.narrow.len(), bins.narrow.capacity(), bins.wide.len()), (2, 4, 0));
         let (first, second) = (Bin { low: 1 << 20, width: 1 << 12 }, Bin { low: 1 << 30, width: 1 << 22 });
         assert!(bins.occupied().eq([(first, 1), (second, 200)]));
-        let of_rank = [0, 1, 200, 201].map(|rank| bins.of_rank(rank));
-        assert_eq!(of_rank, [Some((first, 1, 0)), Some((second, 200, 1)), Some((second, 200, 1)), None]);
+        let bin_of_rank = [0, 1, 200, 201].map(|rank| bins.bin_of_rank(rank));
+        assert_eq!(bin_of_rank, [Some((first, 1, 0)), Some((second, 200, 1)), Some((second, 200, 1)), None]);
     }
 
     #[test]
@@ -202,7 +203,7 @@ mod tests {
         assert_ne!(one_by_one, at_once);
         at_once.add(20_000, 1);
         assert_eq!(one_by_one, at_once);
-        let place = |rank| at_once.of_rank(rank).map(|(_, count, before)| (count, before));
+        let place = |rank| at_once.bin_of_rank(rank).map(|(_, count, before)| (count, before));
         assert_eq!([999, 1000, 1256].map(place), [Some((1000, 0)), Some((256, 1000)), Some((255, 1256))]);
         one_by_one.add(90_000, u32::MAX);
         one_by_one.add(90_000, 1);

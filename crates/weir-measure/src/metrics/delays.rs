@@ -9,7 +9,8 @@ pub struct FlowDelays {
     pub owd_excess: Histogram,
     /// Waiting time in the queues of bottlenecks.
     pub queue_wait: Histogram,
-    /// Waiting time of media: the same and, before it, from the packetiser to the wire.
+    /// Waiting time of media packets: in the sender from the packetiser to the wire, and in the queues of
+    /// bottlenecks.
     pub whole_wait: Histogram,
     /// Round-trip time minus the least of the run.
     pub rtt_excess: Histogram,

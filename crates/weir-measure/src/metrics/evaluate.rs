@@ -1,4 +1,4 @@
-//! From the recorded counters to the metrics of the run.
+//! Computation of the metrics of a run from the recorded counters.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -9,16 +9,16 @@ use super::convergence::{MIN_PIECE, convergence};
 use super::coupling::CouplingFlows;
 use super::delays::FlowDelays;
 use super::fairness::jain;
-use super::flow::{Counted, FlowRecorder};
+use super::flow::{FlowRecorder, PacketTotals};
 use super::histogram::Histogram;
-use super::link::{LinkRecorder, share};
+use super::link::{LinkRecorder, ratio};
 use super::max_min::{SharedNetwork, SteadyShares};
 use super::plan::{CouplingPlan, MeasurePlan};
 use super::span::{ActiveSpan, Stretches};
 use crate::results::stats;
 use crate::results::{Convergence, FlowKind, FlowMeasures, Jain, LinkMeasures, Pooled, RunMetrics, Value};
 
-/// All counters, per flow and link in the plan's order.
+/// All counters of a run, per flow and per link in the order of the plan.
 #[derive(Debug)]
 pub(super) struct Evaluation<'a> {
     pub(super) plan: &'a MeasurePlan,
@@ -26,7 +26,7 @@ pub(super) struct Evaluation<'a> {
     pub(super) grid: &'a BinGrid,
     pub(super) flows: &'a [FlowRecorder],
     pub(super) links: &'a [LinkRecorder],
-    /// When each flow could send.
+    /// The time spans in which each flow could send.
     pub(super) active: &'a [Stretches],
     pub(super) delays: &'a [FlowDelays],
 }
@@ -74,19 +74,19 @@ impl Evaluation<'_> {
         )
     }
 
-    /// Fills in the metrics of coupled flows.
+    /// Sets the metrics of coupled flows.
     fn couple(&self, coupling: &CouplingPlan, flows: &mut [FlowMeasures<Value>]) {
         let total = |of: fn(&FlowRecorder) -> u64| -> f64 {
             coupling.flows.iter().map(|&flow| of(&self.flows[flow]) as f64).sum()
         };
         let (sent, received) = (total(|flow| flow.sent.bytes), total(|flow| flow.received.bytes));
         let coupled = CouplingFlows { coupling, flows: &self.plan.flows, active: self.active };
-        let wanted = coupled.wanted(self.window);
+        let shares_by_weight = coupled.shares_by_weight(self.window);
         for (place, &flow) in coupling.flows.iter().enumerate() {
             let (recorder, measures) = (&self.flows[flow], &mut flows[flow]);
-            measures.share_sent = share(recorder.sent.bytes as f64, sent);
-            measures.share_received = share(recorder.received.bytes as f64, received);
-            measures.share_wanted = wanted.as_ref().map(|parts| parts[place]);
+            measures.share_sent = ratio(recorder.sent.bytes as f64, sent);
+            measures.share_received = ratio(recorder.received.bytes as f64, received);
+            measures.share_wanted = shares_by_weight.as_ref().map(|parts| parts[place]);
             measures.refused_messages = Some(recorder.refused_messages() as f64);
         }
     }
@@ -105,8 +105,8 @@ impl Evaluation<'_> {
 
     fn media(&self, measures: &[FlowMeasures<Value>]) -> Pooled<Value> {
         let media: Vec<usize> = self.flows_where(|flow| self.plan.flows[flow].kind == FlowKind::Media);
-        let total = |of: fn(&FlowRecorder) -> Counted| {
-            media.iter().map(|&flow| of(&self.flows[flow])).fold(Counted::default(), Counted::plus)
+        let total = |of: fn(&FlowRecorder) -> PacketTotals| {
+            media.iter().map(|&flow| of(&self.flows[flow])).fold(PacketTotals::default(), PacketTotals::plus)
         };
         let pooled = |of: fn(&FlowDelays) -> &Histogram| {
             let mut all = Histogram::new();
@@ -119,8 +119,8 @@ impl Evaluation<'_> {
         let rates: Vec<f64> = media.iter().filter_map(|&flow| measures[flow].rate_bps).collect();
         Pooled {
             rate_bps: (!rates.is_empty()).then(|| rates.iter().sum()),
-            loss_ratio: share(lost.bytes as f64, (lost.bytes + arrived.bytes) as f64),
-            packet_loss_ratio: share(lost.packets as f64, (lost.packets + arrived.packets) as f64),
+            loss_ratio: ratio(lost.bytes as f64, (lost.bytes + arrived.bytes) as f64),
+            packet_loss_ratio: ratio(lost.packets as f64, (lost.packets + arrived.packets) as f64),
             owd_excess_ms: pooled(|delays| &delays.owd_excess),
             queue_wait_ms: pooled(|delays| &delays.queue_wait),
             rtt_excess_ms: pooled(|delays| &delays.rtt_excess),
@@ -141,7 +141,7 @@ impl Evaluation<'_> {
         }
     }
 
-    /// The mean of the index of what `bytes` counts per second, over the seconds in which all of these flows are active.
+    /// Mean of Jain's index of `bytes` per second, over the seconds in which all of these flows are active.
     fn mean_of_instant(&self, flows: &[usize], bytes: fn(&FlowRecorder) -> Option<&BinCounts>) -> Value {
         let all_active = |second: ActiveSpan| flows.iter().all(|&f| self.active[f].covers(second));
         let seconds = self.grid.seconds().filter(|(_, second)| all_active(*second));

@@ -1,4 +1,4 @@
-//! Counters of a flow's packets.
+//! Counters of a flow, from which its metrics are computed.
 
 use core::mem::take;
 
@@ -12,7 +12,7 @@ use super::delays::FlowDelays;
 use super::frames::{FrameProgress, FrameTracker};
 use super::histogram::Histogram;
 use super::limiting_factors::LimitingFactors;
-use super::link::share;
+use super::link::ratio;
 use super::plan::FlowPlan;
 use super::span::{ActiveSpan, Stretches};
 use crate::results::stats;
@@ -20,15 +20,15 @@ use crate::results::{
     CompletedTransfers, Convergence, FlowKind, FlowMeasures, PerLimitingFactor, Stopped, Tally, Value,
 };
 
-/// Bytes and packets, wire and payload.
+/// Number of packets, and their bytes on the wire and of payload.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Counted {
+pub(super) struct PacketTotals {
     pub(super) bytes: u64,
     pub(super) payload: u64,
     pub(super) packets: u64,
 }
 
-impl Counted {
+impl PacketTotals {
     #[inline]
     fn add(&mut self, packet: &PacketMeta) {
         self.bytes += u64::from(packet.wire_size);
@@ -53,15 +53,15 @@ impl Counted {
     }
 }
 
-/// Follows a flow.
+/// Recorder of the events of a flow in one window.
 #[derive(Debug)]
 pub(super) struct FlowRecorder {
     window: Stretches,
     propagation: TimeDelta,
     /// Data received in the window.
-    pub(super) received: Counted,
+    pub(super) received: PacketTotals,
     /// Data sent in the window and received at any time.
-    pub(super) arrived: Counted,
+    pub(super) arrived: PacketTotals,
     owd_excess: Histogram,
     queue_wait: Histogram,
     whole_wait: Histogram,
@@ -71,22 +71,22 @@ pub(super) struct FlowRecorder {
     pub(super) media_receipts: Option<BinCounts>,
     pub(super) frames: Option<Box<FrameTracker>>,
     /// Data sent in the window.
-    pub(super) sent: Counted,
+    pub(super) sent: PacketTotals,
     /// Bytes of data sent, per bin, if recorded.
     pub(super) sends: Option<BinCounts>,
     /// Messages to its coupler that were refused in the window.
     refused_messages: u64,
     /// Data sent in the window and lost at any time.
-    pub(super) lost: Counted,
+    pub(super) lost: PacketTotals,
     /// Feedback sent in the window.
-    feedback: Counted,
+    feedback: PacketTotals,
     rtt: Histogram,
     min_rtt: Option<TimeDelta>,
     factors: LimitingFactors,
     /// Decisions of its controller in the window.
     decisions: u64,
     pub(super) completed: Option<Time>,
-    /// When a circuit breaker stopped its media, in seconds of the run.
+    /// Time in seconds of the run at which a circuit breaker stopped the flow's media.
     stopped: Stopped<Value>,
     transfers: CountedTransfers,
 }
@@ -100,19 +100,19 @@ struct CountedTransfers {
 }
 
 impl FlowRecorder {
-    /// The recorder of a flow; with frames, it also keeps the view of those captured from `viewed_from` on.
+    /// The recorder of a flow. With frames, its view covers those captured from `viewed_from` on.
     pub(super) fn new(
         plan: &FlowPlan,
         grid: &BinGrid,
         window: &Stretches,
         viewed_from: Option<Time>,
     ) -> Self {
-        let live = Stretches::new(ActiveSpan::new(plan.start, plan.stop), &plan.pauses).within(window);
+        let active = Stretches::new(ActiveSpan::new(plan.start, plan.stop), &plan.pauses).within(window);
         Self {
             window: window.clone(),
             propagation: plan.propagation,
-            received: Counted::default(),
-            arrived: Counted::default(),
+            received: PacketTotals::default(),
+            arrived: PacketTotals::default(),
             owd_excess: Histogram::new(),
             queue_wait: Histogram::new(),
             whole_wait: Histogram::new(),
@@ -120,14 +120,14 @@ impl FlowRecorder {
             media_receipts: None,
             frames: viewed_from
                 .map(|from| Box::new(FrameTracker::new(window.clone(), grid, plan.pauses.clone(), from))),
-            sent: Counted::default(),
+            sent: PacketTotals::default(),
             sends: None,
             refused_messages: 0,
-            lost: Counted::default(),
-            feedback: Counted::default(),
+            lost: PacketTotals::default(),
+            feedback: PacketTotals::default(),
             rtt: Histogram::new(),
             min_rtt: None,
-            factors: LimitingFactors::new(live),
+            factors: LimitingFactors::new(active),
             decisions: 0,
             completed: None,
             stopped: Stopped::default(),
@@ -135,32 +135,32 @@ impl FlowRecorder {
         }
     }
 
-    /// The same, with counts of the bytes sent per bin.
+    /// The recorder with counts of the bytes sent per bin.
     pub(super) fn with_sends(self, grid: &BinGrid) -> Self {
         Self { sends: Some(BinCounts::new(grid.len())), ..self }
     }
 
-    /// The same, with counts of the received frame payload per bin.
+    /// The recorder with counts of the received frame payload per bin.
     pub(super) fn with_media_receipts(self, grid: &BinGrid) -> Self {
         Self { media_receipts: Some(BinCounts::new(grid.len())), ..self }
     }
 
-    /// Number of its messages to the coupler that were refused.
+    /// Number of messages to the coupler that were refused.
     pub(super) fn refused_messages(&self) -> u64 {
         self.refused_messages
     }
 
-    /// A message to its coupler was refused, within the window or not.
+    /// Counts a refused message to the coupler.
     pub(super) fn on_refused_message(&mut self, in_window: bool) {
         self.refused_messages += u64::from(in_window);
     }
 
-    /// Its controller decided, within the window or not.
-    pub(super) fn decided(&mut self, in_window: bool) {
+    /// Counts a decision of the controller.
+    pub(super) fn on_decision(&mut self, in_window: bool) {
         self.decisions += u64::from(in_window);
     }
 
-    /// A packet leaves.
+    /// Counts a packet that is sent.
     #[inline]
     pub(super) fn sent(&mut self, at: GridPosition, packet: &PacketMeta) {
         if at.in_window {
@@ -172,7 +172,7 @@ impl FlowRecorder {
         }
     }
 
-    /// A data packet has arrived with this excess of its one-way delay. Returns its [`FrameProgress`] if it
+    /// Counts a data packet that arrives with this excess of its one-way delay. Returns its [`FrameProgress`] if it
     /// belongs to a frame.
     #[inline]
     pub(super) fn delivered(
@@ -198,9 +198,9 @@ impl FlowRecorder {
         self.frames.as_mut()?.arrived(now, at.bin, packet)
     }
 
-    /// A packet of media has arrived that was in the packetiser for so long.
+    /// Records the waiting time of an arrived media packet, which was in the sender for `held`.
     #[inline]
-    pub(super) fn waited(&mut self, in_window: bool, held: TimeDelta, packet: &PacketMeta) {
+    pub(super) fn on_media_wait(&mut self, in_window: bool, held: TimeDelta, packet: &PacketMeta) {
         if in_window {
             self.whole_wait.record(held + packet.wait);
         }
@@ -212,7 +212,7 @@ impl FlowRecorder {
         now - packet.sent_at - self.propagation
     }
 
-    /// A data packet is lost.
+    /// Counts a data packet that is lost.
     pub(super) fn dropped(&mut self, packet: &PacketMeta) {
         if self.window.contains(packet.sent_at) {
             self.lost.add(packet);
@@ -222,7 +222,7 @@ impl FlowRecorder {
         }
     }
 
-    /// A round-trip time was measured, within the window or not.
+    /// Records a measured round-trip time.
     pub(super) fn rtt(&mut self, in_window: bool, rtt: TimeDelta) {
         self.min_rtt = Some(self.min_rtt.map_or(rtt, |min| min.min(rtt)));
         if in_window {
@@ -238,7 +238,7 @@ impl FlowRecorder {
         }
     }
 
-    /// A circuit breaker stops its media, within the window or not.
+    /// Records that a circuit breaker stops the flow's media.
     pub(super) fn stopped(&mut self, now: Time, by: &Breaker) {
         let stopped = match by {
             Breaker::RtcpTimeout { .. } => &mut self.stopped.rtcp_timeout,
@@ -252,7 +252,7 @@ impl FlowRecorder {
         self.factors.target(now, target);
     }
 
-    /// Hands the delays over; to be called once, after the run.
+    /// Moves the delays out of the recorder; to be called once, after the run.
     pub(super) fn take_delays(&mut self) -> FlowDelays {
         FlowDelays {
             owd_excess: take(&mut self.owd_excess),
@@ -263,19 +263,19 @@ impl FlowRecorder {
         }
     }
 
-    /// When the flow could send.
+    /// The time spans in which the flow could send.
     pub(super) fn active(&self, plan: &FlowPlan, end: Time) -> Stretches {
         let stop = plan.stop.min(self.completed.unwrap_or(Time::MAX)).min(end);
         Stretches::new(ActiveSpan::new(plan.start, stop), &plan.pauses)
     }
 
-    /// Counts the time since the last change of the target; to be called after the run.
+    /// Adds the time since the last change of the target; to be called after the run.
     pub(super) fn settle(&mut self, active: &Stretches) {
         self.factors.advance(active.end());
     }
 
-    /// The flow's metrics, after [`Self::settle`]. `active` is when it could send; `fair_share` its mean fair share
-    /// in bit/s.
+    /// The metrics of the flow, after [`Self::settle`]. `active` has the spans in which it could send; `fair_share`
+    /// is its mean fair share in bit/s.
     pub(super) fn evaluate(
         &self,
         plan: &FlowPlan,
@@ -285,13 +285,13 @@ impl FlowRecorder {
         delays: &FlowDelays,
         convergence: Vec<Convergence<Value>>,
     ) -> FlowMeasures<Value> {
-        let live = active.within(&self.window);
-        let rate = |bytes: u64| live.seconds().map(|seconds| bytes as f64 * 8.0 / seconds);
+        let active = active.within(&self.window);
+        let rate = |bytes: u64| active.seconds().map(|seconds| bytes as f64 * 8.0 / seconds);
         let bytes_with_fate = self.arrived.bytes + self.lost.bytes;
         let packets_with_fate = self.arrived.packets + self.lost.packets;
         let payload_rate_bps = rate(self.received.payload);
         let frames = self.frames.as_deref();
-        let freezes = frames.map(|frames| frames.freezes(live.end()));
+        let freezes = frames.map(|frames| frames.freezes(active.end()));
         FlowMeasures {
             name: plan.name.clone(),
             kind: plan.kind,
@@ -299,10 +299,10 @@ impl FlowRecorder {
             payload_rate_bps,
             sent_rate_bps: rate(self.sent.bytes),
             target_rate_bps: self.factors.mean_rate(),
-            rate_sd_bps: self.rate_sd(grid, &live),
-            fair_share: payload_rate_bps.zip(fair_share).and_then(|(rate, fair)| share(rate, fair)),
-            loss_ratio: share(self.lost.bytes as f64, bytes_with_fate as f64),
-            packet_loss_ratio: share(self.lost.packets as f64, packets_with_fate as f64),
+            rate_sd_bps: self.rate_sd(grid, &active),
+            fair_share: payload_rate_bps.zip(fair_share).and_then(|(rate, fair)| ratio(rate, fair)),
+            loss_ratio: ratio(self.lost.bytes as f64, bytes_with_fate as f64),
+            packet_loss_ratio: ratio(self.lost.packets as f64, packets_with_fate as f64),
             sent: self.sent.measures(),
             received: self.received.measures(),
             owd_excess_ms: (&delays.owd_excess).into(),
@@ -320,15 +320,15 @@ impl FlowRecorder {
             freeze_seconds: freezes.as_ref().map(|freezes| freezes.total.secs_f64()),
             longest_freeze_seconds: freezes.map(|freezes| freezes.longest.secs_f64()),
             pictures: frames
-                .map(|frames| frames.pictures.measures(grid, &live, frames.sent))
+                .map(|frames| frames.pictures.measures(grid, &active, frames.sent))
                 .unwrap_or_default(),
             time_per_limiting_factor: PerLimitingFactor::from_fn(|factor: LimitingFactor| {
                 self.factors.seconds(factor)
             }),
             decisions: (plan.kind == FlowKind::Media).then_some(self.decisions as f64),
             feedback_rate_bps: rate(self.feedback.bytes),
-            feedback_packet_rate: live.seconds().map(|seconds| self.feedback.packets as f64 / seconds),
-            feedback_share: share(self.feedback.bytes as f64, self.sent.bytes as f64),
+            feedback_packet_rate: active.seconds().map(|seconds| self.feedback.packets as f64 / seconds),
+            feedback_share: ratio(self.feedback.bytes as f64, self.sent.bytes as f64),
             completion_seconds: self.completed.map(|at| (at - plan.start).secs_f64()),
             stopped: self.stopped,
             transfers: self.transfers.measures(plan.kind),
@@ -341,10 +341,10 @@ impl FlowRecorder {
     }
 
     /// Standard deviation of the received rate over the whole seconds in which the flow was active.
-    fn rate_sd(&self, grid: &BinGrid, live: &Stretches) -> Value {
+    fn rate_sd(&self, grid: &BinGrid, active: &Stretches) -> Value {
         let rates: Vec<f64> = grid
             .seconds()
-            .filter(|(_, second)| live.covers(*second))
+            .filter(|(_, second)| active.covers(*second))
             .map(|(bins, _)| self.receipts.sum(bins) as f64 * 8.0)
             .collect();
         stats::sample_sd(&rates)
@@ -358,7 +358,7 @@ impl CountedTransfers {
         CompletedTransfers {
             completed: matches!(kind, FlowKind::Tcp | FlowKind::Downloads | FlowKind::Web)
                 .then_some(self.count as f64),
-            mean_bytes: share(self.bytes as f64, self.count as f64),
+            mean_bytes: ratio(self.bytes as f64, self.count as f64),
             mean_seconds: self.durations.mean_ms().map(seconds),
             p95_seconds: self.durations.quantile_ms(0.95).map(seconds),
             max_seconds: self.durations.max().map(TimeDelta::secs_f64),

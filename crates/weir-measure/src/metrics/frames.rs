@@ -1,4 +1,4 @@
-//! Video frames in transit: when the last packet of each arrives, and where the picture freezes.
+//! Tracker of the video frames of a flow: the arrival of each frame's last packet, and freezes of the picture.
 
 use weir_net::Time;
 use weir_units::TimeDelta;
@@ -10,17 +10,17 @@ use super::pictures::{FrameFate, PictureRecorder};
 use super::span::Stretches;
 use super::view::{USEFUL_WITHIN, View};
 
-/// Frames that can be under way before the ring grows; a power of two. A packet of a lost frame is known to be of it while fewer
-/// have been captured since.
+/// Initial length of the ring of frames; a power of two. A packet of a lost frame is assigned to it while fewer
+/// frames have been captured since.
 const INITIAL_FRAMES: usize = 64;
-/// The ring does not grow beyond this; then the oldest frames are given up.
+/// Greatest length of the ring. Beyond it the oldest frames are given up.
 const MAX_FRAMES: usize = 1 << 16;
 
-/// Follows the frames of a flow.
+/// Tracker of the frames of a flow.
 #[derive(Debug)]
 pub(super) struct FrameTracker {
     window: Stretches,
-    /// Frames under way, at their number modulo the length (a power of two).
+    /// Frames in transit, at their number modulo the length of the ring.
     ring: Vec<OpenFrame>,
     /// Frames captured in the window.
     pub(super) sent: u64,
@@ -37,11 +37,11 @@ pub(super) struct FrameTracker {
     /// Delays from capture to completion, of frames that completed in the window.
     pub(super) delays: Histogram,
     freezes: Freezes,
-    /// The last complete frame's capture, and the pauses in order.
+    /// Time of capture of the last complete frame.
     shown: Time,
     pauses: Vec<(Time, Time)>,
     pub(super) pictures: PictureRecorder,
-    /// Media of the frames captured from `viewed_from` on.
+    /// The media of the frames captured from `viewed_from` on.
     pub(super) view: View,
     viewed_from: Time,
 }
@@ -49,9 +49,9 @@ pub(super) struct FrameTracker {
 /// The effect of a packet's arrival on its frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct FrameProgress {
-    /// When the frame was captured.
+    /// Time of the frame's capture.
     pub(super) captured: Time,
-    /// How long it took, if this packet was its last.
+    /// Delay from the frame's capture, if this packet completes it.
     pub(super) delay: Option<TimeDelta>,
 }
 
@@ -60,7 +60,7 @@ struct OpenFrame {
     captured: Time,
     number: u32,
     bytes: u32,
-    /// Packets still to come; 0 once complete or lost.
+    /// Number of packets that have not arrived; 0 once the frame is complete or lost.
     missing: u16,
     key: bool,
     lost: bool,
@@ -119,7 +119,8 @@ impl FrameTracker {
         *self.slot(number) = OpenFrame { captured: now, number, bytes, missing: packets, key, lost: false };
     }
 
-    /// A packet has arrived, in this bin; Returns `None` if it belongs to no frame, or to one given up long ago.
+    /// Takes a packet that arrives in `bin`. Returns `None` if it belongs to no frame, or to a frame given up long
+    /// ago.
     #[inline(never)]
     pub(super) fn arrived(&mut self, now: Time, bin: usize, packet: &PacketMeta) -> Option<FrameProgress> {
         let viewed_from = self.viewed_from;
@@ -138,7 +139,7 @@ impl FrameTracker {
         Some(FrameProgress { captured, delay: last.then(|| self.completed(now, bin, frame)) })
     }
 
-    /// A packet of `number` is lost, and with it the frame.
+    /// Records the loss of a packet of frame `number`, and so of the frame.
     pub(super) fn dropped(&mut self, number: u32) {
         self.view.lost_packets += u64::from(number != PacketMeta::NO_FRAME);
         let slot = self.slot(number);
@@ -151,7 +152,7 @@ impl FrameTracker {
         }
     }
 
-    /// The freezes, the gap up to `end` or to a pause that lasts until then included.
+    /// The freezes, including the gap up to `end` or to a pause that lasts until then.
     pub(super) fn freezes(&self, end: Time) -> Freezes {
         let mut freezes = self.freezes.clone();
         let end = self.pause_after(self.shown).map_or(end, |(from, _)| end.min(from));
@@ -186,7 +187,7 @@ impl FrameTracker {
         delay
     }
 
-    /// The fate of frame `number`, which is in the ring, is known.
+    /// Evaluates frame `number` of the ring, which is complete or lost.
     fn resolve(&mut self, number: u32) {
         let (ring, window) = (&self.ring, &self.window);
         let fate = |number: u32| {
@@ -223,13 +224,13 @@ impl FrameTracker {
     }
 }
 
-/// The intervals that the mean is taken over, the present one included.
+/// Number of intervals in the mean, the present one included.
 const WINDOW_FRAMES: usize = 30;
-/// Intervals that must be known before one can be a freeze.
+/// Number of intervals that must be known before one can be a freeze.
 const MIN_FRAMES: usize = 5;
-/// A freeze is at least this many times the mean interval …
+/// A freeze is at least this multiple of the mean interval.
 const FREEZE_FACTOR: u32 = 3;
-/// … and longer than it by this, in milliseconds.
+/// A freeze exceeds the mean interval by at least this, in ms.
 const FREEZE_EXCESS_MS: u32 = 150;
 
 /// Freezes by the rule of W3C webrtc-stats (`freezeCount`): an interval between frames of at least
@@ -246,7 +247,7 @@ pub(super) struct Freezes {
 }
 
 impl Freezes {
-    /// The picture stopped on purpose: the interval up to the next frame does not count.
+    /// Records an intended stop of the picture: the interval up to the next frame does not count.
     fn interrupt(&mut self) {
         self.last = None;
     }

@@ -1,4 +1,4 @@
-//! Delays counted in bins whose width grows with the delay: percentiles of millions of packets in a few kB.
+//! Histogram of delays in bins whose width grows with the delay: percentiles of millions of packets in a few kB.
 
 use weir_units::TimeDelta;
 
@@ -19,7 +19,7 @@ pub struct Histogram {
     sum_of_squares: f64,
     min: u64,
     max: u64,
-    /// Delays below [`SMALLEST`].
+    /// Number of delays below [`SMALLEST`].
     below_smallest: u64,
     bins: DelayBins,
 }
@@ -34,7 +34,7 @@ pub struct CdfPoint {
 }
 
 impl Histogram {
-    /// An empty histogram; it allocates nothing yet.
+    /// An empty histogram, without allocated memory.
     pub fn new() -> Self {
         Self::default()
     }
@@ -58,7 +58,7 @@ impl Histogram {
         self.add_to_bin(nanos, 1);
     }
 
-    /// Adds everything that `other` has counted.
+    /// Adds all delays of `other`.
     pub fn merge(&mut self, other: &Self) {
         if other.count == 0 {
             return;
@@ -99,7 +99,7 @@ impl Histogram {
         reduced
     }
 
-    /// How many delays were recorded.
+    /// Number of recorded delays.
     pub const fn count(&self) -> u64 {
         self.count
     }
@@ -171,18 +171,18 @@ impl Histogram {
         value.clamp(self.min as f64, self.max as f64)
     }
 
-    /// The bin that holds the delay of the given rank, its count, and the sum of the counts before it.
+    /// The bin of the delay of the given rank, the number of delays in it, and the number of shorter ones.
     fn bin_of(&self, rank: u64) -> (Bin, u64, u64) {
         let Some(rank_in_bins) = rank.checked_sub(self.below_smallest) else {
             return (Bin::SHARED, self.below_smallest, 0);
         };
-        let found = self.bins.of_rank(rank_in_bins);
+        let found = self.bins.bin_of_rank(rank_in_bins);
         found.map_or((Bin { low: self.max, width: 0 }, 1, rank), |(bin, count, before)| {
             (bin, count, before + self.below_smallest)
         })
     }
 
-    /// The bin of the delays below [`SMALLEST`], if it has any.
+    /// The bin of the delays below [`SMALLEST`], if there are any.
     fn shared_bin(&self) -> Option<(Bin, u32)> {
         let count = u32::try_from(self.below_smallest).unwrap_or(u32::MAX);
         (count > 0).then_some((Bin::SHARED, count))

@@ -1,4 +1,4 @@
-//! Bytes, losses and queuing of a link.
+//! Recorder of a link: bytes, losses and queuing.
 
 use weir_net::Time;
 use weir_units::TimeDelta;
@@ -12,24 +12,24 @@ use super::span::{ActiveSpan, Stretches};
 use crate::results::stats;
 use crate::results::{LinkMeasures, QueuePackets, Utilisation, Value};
 
-/// Follows a link.
+/// Recorder of a link in one window.
 #[derive(Debug)]
 pub(super) struct LinkRecorder {
     bytes: u64,
     packets: u64,
     /// Packets refused by the queue.
     refused: u64,
-    /// Packets lost by chance after having been carried.
+    /// Packets lost at random after the link has carried them.
     lost: u64,
     waits: Histogram,
-    /// Bytes that came out, per bin.
+    /// Bytes that left the link, per bin.
     pub(super) exits: BinCounts,
-    /// Its queue at each arrival, if recorded.
+    /// The length of the queue at each arrival, if recorded.
     pub(super) queue: Option<QueueRecorder>,
 }
 
 impl LinkRecorder {
-    /// The recorder of a link; `queue_apart` is the least time between overflows if its queue is recorded.
+    /// The recorder of a link. `queue_apart` is the least time between overflows, if the queue is recorded.
     pub(super) fn new(grid: &BinGrid, queue_apart: Option<TimeDelta>) -> Self {
         Self {
             bytes: 0,
@@ -52,7 +52,7 @@ impl LinkRecorder {
         }
     }
 
-    /// A packet is lost; one that is lost by chance has also been counted as an exit, as it used the link.
+    /// Counts a lost packet. A randomly lost one has been counted as an exit as well, because it used the link.
     pub(super) fn dropped(&mut self, in_window: bool, loss: Loss) {
         let count = match loss {
             Loss::Queue(_) => &mut self.refused,
@@ -61,7 +61,7 @@ impl LinkRecorder {
         *count += u64::from(in_window);
     }
 
-    /// The link's metrics; `fair_share` is the mean over its flows.
+    /// The metrics of the link. `fair_share` is the mean over its flows.
     pub(super) fn evaluate(
         &self,
         plan: &LinkPlan,
@@ -78,10 +78,10 @@ impl LinkRecorder {
             utilisation: Utilisation {
                 time_mean: stats::mean(&seconds),
                 time_sd: stats::sample_sd(&seconds),
-                bits: share(self.bytes as f64, possible),
+                bits: ratio(self.bytes as f64, possible),
                 fair_share,
             },
-            loss_ratio: share((self.refused + self.lost) as f64, offered as f64),
+            loss_ratio: ratio((self.refused + self.lost) as f64, offered as f64),
             queue_ms: (&self.waits).into(),
             queue_packets: QueuePackets {
                 mean: self.mean_queue(window),
@@ -92,21 +92,21 @@ impl LinkRecorder {
         }
     }
 
-    /// Mean number of packets that wait, over time: all their waits together over the time (Little's law).
+    /// Mean number of waiting packets: the sum of all waiting times over the time (Little's law).
     fn mean_queue(&self, window: &Stretches) -> Value {
         let waited_ms = self.waits.mean_ms().map_or(0.0, |mean| mean * self.packets as f64);
         window.seconds().map(|seconds| waited_ms / 1e3 / seconds)
     }
 
-    /// Carried bytes over possible bytes, for each whole second of the window with a capacity above zero.
+    /// Ratio of carried to possible bytes, for each whole second of the window with a capacity above zero.
     fn utilisation_per_second(&self, plan: &LinkPlan, grid: &BinGrid) -> Vec<f64> {
         grid.seconds()
-            .filter_map(|(bins, span)| share(self.exits.sum(bins) as f64, capacity(plan, span)))
+            .filter_map(|(bins, span)| ratio(self.exits.sum(bins) as f64, capacity(plan, span)))
             .collect()
     }
 }
 
-/// Bytes that can come out of a link in `span`: its capacity one propagation delay earlier.
+/// Number of bytes that can leave the link in `span`. It is the capacity of one propagation delay earlier.
 pub(super) fn capacity(plan: &LinkPlan, span: ActiveSpan) -> f64 {
     let served = |out: Time| Time::from_nanos(out.nanos().saturating_sub(plan.delay.nanos().max(0) as u64));
     let (from, to) = (served(span.from), served(span.to));
@@ -114,6 +114,6 @@ pub(super) fn capacity(plan: &LinkPlan, span: ActiveSpan) -> f64 {
 }
 
 /// `part / whole`, or `None` for a `whole` of zero.
-pub(super) fn share(part: f64, whole: f64) -> Value {
+pub(super) fn ratio(part: f64, whole: f64) -> Value {
     (whole > 0.0).then(|| part / whole)
 }

@@ -1,4 +1,4 @@
-//! Max-min fair shares of all flows: the reference of convergence and of the suites.
+//! Max-min fair shares of all flows, the reference for convergence and for the suites.
 
 use std::collections::BTreeMap;
 
@@ -10,39 +10,40 @@ use super::plan::{FlowPlan, LinkPlan, MeasurePlan};
 use super::span::{ActiveSpan, Stretches, pieces};
 use crate::results::FlowKind;
 
-/// Links, and the flows over them with the times at which they could send.
+/// The links and flows of a run, with the time spans in which each flow could send.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SharedNetwork<'a> {
     pub(super) links: &'a [LinkPlan],
     pub(super) flows: &'a [FlowPlan],
-    /// When each flow could send.
+    /// The time spans in which each flow could send.
     pub(super) active: &'a [Stretches],
 }
 
 impl SharedNetwork<'_> {
     /// The bottlenecks on the path of a flow.
-    fn narrow(&self, flow: &FlowPlan) -> Vec<usize> {
+    fn bottlenecks(&self, flow: &FlowPlan) -> Vec<usize> {
         flow.route.iter().copied().filter(|&link| self.links[link].bottleneck).collect()
     }
 
-    /// The pieces of `window` in which neither the capacities of the links `narrow` nor the set of flows over them change.
-    /// Empty where one of these capacities changes all the time (a trace), and where short transfers come and go.
-    fn steady_pieces(&self, narrow: &[usize], window: &Stretches) -> Vec<ActiveSpan> {
-        let meets = |other: &FlowPlan| other.route.iter().any(|link| narrow.contains(link));
-        let traced = narrow.iter().any(|&link| matches!(self.links[link].service, Service::Trace { .. }));
+    /// The pieces of `window` in which neither the capacities of the links `bottlenecks` nor the set of flows over them
+    /// change. There are none if a capacity changes all the time (a trace), or if short transfers start and end.
+    fn steady_pieces(&self, bottlenecks: &[usize], window: &Stretches) -> Vec<ActiveSpan> {
+        let meets = |other: &FlowPlan| other.route.iter().any(|link| bottlenecks.contains(link));
+        let traced =
+            bottlenecks.iter().any(|&link| matches!(self.links[link].service, Service::Trace { .. }));
         if traced || self.flows.iter().any(|other| other.kind == FlowKind::Downloads && meets(other)) {
             return Vec::new();
         }
         let met = self.flows.iter().zip(self.active).filter(|(other, _)| meets(other));
         let changes = met.flat_map(|(other, active)| changes(other, active));
-        let steps = narrow.iter().flat_map(|&link| steps(&self.links[link]));
+        let steps = bottlenecks.iter().flat_map(|&link| steps(&self.links[link]));
         let cuts: Vec<Time> = changes.chain(steps).collect();
         window.spans().iter().flat_map(|&span| pieces(span, cuts.iter().copied())).collect()
     }
 
-    /// Each flow's share in bit/s over `piece`, with the flows that are active as it begins; zero for the others.
-    /// A flow that does not adapt takes its sending rate, up to the capacity. Adaptive flows share the rest,
-    /// without short transfers.
+    /// The share of each flow in bit/s over `piece`, with the flows that are active at its beginning; zero for the
+    /// others. A flow that does not adapt takes its sending rate, up to the capacity. Adaptive flows share the
+    /// remainder. Short transfers are left out.
     fn shares(&self, piece: ActiveSpan) -> Vec<f64> {
         let Some(seconds) = piece.seconds() else { return vec![0.0; self.flows.len()] };
         let rate = |link: &LinkPlan| {
@@ -74,35 +75,36 @@ impl SharedNetwork<'_> {
     }
 }
 
-/// Pieces of a window in which shares do not change, and the shares over them. Pieces are found once for all flows
-/// that pass the same bottlenecks, and the shares of all flows over a piece are computed once.
+/// Pieces of a window in which the shares are constant, and the shares in them. Pieces are computed once for all
+/// flows over the same bottlenecks, and shares once for each piece.
 #[derive(Debug)]
 pub(super) struct SteadyShares<'a> {
     network: SharedNetwork<'a>,
     window: &'a Stretches,
-    /// Shorter pieces do not count, ns.
+    /// Least length of a piece, in ns.
     least: u64,
-    /// Pieces by the bottlenecks on the path.
+    /// Pieces by the set of bottlenecks on a path.
     pieces: BTreeMap<Vec<usize>, Vec<ActiveSpan>>,
     shares: BTreeMap<(Time, Time), Vec<f64>>,
 }
 
 impl<'a> SteadyShares<'a> {
-    /// Shares over the pieces of `window` that are `least` nanoseconds long or more.
+    /// The shares in the pieces of `window` that last `least` ns or longer.
     pub(super) fn new(network: SharedNetwork<'a>, window: &'a Stretches, least: u64) -> Self {
         Self { network, window, least, pieces: BTreeMap::new(), shares: BTreeMap::new() }
     }
 
-    /// The pieces of the window in which `flow` is active and its share is constant, each with its share in bit/s.
-    /// Neither the capacity on its path nor the set of flows there changes within a piece. Empty where a capacity
-    /// on its path changes all the time (a trace), or where short transfers come and go on it.
+    /// The pieces of the window in which `flow` is active and its share is constant, each with the share in bit/s.
+    /// Neither the capacities on its path nor the set of flows there changes within a piece. There are none if a
+    /// capacity changes all the time (a trace), or if short transfers start and end on the path.
     pub(super) fn of(&mut self, flow: usize) -> Vec<(ActiveSpan, f64)> {
         let Self { network, window, least, pieces, shares } = self;
-        let pieces = pieces.entry(network.narrow(&network.flows[flow])).or_insert_with_key(|narrow| {
-            let mut pieces = network.steady_pieces(narrow, window);
-            pieces.retain(|piece| piece.nanos() >= *least);
-            pieces
-        });
+        let pieces =
+            pieces.entry(network.bottlenecks(&network.flows[flow])).or_insert_with_key(|bottlenecks| {
+                let mut pieces = network.steady_pieces(bottlenecks, window);
+                pieces.retain(|piece| piece.nanos() >= *least);
+                pieces
+            });
         let active = pieces.iter().filter(|piece| network.active[flow].contains(piece.from));
         let mut share = |piece: ActiveSpan| {
             shares.entry((piece.from, piece.to)).or_insert_with(|| network.shares(piece))[flow]
@@ -112,7 +114,7 @@ impl<'a> SteadyShares<'a> {
 }
 
 impl FlowPlan {
-    /// Sending rate at `at` of a flow that does not adapt; for an adaptive flow `None`.
+    /// Sending rate at `at` of a flow that does not adapt; `None` for an adaptive flow.
     fn rate_at(&self, at: Time) -> Option<DataRate> {
         let begun = self.sends.partition_point(|&(from, _)| from <= at);
         let rate = begun.checked_sub(1).map_or(DataRate::ZERO, |step| self.sends[step].1);
@@ -120,8 +122,7 @@ impl FlowPlan {
     }
 }
 
-/// Times at which a flow begins or ceases to be active, or changes its sending rate, maximum rate or weight
-/// meanwhile.
+/// Times at which a flow starts or stops being active, and at which its sending rate, maximum rate or weight changes.
 fn changes(flow: &FlowPlan, active: &Stretches) -> impl Iterator<Item = Time> {
     let rates = flow.sends.iter().map(|&(from, _)| from);
     let weights = flow.later_weights.iter().map(|&(from, _)| from);
@@ -129,24 +130,24 @@ fn changes(flow: &FlowPlan, active: &Stretches) -> impl Iterator<Item = Time> {
     active.changes().chain(rates.chain(weights).chain(limits).filter(|&from| active.contains(from)))
 }
 
-/// Max-min shares over a stretch of time in which neither capacities nor the set of active flows change.
+/// Max-min shares over a span of time in which the capacities and the set of active flows are constant.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FairShares {
-    /// When it begins.
+    /// Beginning of the span.
     pub from: Time,
-    /// When it ends.
+    /// End of the span.
     pub to: Time,
     /// The max-min share of each flow on the wire, in bit/s; zero for one that is not active.
     pub bps: Vec<f64>,
 }
 
-/// The max-min shares of all flows over a whole run, piece by piece. A trace counts with its mean rate over the
-/// piece, which is then a second at most: unused capacity does not carry over.
+/// The max-min shares of all flows over a whole run, span by span. The capacity of a trace is its mean rate over the
+/// span, which then lasts at most a second, because unused capacity does not carry over.
 pub fn max_min_shares(plan: &MeasurePlan) -> Vec<FairShares> {
     max_min_shares_every(plan, TimeDelta::from_secs(1))
 }
 
-/// The same with pieces of at most `step` where a trace is on the path of some flow.
+/// [`max_min_shares`] with spans of at most `step` where a trace is on the path of a flow.
 pub fn max_min_shares_every(plan: &MeasurePlan, step: TimeDelta) -> Vec<FairShares> {
     let whole = |flow: &FlowPlan| ActiveSpan::new(flow.start, flow.stop.min(plan.end));
     let active: Vec<Stretches> =
@@ -163,18 +164,18 @@ pub fn max_min_shares_every(plan: &MeasurePlan, step: TimeDelta) -> Vec<FairShar
         .collect()
 }
 
-/// When a link's capacity changes, as seen at its far end.
+/// Times at which the capacity of a link changes, as observed at its far end.
 fn steps(link: &LinkPlan) -> impl Iterator<Item = Time> + '_ {
     link.service.steps().iter().map(|&(at, _)| at + link.delay)
 }
 
-/// A flow that shares links.
+/// A flow in the computation of max-min fair rates.
 #[derive(Clone, Copy, Debug)]
 struct Sharer<'a> {
     route: &'a [usize],
-    /// Its weight relative to the others.
+    /// Weight relative to the other flows.
     weight: f64,
-    /// The highest rate it can use.
+    /// The highest rate that it can use.
     limit: f64,
 }
 

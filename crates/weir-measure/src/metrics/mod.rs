@@ -19,6 +19,7 @@ mod histogram;
 mod limiting_factors;
 mod link;
 mod max_min;
+mod network_observer;
 mod pictures;
 mod plan;
 mod queue;
@@ -27,13 +28,13 @@ mod series;
 mod span;
 mod view;
 mod window;
-mod witness;
 
-pub use bins::{BIN, PER_SECOND};
+pub use bins::{BIN_NANOS, BINS_PER_SECOND};
 pub use delays::FlowDelays;
 pub use fairness::jain;
 pub use histogram::{CdfPoint, Histogram};
 pub use max_min::{FairShares, max_min_shares, max_min_shares_every};
+pub use network_observer::{BacklogReader, NetworkObserver};
 pub use plan::{CouplingPlan, ExtraWindow, FlowPlan, LinkPlan, MeasurePlan};
 pub use recorder::{Measured, Recorder};
 pub use series::{
@@ -42,4 +43,3 @@ pub use series::{
     SERIES_COLUMNS, Series, SeriesColumn, Share, SignalSeries, in_memory, read_cdf_csv, write_cdf_csv,
 };
 pub use view::View;
-pub use witness::{BacklogReader, NetworkObserver};

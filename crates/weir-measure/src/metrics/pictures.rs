@@ -1,4 +1,4 @@
-//! Picture quality: frame rates, a playout with a fixed delay, and decodable frames.
+//! Picture quality of a media flow: frame rates, a playout with a fixed delay, and decodable frames.
 
 use weir_net::Time;
 use weir_units::TimeDelta;
@@ -8,42 +8,42 @@ use super::span::Stretches;
 use crate::results::stats;
 use crate::results::{Pictures, Value};
 
-/// A frame is to be shown this long after its capture …
+/// Time from the capture of a frame to its display.
 const PLAYOUT_DELAY: TimeDelta = TimeDelta::from_millis(150);
-/// … and not at all if it is complete only this long after it.
+/// Time from the capture after which a frame is not displayed.
 const PLAYOUT_LIMIT: TimeDelta = TimeDelta::from_secs(1);
-/// A second with fewer frames is a slow one.
+/// Number of frames below which a second counts as slow.
 const SLOW_BELOW: u64 = 20;
 
-/// Follows the complete frames of a flow.
+/// Recorder of the picture quality of a flow.
 #[derive(Debug)]
 pub(super) struct PictureRecorder {
     window: Stretches,
     /// Complete frames per bin.
     per_bin: BinCounts,
-    /// Intervals between complete frames: their sum in seconds, the sum of their squares.
+    /// Intervals between complete frames: the sum in seconds, and the sum of squares.
     intervals: (f64, f64),
     last: Option<Time>,
     playout: Playout,
-    chain: Chain,
+    chain: DecodingChain,
 }
 
 /// A playout with a fixed delay.
 #[derive(Debug, Default)]
 struct Playout {
-    /// The frame shown last, and when.
+    /// Number of the frame displayed last, and the time.
     shown: Option<(u32, Time)>,
     on_time: u64,
     late: u64,
     discarded: u64,
 }
 
-/// The frames that can be decoded: a complete key frame, and a complete frame after a decodable one.
+/// The frames that can be decoded: a complete key frame, and a complete frame that follows a decodable one.
 #[derive(Debug, Default)]
-struct Chain {
-    /// The frame whose fate comes next.
+struct DecodingChain {
+    /// Number of the next frame to evaluate.
     next: u32,
-    /// Whether the one before it can be decoded.
+    /// Whether the previous frame can be decoded.
     intact: bool,
     any_key: bool,
     decodable: u64,
@@ -66,11 +66,11 @@ impl PictureRecorder {
             intervals: (0.0, 0.0),
             last: None,
             playout: Playout::default(),
-            chain: Chain::default(),
+            chain: DecodingChain::default(),
         }
     }
 
-    /// A frame is complete; `after_pause` if it is the first one captured after a pause.
+    /// Takes a complete frame; `after_pause` marks the first one captured after a pause.
     pub(super) fn completed(&mut self, now: Time, bin: usize, frame: (u32, Time), after_pause: bool) {
         self.per_bin.add(bin, 1);
         let last = self.last.replace(now).filter(|_| !after_pause);
@@ -83,7 +83,7 @@ impl PictureRecorder {
         self.playout.completed(now, number, captured, self.window.contains(captured));
     }
 
-    /// The fate of frame `number` is known; `fate` returns that of any.
+    /// Evaluates frame `number`; `fate` returns the fate of any frame.
     pub(super) fn resolved(&mut self, number: u32, own: FrameFate, fate: impl Fn(u32) -> Option<FrameFate>) {
         let chain = &mut self.chain;
         chain.any_key |= own.key;
@@ -97,9 +97,10 @@ impl PictureRecorder {
         }
     }
 
-    /// The metrics; `live` is the active time of the flow, `sent` the number of frames captured in the window.
-    pub(super) fn measures(&self, grid: &BinGrid, live: &Stretches, sent: u64) -> Pictures<Value> {
-        let seconds = grid.seconds().filter(|(_, second)| live.covers(*second));
+    /// The metrics. `active` is the time in which the flow is active, `sent` the number of frames captured in the
+    /// window.
+    pub(super) fn measures(&self, grid: &BinGrid, active: &Stretches, sent: u64) -> Pictures<Value> {
+        let seconds = grid.seconds().filter(|(_, second)| active.covers(*second));
         let counts: Vec<u64> = seconds.map(|(bins, _)| self.per_bin.sum(bins)).collect();
         let rates: Vec<f64> = counts.iter().map(|&count| count as f64).collect();
         let slow = counts.iter().filter(|&&count| count < SLOW_BELOW).count();
@@ -119,7 +120,8 @@ impl PictureRecorder {
 }
 
 impl Playout {
-    /// A frame is shown at max(capture + D, complete, the last one's time), and never after a younger one.
+    /// Displays a frame at the latest of its capture plus the delay, its completion, and the time of the last frame.
+    /// A frame older than the displayed one is not displayed.
     fn completed(&mut self, now: Time, number: u32, captured: Time, counts: bool) {
         let overtaken = self.shown.is_some_and(|(shown, _)| number < shown);
         if overtaken || now - captured > PLAYOUT_LIMIT {

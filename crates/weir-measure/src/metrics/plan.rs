@@ -1,32 +1,35 @@
-//! The measurement plan, fixed before a run.
+//! The plan of the measurements of a run, fixed before it starts.
 
 use weir_net::{Service, Time};
 use weir_units::{DataRate, TimeDelta};
 
 use crate::results::FlowKind;
 
-/// Plan of the measurements of a run. Flows and links are in the order of the simulation's.
+/// Plan of the measurements of a run. Flows and links are in the order of the simulation.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
 pub struct MeasurePlan {
-    /// When the run ends.
+    /// End of the run.
     pub end: Time,
-    /// The measurement window, its start included and its end not; cut off at the end of the run.
+    /// The measurement window: its start, included, and its end, excluded; limited to the run.
     pub window: (Time, Time),
     /// The flows.
     pub flows: Vec<FlowPlan>,
     /// The links.
     pub links: Vec<LinkPlan>,
-    /// Whether to record time series too.
+    /// Whether time series are recorded.
     pub series: bool,
-    /// Further windows, in which everything is measured too.
+    /// Whether the media flows are recorded as [calls](weir_world::recorded) too.
+    pub record: bool,
+    /// Further windows, each with all measurements.
     pub windows: Vec<ExtraWindow>,
-    /// The flows that are measured as coupled ones.
+    /// Groups of flows that are measured as coupled.
     pub couplings: Vec<CouplingPlan>,
     /// Whether the queues of bottlenecks are recorded at each arrival.
     pub queues: bool,
-    /// From when on the capture of a frame counts in the flows' [views](super::View); [`Time::MAX`] for never.
+    /// Time of capture from which on frames count in the flows' [views](super::View); [`Time::MAX`] for no frame.
     pub viewed_from: Time,
-    /// Whether the media payload that arrives is counted over time, apart from padding, headers and audio.
+    /// Whether received media payload is counted over time, without padding, headers and audio.
     pub media_receipts: bool,
 }
 
@@ -39,6 +42,7 @@ impl MeasurePlan {
             flows,
             links,
             series: false,
+            record: false,
             windows: Vec::new(),
             couplings: Vec::new(),
             queues: false,
@@ -48,7 +52,7 @@ impl MeasurePlan {
     }
 }
 
-/// Flows that are measured as coupled ones, with or without a coupler.
+/// Flows that are measured as coupled, with or without a coupler.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CouplingPlan {
     /// Its name.
@@ -59,15 +63,15 @@ pub struct CouplingPlan {
     pub windows: bool,
 }
 
-/// A window beside the one of the plan.
+/// A window besides that of the plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExtraWindow {
     /// Its unique name.
     pub name: String,
-    /// Stretches of time in order and apart from each other, the start of each included and its end not; cut off
-    /// at the end of the run. Empty ones are ignored.
+    /// Spans of time in order and apart from each other, each with its start, included, and its end, excluded. They
+    /// are limited to the run; empty ones are ignored.
     pub spans: Vec<(Time, Time)>,
-    /// Whether only the delays of packets are recorded, neither those of frames nor metrics, which saves time.
+    /// Whether only the delays of packets are recorded, without frames and metrics, which saves time.
     pub delays_only: bool,
 }
 
@@ -78,11 +82,11 @@ pub struct FlowPlan {
     pub name: String,
     /// Kind of its traffic.
     pub kind: FlowKind,
-    /// When it starts.
+    /// Start of the flow.
     pub start: Time,
-    /// When it stops sending; [`Time::MAX`] for never.
+    /// Time at which it stops sending; [`Time::MAX`] if it does not stop.
     pub stop: Time,
-    /// When it pauses: each from the first time, included, to the second, excluded.
+    /// Pauses, each from its first time, included, to its second, excluded.
     pub pauses: Vec<(Time, Time)>,
     /// Propagation delay from the sender to the receiver, all links together, without serialisation.
     pub propagation: TimeDelta,
@@ -92,15 +96,16 @@ pub struct FlowPlan {
     pub bottleneck: Option<usize>,
     /// The highest rate it can use, on the wire, or `None` for no limit.
     pub max_rate: Option<DataRate>,
-    /// Other such rates, each from a time on, in order.
+    /// Later values of that rate, each with the time from which on it holds, in order.
     pub max_rates: Vec<(Time, DataRate)>,
-    /// Sending rates on the wire, each from a time on, in order; empty for a flow that adapts.
+    /// Sending rates on the wire, each with the time from which on it holds, in order; empty for an adaptive flow.
     pub sends: Vec<(Time, DataRate)>,
-    /// Its share of a bottleneck against that of others, above 0.
+    /// Weight in the sharing of a bottleneck, above 0.
     pub weight: f64,
-    /// Later such weights, each from a time on, in order.
+    /// Later weights, each with the time from which on it holds, in order.
     pub later_weights: Vec<(Time, f64)>,
-    /// Whether it competes with the evaluated flows: the scenario fixes its controller, whichever is tested.
+    /// Whether it competes with the evaluated flows: the scenario determines its controller, whatever controller is
+    /// tested.
     pub competes: bool,
     /// The controller of a media flow, by its name in the scenario; empty for others.
     pub controller: String,
@@ -134,7 +139,7 @@ impl FlowPlan {
         }
     }
 
-    /// Whether it is media under the controller under test.
+    /// Whether it is media under the tested controller.
     pub fn is_judged(&self) -> bool {
         self.kind == FlowKind::Media && !self.competes
     }
@@ -165,9 +170,9 @@ pub struct LinkPlan {
     pub name: String,
     /// Its service over time.
     pub service: Service,
-    /// Propagation delay: a packet that comes out used the capacity of this much earlier.
+    /// Propagation delay. A packet that leaves the link used the capacity of this much earlier.
     pub delay: TimeDelta,
-    /// Whether it is some flow's bottleneck.
+    /// Whether it is the bottleneck of a flow.
     pub bottleneck: bool,
 }
 

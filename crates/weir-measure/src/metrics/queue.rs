@@ -1,36 +1,36 @@
-//! The length of a queue, and whether it drained between overflows.
+//! Recorder of the length of a queue, and of whether it drained between overflows.
 
 use weir_net::Time;
 use weir_units::TimeDelta;
 
 use crate::results::Value;
 
-/// Observes a queue by the packets that each arrival finds there.
+/// Recorder of a queue, by the number of packets that each arriving packet finds there.
 ///
-/// Consecutive refusals are one overflow until the queue has fallen, in between, by a twentieth of its packets,
-/// and by two packets at least. A change of one packet happens between any two arrivals. Nor does another overflow
-/// begin before a round trip has passed without a refusal: senders cannot have answered the last one earlier.
+/// Successive refusals belong to one overflow until the queue has fallen by a twentieth of its packets, and by at
+/// least two. A change by one packet happens between any two arrivals. Another overflow also requires a round trip
+/// without a refusal, because senders cannot have responded earlier.
 #[derive(Debug, Default)]
 pub(super) struct QueueRecorder {
     /// Shortest time without a refusal that ends an overflow.
-    apart: TimeDelta,
+    min_gap: TimeDelta,
     longest: Option<u32>,
     pub(super) overflows: u64,
-    /// Times when the queue did not get empty between two overflows.
+    /// Number of times that the queue did not empty between two overflows.
     pub(super) failed_drains: u64,
-    /// Time of the last refusal, and the packets that waited then.
-    full: Option<(Time, u32)>,
-    /// The fewest packets that have waited since.
+    /// Time of the last refusal, and the number of packets that waited then.
+    last_refusal: Option<(Time, u32)>,
+    /// The least number of waiting packets since the last refusal.
     least: u32,
 }
 
 impl QueueRecorder {
-    /// A recorder of a queue whose overflows are so far apart at least.
-    pub(super) fn new(apart: TimeDelta) -> Self {
-        Self { apart, ..Self::default() }
+    /// The recorder of a queue whose overflows are at least `min_gap` from each other.
+    pub(super) fn new(min_gap: TimeDelta) -> Self {
+        Self { min_gap, ..Self::default() }
     }
 
-    /// A packet comes to a queue in which, the one in service included, so many others are; it is taken or refused.
+    /// Takes a packet that finds `found` others at the queue, the one in service included. It is accepted or refused.
     pub(super) fn enter(&mut self, now: Time, in_window: bool, found: u32, taken: bool) {
         let waiting = found.saturating_sub(1);
         self.least = self.least.min(waiting);
@@ -41,18 +41,18 @@ impl QueueRecorder {
             }
             return;
         }
-        let begins = self.full.is_none_or(|(at, full)| {
-            now - at >= self.apart && full.saturating_sub(self.least) >= (full / 20).max(2)
+        let begins = self.last_refusal.is_none_or(|(at, last_refusal)| {
+            now - at >= self.min_gap && last_refusal.saturating_sub(self.least) >= (last_refusal / 20).max(2)
         });
         if begins && in_window {
             self.overflows += 1;
-            self.failed_drains += u64::from(self.full.is_some() && self.least > 0);
+            self.failed_drains += u64::from(self.last_refusal.is_some() && self.least > 0);
         }
-        self.full = Some((now, waiting));
+        self.last_refusal = Some((now, waiting));
         self.least = waiting;
     }
 
-    /// The most packets that have waited.
+    /// Greatest number of packets that have waited.
     pub(super) fn max(&self) -> Value {
         self.longest.map(f64::from)
     }

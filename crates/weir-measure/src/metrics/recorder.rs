@@ -1,33 +1,37 @@
-//! The recorder of a run.
+//! The recorder of a run, which passes its events to the recorders of all windows and of the time series.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use weir_cc::coupled::{Aggregate, CouplerAction, CouplingMessage, Refusal};
-use weir_cc::{Controller, Decision, Target};
+use weir_cc::{Controller, Decision, Ecn, Target};
+use weir_media::MediaPacket;
 use weir_net::Time;
 use weir_units::{DataRate, TimeDelta};
+use weir_wire::media::MediaHeader;
+use weir_world::recorded::{CallMonitor, RecordedCall};
 use weir_world::{Breaker, FrameMeta, Loss, Monitor, PacketMeta, Side, TransferMeta};
 
 use super::delays::FlowDelays;
+use super::network_observer::NetworkObserver;
 use super::plan::{ExtraWindow, MeasurePlan};
 use super::series::{DecisionReason, NewBlockStorage, Recording, SeriesRecorder, in_memory};
 use super::view::View;
 use super::window::{DeliveredPacket, WindowRecorder};
-use super::witness::NetworkObserver;
-use crate::results::RunMetrics;
+use crate::results::{FlowKind, RunMetrics};
 
-/// Measures a run while it is simulated. Its memory does not grow with the number of packets, and it allocates
-/// nothing per packet once delays and frames under way have reached their usual range.
+/// Observer that measures a run during the simulation. Its memory does not grow with the number of packets. It
+/// allocates nothing per packet once delays and frames in transit have reached their usual range.
 #[derive(Debug)]
 pub struct Recorder {
     main: WindowRecorder,
     /// The recorders of the plan's further windows, in its order.
     others: Vec<WindowRecorder>,
     series: Option<SeriesRecorder>,
-    witness: Option<Arc<NetworkObserver>>,
-    /// Whether another recorder besides `main` gets each packet.
-    accompanied: bool,
+    calls: Option<CallMonitor>,
+    network_observer: Option<Arc<NetworkObserver>>,
+    /// Whether a recorder besides `main` needs each packet.
+    has_others: bool,
     plan: MeasurePlan,
 }
 
@@ -38,12 +42,14 @@ pub struct Measured {
     pub metrics: RunMetrics,
     /// The delays of each flow in full, for distributions.
     pub delays: Vec<FlowDelays>,
-    /// The same within each of the plan's further windows, by its name.
+    /// The delays within each further window of the plan, by its name.
     pub delays_within: BTreeMap<String, Vec<FlowDelays>>,
     /// The media that reached the viewer of each flow; empty for a flow without frames.
     pub views: Vec<View>,
-    /// The series, if the plan asked for them.
+    /// The time series, if the plan has them.
     pub series: Option<Recording>,
+    /// The recorded calls, each with the index of its flow, if the plan asked for them.
+    pub calls: Vec<(usize, RecordedCall)>,
     /// Bytes that each flow received, on the wire, in bins of 100 ms of which one begins with the measurement window.
     pub receipts: Vec<Vec<u32>>,
     /// Payload bytes of frames that each media flow received, in the same bins; empty unless the plan asks for them.
@@ -61,22 +67,25 @@ impl Recorder {
         let main = WindowRecorder::new(&plan, &[plan.window], false);
         let other = |window: &ExtraWindow| WindowRecorder::new(&plan, &window.spans, window.delays_only);
         Self {
-            accompanied: plan.series || !plan.windows.is_empty(),
+            has_others: plan.series || !plan.windows.is_empty(),
             series: plan.series.then(|| SeriesRecorder::new(&plan, main.grid(), new_storage)),
+            calls: plan
+                .record
+                .then(|| CallMonitor::new(plan.flows.iter().map(|flow| flow.kind == FlowKind::Media))),
             others: plan.windows.iter().map(other).collect(),
             main,
-            witness: None,
+            network_observer: None,
             plan,
         }
     }
 
-    /// The same, with an observer of the network.
+    /// The recorder with an observer of the network.
     #[must_use]
-    pub fn beside(self, witness: Option<Arc<NetworkObserver>>) -> Self {
-        Self { accompanied: self.accompanied || witness.is_some(), witness, ..self }
+    pub fn beside(self, network_observer: Option<Arc<NetworkObserver>>) -> Self {
+        Self { has_others: self.has_others || network_observer.is_some(), network_observer, ..self }
     }
 
-    /// The results; to be called after the run.
+    /// The results of the run, after its end.
     pub fn finish(mut self) -> Measured {
         let (mut metrics, delays) = self.main.evaluate(&self.plan);
         let mut delays_within = BTreeMap::new();
@@ -92,12 +101,13 @@ impl Recorder {
         }
         let finish = |series: SeriesRecorder| series.finish(&self.plan, self.main.flows(), self.main.links());
         let series = self.series.map(finish);
+        let calls = self.calls.map_or_else(Vec::new, |calls| calls.finish().collect());
         let views = self.main.take_views();
         let (receipts, media_receipts) = self.main.into_receipts();
-        Measured { metrics, delays, delays_within, views, series, receipts, media_receipts }
+        Measured { metrics, delays, delays_within, views, series, calls, receipts, media_receipts }
     }
 
-    /// The series, if there is one, and the bin that `now` falls into.
+    /// The recorder of the series, if there is one, and the bin of `now`.
     #[inline]
     fn series_at(&mut self, now: Time) -> Option<(usize, &mut SeriesRecorder)> {
         let series = self.series.as_mut()?;
@@ -106,19 +116,20 @@ impl Recorder {
         Some((bin, series))
     }
 
-    /// A packet leaves, as all but the main window see it.
+    /// Passes a sent packet to all recorders except that of the main window.
     #[inline(never)]
     fn sent_besides(&mut self, now: Time, flow: usize, packet: &PacketMeta) {
         self.others.iter_mut().for_each(|window| window.sent(now, flow, packet));
-        if let Some(witness) = &self.witness {
-            witness.sent(flow, packet);
+        if let Some(network_observer) = &self.network_observer {
+            network_observer.sent(flow, packet);
         }
         if let Some((bin, series)) = self.series_at(now) {
             series.sent(bin, flow, packet);
         }
     }
 
-    /// A packet has arrived, as all but the main window see it; `delivery` is its record in the main window.
+    /// Passes an arrived packet to all recorders except that of the main window; `delivery` is its record in the main
+    /// window.
     #[inline(never)]
     fn delivered_besides(
         &mut self,
@@ -131,11 +142,11 @@ impl Recorder {
         for window in &mut self.others {
             window.delivered(now, flow, packet);
             if let Some(held) = held {
-                window.waited(now, flow, held, packet);
+                window.on_media_wait(now, flow, held, packet);
             }
         }
-        if let Some(witness) = &self.witness {
-            witness.delivered(now, flow, packet);
+        if let Some(network_observer) = &self.network_observer {
+            network_observer.delivered(now, flow, packet);
         }
         if let Some(delivery) = delivery
             && let Some((bin, series)) = self.series_at(now)
@@ -144,7 +155,7 @@ impl Recorder {
         }
     }
 
-    /// A packet has come out of a link, as all but the main window see it.
+    /// Passes a packet that leaves a link to all recorders except that of the main window.
     #[inline(never)]
     fn exit_besides(&mut self, now: Time, link: usize, wire_size: u32, wait: TimeDelta) {
         self.others.iter_mut().for_each(|window| window.link_exit(now, link, wire_size, wait));
@@ -166,6 +177,28 @@ impl Monitor for Recorder {
         self.series.as_ref().is_some_and(SeriesRecorder::wants_signals)
     }
 
+    fn wants_rtp(&self) -> bool {
+        self.calls.is_some()
+    }
+
+    fn rtp_sent(&mut self, now: Time, flow: usize, packet: &MediaPacket) {
+        if let Some(calls) = &mut self.calls {
+            calls.rtp_sent(now, flow, packet);
+        }
+    }
+
+    fn rtp_arrived(&mut self, now: Time, flow: usize, header: &MediaHeader, ecn: Ecn) {
+        if let Some(calls) = &mut self.calls {
+            calls.rtp_arrived(now, flow, header, ecn);
+        }
+    }
+
+    fn rtcp_arrived(&mut self, now: Time, flow: usize, at: Side, bytes: &[u8]) {
+        if let Some(calls) = &mut self.calls {
+            calls.rtcp_arrived(now, flow, at, bytes);
+        }
+    }
+
     fn wants_queues(&self) -> bool {
         self.plan.queues
     }
@@ -174,12 +207,18 @@ impl Monitor for Recorder {
         self.each(|window| window.link_enter(now, link, found, taken));
     }
 
-    fn coupling_message(&mut self, now: Time, flow: usize, word: &CouplingMessage, refused: Option<Refusal>) {
+    fn coupling_message(
+        &mut self,
+        now: Time,
+        flow: usize,
+        message: &CouplingMessage,
+        refused: Option<Refusal>,
+    ) {
         if refused.is_some() {
             self.each(|window| window.on_refused_message(now, flow));
         }
         if let Some((bin, series)) = self.series_at(now) {
-            series.on_message(bin, flow, word);
+            series.on_message(bin, flow, message);
         }
     }
 
@@ -191,14 +230,14 @@ impl Monitor for Recorder {
         aggregate: Option<Aggregate>,
     ) {
         if let Some((bin, series)) = self.series_at(now) {
-            series.ordered(bin, flow, order, aggregate);
+            series.on_allocation(bin, flow, order, aggregate);
         }
     }
 
     #[inline]
     fn sent(&mut self, now: Time, flow: usize, packet: &PacketMeta) {
         self.main.sent(now, flow, packet);
-        if self.accompanied {
+        if self.has_others {
             self.sent_besides(now, flow, packet);
         }
     }
@@ -207,17 +246,17 @@ impl Monitor for Recorder {
     fn delivered(&mut self, now: Time, flow: usize, packet: &PacketMeta) {
         let delivery = self.main.delivered(now, flow, packet);
         if let Some(held) = delivery.as_ref().and_then(|delivery| delivery.held) {
-            self.main.waited(now, flow, held, packet);
+            self.main.on_media_wait(now, flow, held, packet);
         }
-        if self.accompanied {
+        if self.has_others {
             self.delivered_besides(now, flow, packet, delivery);
         }
     }
 
     fn dropped(&mut self, now: Time, flow: usize, link: usize, packet: &PacketMeta, loss: Loss) {
         self.each(|window| window.dropped(now, flow, link, packet, loss));
-        if let Some(witness) = &self.witness {
-            witness.dropped(now, flow, packet);
+        if let Some(network_observer) = &self.network_observer {
+            network_observer.dropped(now, flow, packet);
         }
         if !packet.control
             && let Some((bin, series)) = self.series_at(now)
@@ -229,21 +268,30 @@ impl Monitor for Recorder {
     #[inline]
     fn link_exit(&mut self, now: Time, link: usize, wire_size: u32, wait: TimeDelta) {
         self.main.link_exit(now, link, wire_size, wait);
-        if self.accompanied {
+        if self.has_others {
             self.exit_besides(now, link, wire_size, wait);
         }
     }
 
     fn frame(&mut self, now: Time, flow: usize, frame: &FrameMeta) {
         self.each(|window| window.frame(now, flow, frame));
+        if let Some(calls) = &mut self.calls {
+            calls.frame(now, flow, frame);
+        }
     }
 
     fn rtt(&mut self, now: Time, flow: usize, rtt: TimeDelta) {
         self.each(|window| window.rtt(now, flow, rtt));
+        if let Some(calls) = &mut self.calls {
+            calls.rtt(now, flow, rtt);
+        }
     }
 
     fn target(&mut self, now: Time, flow: usize, target: &Target) {
         self.each(|window| window.target(now, flow, target));
+        if let Some(calls) = &mut self.calls {
+            calls.target(now, flow, target);
+        }
         if let Some((_, series)) = self.series_at(now) {
             series.target(now, flow, target);
         }

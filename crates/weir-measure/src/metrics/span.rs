@@ -1,4 +1,4 @@
-//! Half-open stretches of time: one, and several in order.
+//! Half-open spans of time: a single one, and several in order.
 
 use weir_net::Time;
 
@@ -34,7 +34,8 @@ impl ActiveSpan {
     }
 }
 
-/// Stretches of time in order and apart from each other, none of them empty: when a flow could send, or a window.
+/// Spans of time in order and apart from each other, none of them empty. Such are the times in which a flow could
+/// send, and windows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Stretches(Vec<ActiveSpan>);
 
@@ -44,7 +45,7 @@ impl Stretches {
         Self(spans.into_iter().filter(|span| span.from < span.to).collect())
     }
 
-    /// `whole` without the pauses, which may come in any order.
+    /// The span `whole` without the pauses, which may be in any order.
     pub(super) fn new(whole: ActiveSpan, pauses: &[(Time, Time)]) -> Self {
         let mut pauses = pauses.to_vec();
         pauses.sort_unstable();
@@ -58,7 +59,7 @@ impl Stretches {
         Self::of(spans)
     }
 
-    /// The intersection of both.
+    /// The time that is in both.
     pub(super) fn within(&self, other: &Self) -> Self {
         let common = |&own: &ActiveSpan| other.0.iter().map(move |&other| own.intersect(other));
         Self::of(self.0.iter().flat_map(common))
@@ -68,7 +69,7 @@ impl Stretches {
         &self.0
     }
 
-    /// When it begins, ends, pauses and goes on.
+    /// Times at which a span begins or ends.
     pub(super) fn changes(&self) -> impl Iterator<Item = Time> + '_ {
         self.0.iter().flat_map(|span| [span.from, span.to])
     }
@@ -78,28 +79,28 @@ impl Stretches {
         self.0.iter().any(|span| span.contains(time))
     }
 
-    /// Whether it lasts through all of `span`.
+    /// Whether all of `span` is included.
     pub(super) fn covers(&self, span: ActiveSpan) -> bool {
         self.0.iter().any(|own| own.intersect(span) == span)
     }
 
-    /// How much of `span` it takes, in nanoseconds.
+    /// The time of `span` that is included, in ns.
     pub(super) fn nanos_in(&self, span: ActiveSpan) -> u64 {
         self.0.iter().map(|own| own.intersect(span).nanos()).sum()
     }
 
-    /// Its length in seconds, or `None` if there is none.
+    /// Total length in seconds, or `None` if it is zero.
     pub(super) fn seconds(&self) -> Option<f64> {
         let nanos: u64 = self.0.iter().map(|span| span.nanos()).sum();
         (nanos > 0).then(|| nanos as f64 / 1e9)
     }
 
-    /// When it begins; [`Time::ZERO`] if it never does.
+    /// Beginning of the first span; [`Time::ZERO`] without one.
     pub(super) fn start(&self) -> Time {
         self.0.first().map_or(Time::ZERO, |span| span.from)
     }
 
-    /// When it is over; [`Time::ZERO`] if it never is.
+    /// End of the last span; [`Time::ZERO`] without one.
     pub(super) fn end(&self) -> Time {
         self.0.last().map_or(Time::ZERO, |span| span.to)
     }

@@ -1,4 +1,4 @@
-//! Measurements within one window of a run.
+//! Measurements of all flows and links within one window of a run.
 
 use weir_cc::Target;
 use weir_net::Time;
@@ -15,7 +15,7 @@ use super::span::{ActiveSpan, Stretches};
 use super::view::View;
 use crate::results::{FlowKind, RunMetrics};
 
-/// Observes all flows and links for one window.
+/// Recorder of all flows and links for one window.
 #[derive(Debug)]
 pub(super) struct WindowRecorder {
     window: Stretches,
@@ -25,27 +25,27 @@ pub(super) struct WindowRecorder {
     links: Vec<LinkRecorder>,
 }
 
-/// The least time between overflows of a link whose queue is recorded: the longest round trip over it, by
-/// propagation.
+/// The least time between overflows of a link whose queue is recorded: the longest round-trip propagation delay over
+/// the link.
 fn watched(plan: &MeasurePlan, index: usize, link: &LinkPlan) -> Option<TimeDelta> {
     let over = plan.flows.iter().filter(|flow| flow.route.contains(&index));
     let round_trip = over.map(|flow| flow.propagation + flow.propagation).max().unwrap_or(TimeDelta::ZERO);
     (plan.queues && link.bottleneck).then_some(round_trip)
 }
 
-/// A data packet that arrived.
+/// A data packet that has arrived.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct DeliveredPacket {
     /// The one-way delay minus the propagation delay.
     pub(super) owd_excess: TimeDelta,
     /// Delay of the frame that it completes, if it does.
     pub(super) frame_delay: Option<TimeDelta>,
-    /// Waiting time at the sender, for a packet of a frame.
+    /// Waiting time in the sender, for a packet of a frame.
     pub(super) held: Option<TimeDelta>,
 }
 
 impl WindowRecorder {
-    /// The recorder of a window of these stretches, with all metrics or with the delays of packets only.
+    /// The recorder of a window of these spans, with all metrics or only with the delays of packets.
     pub(super) fn new(plan: &MeasurePlan, spans: &[(Time, Time)], delays_only: bool) -> Self {
         let window = Stretches::of(spans.iter().map(|&(from, to)| ActiveSpan::new(from, to.min(plan.end))));
         let from = window.start();
@@ -81,7 +81,7 @@ impl WindowRecorder {
         &self.links
     }
 
-    /// The bin that `now` falls into.
+    /// Index of the bin that contains `now`.
     #[inline]
     pub(super) fn bin(&mut self, now: Time) -> usize {
         self.at(now).bin
@@ -100,7 +100,7 @@ impl WindowRecorder {
         }
     }
 
-    /// A packet has arrived. The result is `None` unless it carries data of a known flow.
+    /// Records a packet that arrives. Returns `None` unless it carries data of a known flow.
     #[inline]
     pub(super) fn delivered(
         &mut self,
@@ -119,12 +119,12 @@ impl WindowRecorder {
         })
     }
 
-    /// The packet of a frame that has just arrived was in the packetiser for so long.
+    /// Records that the media packet that has just arrived was in the sender for `held`.
     #[inline]
-    pub(super) fn waited(&mut self, now: Time, flow: usize, held: TimeDelta, packet: &PacketMeta) {
+    pub(super) fn on_media_wait(&mut self, now: Time, flow: usize, held: TimeDelta, packet: &PacketMeta) {
         let at = self.at(now);
         if let Some(recorder) = self.flows.get_mut(flow) {
-            recorder.waited(at.in_window, held, packet);
+            recorder.on_media_wait(at.in_window, held, packet);
         }
     }
 
@@ -180,7 +180,7 @@ impl WindowRecorder {
 
     pub(super) fn decided(&mut self, now: Time, flow: usize) {
         if let Some(recorder) = self.flows.get_mut(flow) {
-            recorder.decided(self.window.contains(now));
+            recorder.on_decision(self.window.contains(now));
         }
     }
 
@@ -202,12 +202,12 @@ impl WindowRecorder {
         }
     }
 
-    /// Hands the delays of each flow over; to be called once, after the run.
+    /// Moves the delays of each flow out of the recorder; to be called once, after the run.
     pub(super) fn take_delays(&mut self) -> Vec<FlowDelays> {
         self.flows.iter_mut().map(FlowRecorder::take_delays).collect()
     }
 
-    /// The metrics, and the delays of each flow, which are handed over; to be called once, after the run.
+    /// The metrics and the delays of each flow; to be called once, after the run.
     pub(super) fn evaluate(&mut self, plan: &MeasurePlan) -> (RunMetrics, Vec<FlowDelays>) {
         let active: Vec<Stretches> =
             self.flows.iter().zip(&plan.flows).map(|(flow, own)| flow.active(own, plan.end)).collect();
@@ -227,7 +227,7 @@ impl WindowRecorder {
         (evaluation.metrics(), delays)
     }
 
-    /// Hands over the media that reached the viewer of each flow; empty for a flow without frames.
+    /// The media that reached the viewer of each flow; empty for a flow without frames.
     pub(super) fn take_views(&mut self) -> Vec<View> {
         let view = |flow: &mut FlowRecorder| {
             flow.frames.as_mut().map(|frames| core::mem::take(&mut frames.view)).unwrap_or_default()
@@ -235,7 +235,7 @@ impl WindowRecorder {
         self.flows.iter_mut().map(view).collect()
     }
 
-    /// Bytes that each flow received per bin: on the wire, and the payload of frames, if recorded.
+    /// Bytes that each flow received per bin on the wire, and the payload of frames if recorded.
     pub(super) fn into_receipts(self) -> (Vec<Vec<u32>>, Vec<Vec<u32>>) {
         let receipts = |flow: FlowRecorder| {
             let media = flow.media_receipts.map(BinCounts::into_vec).unwrap_or_default();

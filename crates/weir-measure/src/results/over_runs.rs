@@ -1,4 +1,4 @@
-//! From the values of single runs to statistics over runs.
+//! Statistics over runs, computed from the values of single runs.
 
 use std::collections::BTreeMap;
 
@@ -29,11 +29,14 @@ fn is_zero(count: &usize) -> bool {
 
 /// Values that can be summarised over runs.
 pub trait OverRuns {
-    /// The same with a [`Statistic`] in place of each [`Value`].
+    /// The type with a [`Statistic`] in place of each [`Value`].
     type Summary;
 
-    /// Summarises the first run and the others, in seed order.
+    /// Statistics over the first run and the others, in the order of seeds.
     fn over_runs(first: &Self, others: &[&Self]) -> Self::Summary;
+
+    /// Removes every value, as of a run that shall not count.
+    fn clear_values(&mut self);
 }
 
 impl OverRuns for Value {
@@ -46,12 +49,16 @@ impl OverRuns for Value {
         let Estimate { mean, half_width, .. } = Estimate::of(&values)?;
         Some(Statistic { mean, ci95: half_width, missing: others.len() + 1 - values.len() })
     }
+
+    fn clear_values(&mut self) {
+        *self = None;
+    }
 }
 
 impl<T: OverRuns> OverRuns for Vec<T> {
     type Summary = Vec<T::Summary>;
 
-    /// Element by element; runs that have fewer elements than the first do not count for the rest.
+    /// Statistics of each element. Runs with fewer elements than the first have no value for the further ones.
     fn over_runs(first: &Self, others: &[&Self]) -> Self::Summary {
         let summarise = |(i, element): (usize, &T)| {
             let same: Vec<&T> = others.iter().filter_map(|other| other.get(i)).collect();
@@ -59,12 +66,16 @@ impl<T: OverRuns> OverRuns for Vec<T> {
         };
         first.iter().enumerate().map(summarise).collect()
     }
+
+    fn clear_values(&mut self) {
+        self.iter_mut().for_each(T::clear_values);
+    }
 }
 
 impl<T: OverRuns> OverRuns for BTreeMap<String, T> {
     type Summary = BTreeMap<String, T::Summary>;
 
-    /// Name by name, of the names of the first run.
+    /// Statistics for each name of the first run.
     fn over_runs(first: &Self, others: &[&Self]) -> Self::Summary {
         let summarise = |(name, element): (&String, &T)| {
             let same: Vec<&T> = others.iter().filter_map(|other| other.get(name)).collect();
@@ -72,9 +83,13 @@ impl<T: OverRuns> OverRuns for BTreeMap<String, T> {
         };
         first.iter().map(summarise).collect()
     }
+
+    fn clear_values(&mut self) {
+        self.values_mut().for_each(T::clear_values);
+    }
 }
 
-/// Implements [`OverRuns`] field by field; what comes before the semicolon is taken from the first run.
+/// Implements [`OverRuns`] for each field. Fields before the semicolon are taken from the first run.
 macro_rules! over_runs {
     ($type:ident { $($kept:ident),*; $($field:ident),* $(,)? }) => {
         impl OverRuns for $type<Value> {
@@ -88,6 +103,10 @@ macro_rules! over_runs {
                         OverRuns::over_runs(&first.$field, &others)
                     },)*
                 }
+            }
+
+            fn clear_values(&mut self) {
+                $(self.$field.clear_values();)*
             }
         }
     };

@@ -1,4 +1,4 @@
-//! Several streams in one flow (simulcast): a ladder of fixed rates, switched on from the lowest.
+//! Encoder of several streams in one flow (simulcast): a ladder of fixed rates, switched on from the lowest.
 
 use rand_pcg::Pcg64Mcg;
 use weir_units::{DataRate, TimeDelta};
@@ -6,7 +6,7 @@ use weir_units::{DataRate, TimeDelta};
 use super::noise::clipped_normal;
 use super::{EncoderConfig, Picture, Ticks};
 
-/// Most streams of a ladder.
+/// Largest number of streams in a ladder.
 pub const LADDER_RUNGS: usize = 4;
 
 /// Streams at fixed rates. The lowest is always on, at the target if that is lower. Each further one is on while the

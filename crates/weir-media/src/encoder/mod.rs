@@ -50,7 +50,7 @@ use screen::SharingState;
 use statistical::StatisticalState;
 use traced::TracedState;
 
-/// How an encoder turns a target rate into frames.
+/// Configuration of an encoder, which converts a target rate to frames.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EncoderConfig {
     /// Frames per second, greater than 0.
@@ -96,7 +96,7 @@ pub enum EncoderModel {
     Scaled(ScaledVideo),
 }
 
-/// Key frames: larger than the others, which pay the excess back.
+/// Key frames, larger than other frames. The frames after one are smaller, so that the mean rate is kept.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct KeyFrames {
     /// Distance of key frames in frames, the first frame being one; at least 1.
@@ -324,7 +324,7 @@ impl Encoder {
     }
 }
 
-/// Larger than any frame; RFC 8593 §6.2's example of `fs_max`.
+/// Upper bound of the size of a frame in bytes, the example of `fs_max` in RFC 8593 §6.2.
 const LARGEST_FRAME: f64 = 1e6;
 
 impl EncoderConfig {

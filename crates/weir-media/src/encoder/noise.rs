@@ -1,4 +1,4 @@
-//! The noise of the sources.
+//! Random noise of frame sizes and intervals.
 
 use rand::Rng;
 use rand_distr::{Distribution, StandardNormal};
@@ -7,7 +7,7 @@ use rand_pcg::Pcg64Mcg;
 /// Bound of normal noise in standard deviations, so that no frame is negative or absurd.
 const NOISE_LIMIT: f64 = 3.0;
 
-/// Uniform in [0, 1): 53 random bits.
+/// Draws uniformly from [0, 1), with 53 random bits.
 pub(super) fn unit(rng: &mut Pcg64Mcg) -> f64 {
     (rng.next_u64() >> 11) as f64 / (1u64 << 53) as f64
 }
@@ -17,7 +17,8 @@ pub(crate) fn spread_factor(rng: &mut Pcg64Mcg, spread: f64) -> f64 {
     1.0 + spread * (2.0 * unit(rng) - 1.0)
 }
 
-/// Normal with this standard deviation, cut off at three of them; zero draws no random number.
+/// Draws from the normal distribution of mean zero and deviation `sd`, limited to three deviations. For zero no
+/// random number is drawn.
 pub(super) fn clipped_normal(rng: &mut Pcg64Mcg, sd: f64) -> f64 {
     if sd == 0.0 {
         return 0.0;
@@ -26,7 +27,7 @@ pub(super) fn clipped_normal(rng: &mut Pcg64Mcg, sd: f64) -> f64 {
     z.clamp(-NOISE_LIMIT, NOISE_LIMIT) * sd
 }
 
-/// Zero-mean Laplace of this scale; zero draws no random number.
+/// Draws from the Laplace distribution of mean zero and this scale. For zero no random number is drawn.
 pub(super) fn laplace(rng: &mut Pcg64Mcg, scale: f64) -> f64 {
     if scale == 0.0 {
         return 0.0;
@@ -35,7 +36,7 @@ pub(super) fn laplace(rng: &mut Pcg64Mcg, scale: f64) -> f64 {
     laplace_of(unit(rng) - 0.5 + 0.5 / (1u64 << 53) as f64, scale)
 }
 
-/// The Laplace variable that belongs to `u` in (−0.5, 0.5).
+/// Value of the Laplace distribution for the uniform value `u` in (−0.5, 0.5).
 pub(super) fn laplace_of(u: f64, scale: f64) -> f64 {
     let magnitude = -scale * libm::log(1.0 - 2.0 * u.abs());
     if u < 0.0 { -magnitude } else { magnitude }

@@ -6,7 +6,7 @@ use weir_units::{DataRate, TimeDelta};
 use super::noise::clipped_normal;
 use super::{EncoderConfig, Picture, Ticks};
 
-/// Frames over which the excess of a key frame is paid back.
+/// Number of frames over which the excess of a key frame is repaid.
 const REPAYMENT_FRAMES: f64 = 30.0;
 
 #[derive(Debug)]

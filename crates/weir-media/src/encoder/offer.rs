@@ -2,7 +2,7 @@
 
 use weir_units::{DataRate, TimeDelta};
 
-/// Most steps of a source's highest rate.
+/// Largest number of steps of a source's highest rate.
 pub const RATE_STEPS: usize = 4;
 
 /// The highest rate of a source from certain times on, counted from its start. Examples are a call that begins at a low

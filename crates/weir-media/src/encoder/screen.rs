@@ -5,7 +5,7 @@ use weir_units::{DataRate, DataSize, TimeDelta};
 
 use super::{EncoderConfig, Picture, Ticks, unit};
 
-/// A shared screen.
+/// Model of a shared screen.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ContentSharing {
     /// Bound of the size of a frame in which little changes; the size is otherwise the target's.

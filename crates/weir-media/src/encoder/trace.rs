@@ -1,4 +1,4 @@
-//! Frame sizes of one sequence at several rates, and a made-up sequence.
+//! Frame sizes of one video sequence encoded at several rates, and a synthetic sequence.
 
 use core::fmt;
 use core::fmt::Write as _;
@@ -201,16 +201,16 @@ pub struct TalkingHead {
 
 /// Rates in kbit/s, in steps that widen as RFC 8593 §6.1 suggests.
 const RATES_KBPS: [u32; 10] = [150, 350, 550, 750, 950, 1250, 1550, 1850, 2250, 2650];
-/// Time constant of liveliness, in seconds, and its standard deviation (of the logarithm).
+/// Time constant of liveliness in seconds, and standard deviation of its logarithm.
 const LIVELINESS: (f64, f64) = (4.0, 0.35);
-/// Gestures per second, their mean length in frames, and their additional size (of the logarithm).
+/// Gestures per second, their mean length in frames, and their addition to the logarithm of a frame's size.
 const GESTURES: (f64, f64, f64) = (0.15, 12.0, 0.6);
-/// Standard deviation of each frame's noise, of the logarithm.
-const OWN: f64 = 0.15;
+/// Standard deviation of the logarithm of each frame's own noise.
+const FRAME_NOISE: f64 = 0.15;
 /// Size of the intra frame at 1 Mbit/s, in bytes (RFC 8593 table 1), and the power of the rate with which it grows.
 const INTRA: (f64, f64) = (13_500.0, 0.5);
 /// Share of the variation that is left at 150 kbit/s; from 2 Mbit/s on all of it is.
-const LEAST_VARIATION: f64 = 0.5;
+const MIN_VARIATION: f64 = 0.5;
 
 impl Default for TalkingHead {
     fn default() -> Self {
@@ -239,7 +239,7 @@ impl TalkingHead {
         let frame = |_| {
             lively = memory * lively + clipped_normal(&mut rng, innovation);
             gesture = if gesture { unit(&mut rng) >= ends } else { unit(&mut rng) < begins };
-            lively + if gesture { GESTURES.2 } else { 0.0 } + clipped_normal(&mut rng, OWN)
+            lively + if gesture { GESTURES.2 } else { 0.0 } + clipped_normal(&mut rng, FRAME_NOISE)
         };
         (1..self.frames.max(2)).map(frame).collect()
     }
@@ -247,7 +247,7 @@ impl TalkingHead {
     fn sizes(&self, kbps: f64, activity: &[f64]) -> Vec<u32> {
         let (low, high) = (libm::log(150.0), libm::log(2000.0));
         let place = ((libm::log(kbps) - low) / (high - low)).clamp(0.0, 1.0);
-        let variation = LEAST_VARIATION + (1.0 - LEAST_VARIATION) * place;
+        let variation = MIN_VARIATION + (1.0 - MIN_VARIATION) * place;
         let weights: Vec<f64> = activity.iter().map(|x| libm::exp(variation * x)).collect();
         let mean = weights.iter().sum::<f64>() / weights.len() as f64;
         let nominal = kbps * 1000.0 / 8.0 / self.frame_rate;

@@ -2,7 +2,6 @@
 //! each other.
 
 mod circles;
-mod differences;
 mod modules;
 mod names;
 mod public_items;

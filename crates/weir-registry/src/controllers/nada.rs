@@ -33,7 +33,7 @@ impl ControllerKind for NadaRfc8698 {
                 .into(),
             source: "RFC 8698".into(),
             placement: "receiver (signal) and sender (rate)".into(),
-            feedback: "the law's own report each 100 ms".into(),
+            feedback: "the controller's own report each 100 ms".into(),
             marks: MarkResponse::Scalable,
             ..ControllerInfo::default()
         }
@@ -71,10 +71,11 @@ impl ControllerKind for NadaAtSender {
     fn info() -> ControllerInfo {
         ControllerInfo {
             name: "nada-at-sender".into(),
-            summary: "NADA with its observer at the sender: the same law over per-packet feedback".into(),
+            summary: "NADA with its observer at the sender: the same controller over per-packet feedback"
+                .into(),
             source: "RFC 8698 §5.3".into(),
             placement: "sender".into(),
-            feedback: "the fate of each packet, two reports in one interval of the law".into(),
+            feedback: "the fate of each packet, two reports in one interval of the controller".into(),
             ..ControllerInfo::default()
         }
     }
@@ -108,7 +109,7 @@ impl ControllerKind for Nada2016Draft {
                 .into(),
             source: "Carlucci, De Cicco, Ilharco, Mascolo 2016; draft-zhu-rmcat-nada-06".into(),
             placement: "receiver (signal) and sender (rate)".into(),
-            feedback: "the law's own report each 100 ms".into(),
+            feedback: "the controller's own report each 100 ms".into(),
             marks: MarkResponse::Scalable,
             ..ControllerInfo::default()
         }
@@ -153,7 +154,7 @@ impl ControllerKind for NadaZhu03 {
             summary: "NADA as DCCC was compared with it in 2017: rate by the inverse of a delay; needs synchronised clocks".into(),
             source: "draft-zhu-rmcat-nada-03, as in D'Aronco, Toni, Mena, Zhu, Frossard 2017".into(),
             placement: "receiver (signal) and sender (rate)".into(),
-            feedback: "the law's own report each 100 ms".into(),
+            feedback: "the controller's own report each 100 ms".into(),
             marks: MarkResponse::Scalable,
             ..ControllerInfo::default()
         }

@@ -40,10 +40,10 @@ macro_rules! exchanges {
 }
 
 exchanges! {
-    Rfc8699Active: "rfc8699-1", "a sum of rates that follows each change; for laws that go by delay",
+    Rfc8699Active: "rfc8699-1", "a sum of rates that follows each change; for delay-based controllers",
         "RFC 8699 §5.3.1", Config::rfc8699_active();
     Rfc8699Conservative: "rfc8699-2",
-        "a sum of rates that a cut scales and then holds for two round trips; for laws that go by loss",
+        "a sum of rates that a cut scales and then holds for two round trips; for loss-based controllers",
         "RFC 8699 §5.3.2", Config::rfc8699_conservative();
     Rtp2014Active: "fse-2014-1", "as rfc8699-1, but what a limited flow leaves over nobody gets",
         "coupled-rtp-2014, algorithm 1", Config::rtp_2014_active();

@@ -64,7 +64,7 @@ impl CouplerKind for MediaAndData {
     fn info() -> CouplerInfo {
         CouplerInfo {
             name: "mixed",
-            summary: "media laws move the sum for all, and the windows of data follow it",
+            summary: "media controllers move the sum for all, and the windows of data follow it",
             source: "Weir, after FSE-NG (Flohr et al.)",
             steers: Steers::Rates,
             testbed_only: false,

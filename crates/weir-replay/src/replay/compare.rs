@@ -47,14 +47,14 @@ pub struct Parting {
 }
 
 /// The recorded rate: the estimate of an event log, or the target of a run of Weir.
-pub(super) fn recorded_rate(call: &RecordedCall) -> Vec<ReplayPoint> {
+pub(crate) fn recorded_rate(call: &RecordedCall) -> Vec<ReplayPoint> {
     let estimates = call.loss_estimates.rows().map(|row| ReplayPoint { time_us: row.time_us, bps: row.bps });
     let targets = call.targets.rows().map(|row| ReplayPoint { time_us: row.time_us, bps: row.bps });
     if call.loss_estimates.is_empty() { targets.collect() } else { estimates.collect() }
 }
 
 /// The rate of `points` at `time`, if it has begun.
-pub(super) fn rate_at(points: &[ReplayPoint], time_us: i64) -> Option<u64> {
+pub(crate) fn rate_at(points: &[ReplayPoint], time_us: i64) -> Option<u64> {
     let next = points.partition_point(|point| point.time_us <= time_us);
     Some(points.get(next.checked_sub(1)?)?.bps)
 }

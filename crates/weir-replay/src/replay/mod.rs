@@ -21,6 +21,7 @@ use weir_world::RecordedCall;
 pub use compare::{Agreement, Parting, SETTLED_US};
 pub use page::replay_page;
 
+pub(crate) use compare::{rate_at, recorded_rate};
 use feed::Feed;
 use schedule::Schedule;
 
@@ -50,7 +51,7 @@ impl ReplayOptions {
         start: Option<DataRate>,
         maximum: Option<DataRate>,
     ) -> Result<Self, weir_cc::LimitsOutOfOrder> {
-        let recorded = compare::recorded_rate(call);
+        let recorded = recorded_rate(call);
         let fastest = recorded.iter().map(|point| point.bps).max().map_or(DataRate::ZERO, DataRate::from_bps);
         let first = recorded.first().map_or(DEFAULT_START, |point| DataRate::from_bps(point.bps));
         let maximum = maximum.unwrap_or(DEFAULT_MAXIMUM.max(fastest.scale(2.0)));
@@ -190,7 +191,7 @@ pub fn replay(
     }
     let schedule = Schedule::of(call, options.feedback_interval, own_receiver);
     let Feed { points, decisions, .. } = Feed::new(call, &schedule, controller, receiver).run();
-    let recorded = compare::recorded_rate(call);
+    let recorded = recorded_rate(call);
     let diverged_us = registry
         .has_window(&used)
         .then(|| compare::first_divergence(&recorded, &points, call.duration_us))

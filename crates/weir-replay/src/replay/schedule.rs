@@ -27,6 +27,17 @@ pub(super) enum Input {
     RouteChanged,
 }
 
+impl Input {
+    /// Order among inputs of one time: a cluster is known before its first packet leaves, and a report may release packets.
+    const fn rank(&self) -> u8 {
+        match self {
+            Self::Cluster(_) => 0,
+            Self::Sent(_) => 2,
+            _ => 1,
+        }
+    }
+}
+
 /// The inputs of a call in order of time.
 #[derive(Debug, Default)]
 pub(super) struct Schedule {
@@ -98,8 +109,7 @@ impl Schedule {
                 .collect::<Vec<_>>(),
         ];
         schedule.inputs.extend(others.into_iter().flatten());
-        // A cluster is known before its first packet leaves.
-        schedule.inputs.sort_by_key(|(at, input)| (*at, !matches!(input, Input::Cluster(_))));
+        schedule.inputs.sort_by_key(|(at, input)| (*at, input.rank()));
         schedule
     }
 
@@ -155,7 +165,9 @@ fn arrivals(call: &RecordedCall, way_back: i64) -> Vec<Option<i64>> {
                 Some(packet.reported_us.get().or(packet.sent_us.get())? - packet.arrived_us.get()?)
             });
             let least = held.min().unwrap_or(0);
-            if call.has_feedback() { least - way_back } else { least + way_back }
+            let offset = if call.has_feedback() { least - way_back } else { least + way_back };
+            // Whole milliseconds: controllers round arrivals to them, and must do so as in the call.
+            offset.div_euclid(1000) * 1000
         }
     };
     call.packets.arrived_us.iter().map(|arrived| Some(arrived.get()? + offset)).collect()

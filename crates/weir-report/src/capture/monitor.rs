@@ -3,9 +3,11 @@
 use std::io::{self, Write};
 
 use weir_cc::coupled::{Aggregate, CouplerAction, CouplingMessage, Refusal};
-use weir_cc::{Controller, Decision, Target};
+use weir_cc::{Controller, Decision, Ecn, Target};
+use weir_media::MediaPacket;
 use weir_net::Time;
 use weir_units::{DataRate, TimeDelta};
+use weir_wire::media::MediaHeader;
 use weir_world::{Breaker, FrameMeta, Loss, Monitor, PacketMeta, Side, TransferMeta, WirePacket};
 
 use super::PacketCapture;
@@ -40,6 +42,22 @@ impl<M: Monitor, W: Write> Monitor for Captured<M, W> {
     fn packet(&mut self, now: Time, link: usize, packet: &WirePacket<'_>) {
         self.capture.packet(now, link, packet);
         self.monitor.packet(now, link, packet);
+    }
+
+    fn wants_rtp(&self) -> bool {
+        self.monitor.wants_rtp()
+    }
+
+    fn rtp_sent(&mut self, now: Time, flow: usize, packet: &MediaPacket) {
+        self.monitor.rtp_sent(now, flow, packet);
+    }
+
+    fn rtp_arrived(&mut self, now: Time, flow: usize, header: &MediaHeader, ecn: Ecn) {
+        self.monitor.rtp_arrived(now, flow, header, ecn);
+    }
+
+    fn rtcp_arrived(&mut self, now: Time, flow: usize, at: Side, bytes: &[u8]) {
+        self.monitor.rtcp_arrived(now, flow, at, bytes);
     }
 
     fn wants_signals(&self) -> bool {

@@ -95,8 +95,8 @@ impl PacketBytes {
             let mss = self.ends(packet).mss;
             let lacking = mss.saturating_sub(u32::from(segment.payload));
             if !segment.syn && lacking > 0 {
-                let short = Short { connection: packet.way.connection, number: segment.number, lacking };
-                self.short.insert((packet.flow, packet.way.client), short);
+                let short = Short { connection: packet.key.connection, number: segment.number, lacking };
+                self.short.insert((packet.flow, packet.key.client), short);
             }
         }
     }
@@ -245,8 +245,8 @@ impl PacketBytes {
     /// The sequence number at which segment `number` begins: the SYN takes the first.
     fn place(&self, packet: &WirePacket<'_>, number: u32) -> u32 {
         let full = number.wrapping_mul(self.ends(packet).mss).wrapping_add(1);
-        match self.short.get(&(packet.flow, packet.way.client)) {
-            Some(short) if short.connection == packet.way.connection && number > short.number => {
+        match self.short.get(&(packet.flow, packet.key.client)) {
+            Some(short) if short.connection == packet.key.connection && number > short.number => {
                 full.wrapping_sub(short.lacking)
             }
             _ => full,

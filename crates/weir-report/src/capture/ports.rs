@@ -42,7 +42,7 @@ pub(super) fn sockets(packet: &WirePacket<'_>, hosts: usize) -> [Socket; 2] {
         }
     };
     let [upper, lower] = (hosts as u16).to_be_bytes();
-    let client = (packet.way.client % CLIENT_ADDRESSES) as u8;
+    let client = (packet.key.client % CLIENT_ADDRESSES) as u8;
     let sender = Socket { address: [10, upper, lower, 1], port: near };
     let receiver = Socket { address: [10, upper, lower, 2 + client], port: far };
     match packet.from {
@@ -53,6 +53,6 @@ pub(super) fn sockets(packet: &WirePacket<'_>, hosts: usize) -> [Socket; 2] {
 
 /// Clients that share an address begin at different ports.
 fn connection_port(packet: &WirePacket<'_>) -> u16 {
-    let begin = (packet.way.client / CLIENT_ADDRESSES).wrapping_mul(97);
-    DYNAMIC + (begin.wrapping_add(packet.way.connection) % DYNAMIC_PORTS) as u16
+    let begin = (packet.key.client / CLIENT_ADDRESSES).wrapping_mul(97);
+    DYNAMIC + (begin.wrapping_add(packet.key.connection) % DYNAMIC_PORTS) as u16
 }

@@ -8,7 +8,7 @@ use super::figure::{Figure, Figures, INTERACTIVE_MS, SHORTEST_MS, quantile_ms};
 use super::input::{ControllerPanel, PageInput, PlacedTable};
 use super::names::Names;
 use super::table::{PLACED_CSS, placed, shown, summary};
-use super::{embed, palette, scatter};
+use super::{embed, palette, scatter, strips};
 use crate::chart::CHART_CSS;
 
 /// The content security policy of the page: no loading from anywhere; embedded scripts and styles may run.
@@ -43,6 +43,7 @@ pub(super) fn page(input: &PageInput, names: &Names<'_>, figures: &Figures) -> M
                     (tools(input, names, figures))
                     (summary(&input.summary, names, has_panel))
                     (placed(&input.differences.iter().map(PlacedTable::from).collect::<Vec<_>>()))
+                    (strips::section(&input.strips))
                     (over_time(input, names, figures))
                     (couplings(input, names, figures))
                     (queuing_delay(input, names, figures.queuing_delay.as_ref()))
@@ -75,6 +76,7 @@ fn header(input: &PageInput, names: &Names<'_>) -> Markup {
 fn tools(input: &PageInput, names: &Names<'_>, figures: &Figures) -> Markup {
     let sections = [
         ("table", "Table", !input.summary.rows.is_empty()),
+        ("reality", "Real and simulated", !input.strips.is_empty()),
         ("time", "Over time", !input.controllers.is_empty()),
         ("coupled", "Coupled flows", has_couplings(figures)),
         ("delay", "Queuing delay", figures.queuing_delay.is_some()),
@@ -115,7 +117,7 @@ fn picker(names: &Names<'_>) -> Markup {
     let count = names.iter().len();
     html! {
         details.picker {
-            summary { "Laws" small id="picked" { (count) " of " (count) " shown" } }
+            summary { "Controllers" small id="picked" { (count) " of " (count) " shown" } }
             div {
                 button type="button" data-pick="all" { "all" }
                 button type="button" data-pick="none" { "none" }

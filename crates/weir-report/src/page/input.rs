@@ -7,6 +7,8 @@ use weir_cc::LimitingFactor;
 use weir_measure::results::stats::{Estimate, Kind, kinds_in_words};
 use weir_units::DataRate;
 
+use super::strips::ValueStrip;
+
 /// A comparison of controllers in one scenario. Columns over time have one entry per bin, NaN where there is no
 /// value; a column that is shorter than the time column ends early.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -25,6 +27,8 @@ pub struct PageInput {
     pub summary: SummaryTable,
     /// Differences between the variants of one controller; empty where there are none.
     pub differences: Vec<Differences>,
+    /// Quantities of real runs beside simulated ones; empty without real runs.
+    pub strips: Vec<ValueStrip>,
     /// The panels of the controllers over time, in the order of the summary's rows.
     pub controllers: Vec<ControllerPanel>,
     /// Further notes for the reader, a paragraph each.
@@ -174,8 +178,8 @@ pub struct ScatterPoint {
 /// Rank of a controller among the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ControllerRank {
-    /// A reference sender, not ranked.
-    Yardstick,
+    /// A reference sender, which is not ranked.
+    ReferenceSender,
     /// At least one other controller beats it.
     Behind,
     /// In the leading set.
@@ -219,7 +223,7 @@ pub struct Row {
     /// A value per column, or `None` where the metric is not defined.
     pub cells: Vec<Option<SummaryCell>>,
     /// Whether it is a reference sender, whose values are never the best.
-    pub is_yardstick: bool,
+    pub is_reference: bool,
     /// The runs that its values come from.
     pub kind: RowKind,
 }
@@ -239,7 +243,7 @@ pub enum RowKind {
 impl Row {
     /// The row of a candidate.
     pub fn of(name: &str, cells: Vec<Option<SummaryCell>>) -> Self {
-        Self { name: name.to_owned(), cells, is_yardstick: false, kind: RowKind::Alone }
+        Self { name: name.to_owned(), cells, is_reference: false, kind: RowKind::Alone }
     }
 }
 

@@ -14,6 +14,7 @@ mod markdown;
 mod names;
 mod palette;
 mod scatter;
+mod strips;
 mod table;
 
 use std::ffi::OsString;
@@ -29,6 +30,7 @@ pub use input::{
 };
 pub use markdown::markdown_cell;
 pub use palette::{COMPETITOR, IDEAL, css as palette_css, law as colour_of};
+pub use strips::ValueStrip;
 pub use table::MARKED;
 pub use table::{PLACED_CSS, placed};
 

@@ -1,4 +1,9 @@
-//! The scatter at the top of a report: useful rate against frame delay, a mark for each controller.
+//! The scatter plot at the top of a report: useful rate against frame delay, with a mark for each controller.
+//!
+//! Classes of the SVG elements (page.css, chart.css): `p` is the filled mark of a controller, `q` the hollow mark of a
+//! reference sender, `o` the ring around a mark of the leading set, `i` the line of a 95 % interval, and `frontier` the
+//! dashed Pareto front. Names have the class `t` (bold, recommended), `s` (muted, reference sender) and `e` (the text ends
+//! at its position).
 
 use core::fmt::Write;
 
@@ -10,15 +15,16 @@ use super::palette;
 use super::table::shown;
 use crate::chart::{AxisScale, Bounds, ChartFrame, Ends, escape_html, path};
 
-/// About the width of a letter, and the height of a line, in half pixels.
-const LETTER: f64 = 14.0;
-const LINE: f64 = 26.0;
-/// Distance of a name from the middle of its mark.
-const GAP: f64 = 18.0;
-/// The free space to the right of the box.
-const RIGHT: f64 = 40.0;
+/// Approximate width of a letter, in units of the drawing (half a pixel).
+const LETTER_WIDTH: f64 = 14.0;
+/// Height of a line of text, in units of the drawing.
+const LINE_HEIGHT: f64 = 26.0;
+/// Distance of a name from the centre of its mark, in units of the drawing.
+const NAME_DISTANCE: f64 = 18.0;
+/// Width of the margin to the right of the axes, in units of the drawing.
+const RIGHT_MARGIN: f64 = 40.0;
 
-/// The figure; empty where fewer than two points can be drawn.
+/// The figure with its caption; empty if fewer than two points can be drawn.
 pub(super) fn figure(scatter: &Scatter, numbers: &Names<'_>) -> Markup {
     let drawable: Vec<&ScatterPoint> =
         scatter.points.iter().filter(|point| point.delay.mean > 0.0 && point.rate.mean.is_finite()).collect();
@@ -42,11 +48,11 @@ pub(super) fn figure(scatter: &Scatter, numbers: &Names<'_>) -> Markup {
             figcaption.hint {
                 "Up and to the left is better. "
                 @if drawable.iter().any(leads) {
-                    "Ringed: the leading set, whom nobody beats in useful rate; its name in bold: recommended. "
+                    "Ringed: the leading set, which no controller beats in useful rate; bold: recommended. "
                 }
                 "Lines: 95 % intervals. Dashed: the frontier, on which no controller has both more video in time and less delay. "
-                @if drawable.iter().any(|point| point.standing == ControllerRank::Yardstick) {
-                    "Hollow: yardsticks, which are no controllers. "
+                @if drawable.iter().any(|point| point.standing == ControllerRank::ReferenceSender) {
+                    "Hollow: reference senders, which are no controllers. "
                 }
                 (scatter.note)
             }
@@ -64,18 +70,19 @@ fn frame(points: &[&ScatterPoint]) -> ChartFrame {
     let rates = points.iter().flat_map(|point| ends(point.rate));
     let x = AxisScale::of(Bounds { log: true, ..Bounds::default() }, delays, Ends::Loose);
     let y = AxisScale::of(Bounds::default(), rates, Ends::Round);
-    ChartFrame::new(x, y).with_room(RIGHT, 0.0)
+    ChartFrame::new(x, y).with_room(RIGHT_MARGIN, 0.0)
 }
 
+/// The elements of the plot as SVG: the frontier, then the marks with their names.
 fn drawn(points: &[&ScatterPoint], numbers: &Names<'_>, frame: &ChartFrame) -> String {
     let mut out = frontier(points, frame);
-    let mut labels = Labels { taken: Vec::new(), frame: *frame };
+    let mut labels = Labels { occupied: Vec::new(), frame: *frame };
     let mut order: Vec<&&ScatterPoint> = points.iter().collect();
     // The names of leading controllers are placed first.
     order.sort_by_key(|point| core::cmp::Reverse(point.standing));
     for point in &order {
         if let Some((x, y)) = frame.place(point.delay.mean, point.rate.mean) {
-            labels.taken.push(Area::around(f64::from(x), f64::from(y), 2.0 * GAP, LINE));
+            labels.occupied.push(Area::around(f64::from(x), f64::from(y), 2.0 * NAME_DISTANCE, LINE_HEIGHT));
         }
     }
     for point in order {
@@ -85,7 +92,7 @@ fn drawn(points: &[&ScatterPoint], numbers: &Names<'_>, frame: &ChartFrame) -> S
     out
 }
 
-/// A mark with its intervals and its name, of the controller with this number.
+/// Writes the mark of a controller with its intervals and its name; `index` determines the colour.
 fn mark(
     out: &mut String,
     point: &ScatterPoint,
@@ -96,7 +103,7 @@ fn mark(
     let Some((x, y)) = frame.place(point.delay.mean, point.rate.mean) else { return Ok(()) };
     let name = escape_html(&point.name);
     let colour = match point.standing {
-        ControllerRank::Yardstick => palette::MUTED.to_owned(),
+        ControllerRank::ReferenceSender => palette::MUTED.to_owned(),
         _ => palette::law(index),
     };
     write!(
@@ -123,7 +130,7 @@ fn mark(
         }
     }
     let (class, text) = match point.standing {
-        ControllerRank::Yardstick => ("q", "s"),
+        ControllerRank::ReferenceSender => ("q", "s"),
         ControllerRank::Behind | ControllerRank::Leading => ("p", ""),
         ControllerRank::Recommended => ("p", "t"),
     };
@@ -141,35 +148,37 @@ fn mark(
     writeln!(out, "<text class=\"{text}{anchor}\" x=\"{at:.0}\" y=\"{baseline:.0}\">{name}</text></g>")
 }
 
-/// `596 ± 24`.
+/// The mean with half the width of its interval, such as `596 ± 24`.
 fn in_words(cell: SummaryCell) -> String {
     let mean = shown(cell.mean, 0);
     cell.ci95.map_or(mean.clone(), |half| format!("{mean} ± {half:.0}"))
 }
 
-/// The Pareto front, from the best delay to the best rate, over the means of the controllers.
+/// The Pareto front of the controllers' means, from the least delay to the highest rate. Reference senders are left out.
 fn frontier(points: &[&ScatterPoint], frame: &ChartFrame) -> String {
     let mut by_delay: Vec<&&ScatterPoint> =
-        points.iter().filter(|point| point.standing != ControllerRank::Yardstick).collect();
+        points.iter().filter(|point| point.standing != ControllerRank::ReferenceSender).collect();
     by_delay.sort_by(|a, b| a.delay.mean.total_cmp(&b.delay.mean));
     let mut best = f64::NEG_INFINITY;
-    let mut on = Vec::new();
+    let mut undominated = Vec::new();
     for point in by_delay {
-        // Points come by increasing delay, so that only a higher rate than before is undominated.
+        // Points come by increasing delay, so that a point is undominated if its rate exceeds all rates before.
         if point.rate.mean > best {
             best = point.rate.mean;
-            on.push(frame.place(point.delay.mean, point.rate.mean));
+            undominated.push(frame.place(point.delay.mean, point.rate.mean));
         }
     }
-    format!("<path class=\"frontier\" d=\"{}\"/>\n", path::steps(on.into_iter()))
+    format!("<path class=\"frontier\" d=\"{}\"/>\n", path::steps(undominated.into_iter()))
 }
 
 /// Placement of names, so that they overlap neither each other nor a mark.
 struct Labels {
-    taken: Vec<Area>,
+    /// Areas of all marks and of the names placed so far.
+    occupied: Vec<Area>,
     frame: ChartFrame,
 }
 
+/// A rectangle of the drawing.
 #[derive(Clone, Copy)]
 struct Area {
     left: f64,
@@ -179,6 +188,7 @@ struct Area {
 }
 
 impl Area {
+    /// The area of this width and height around the centre `(x, y)`.
     fn around(x: f64, y: f64, width: f64, height: f64) -> Self {
         Self {
             left: x - width / 2.0,
@@ -199,12 +209,17 @@ impl Area {
 impl Labels {
     /// Position of the name of a mark at `(x, y)`, its baseline, and whether the name ends there instead of beginning.
     fn place(&mut self, name: &str, (x, y): (f64, f64)) -> (f64, f64, bool) {
-        let width = name.chars().count() as f64 * LETTER;
+        let width = name.chars().count() as f64 * LETTER_WIDTH;
         let steps = [0.0, -0.8, 0.8, -1.6, 1.6, -2.4, 2.4, -3.2, 3.2, -4.0, 4.0];
-        let places = steps.iter().flat_map(|step| [false, true].map(|end| (y + step * LINE, end)));
+        let places = steps.iter().flat_map(|step| [false, true].map(|end| (y + step * LINE_HEIGHT, end)));
         let area = |middle: f64, end: bool| {
-            let left = if end { x - GAP - width } else { x + GAP };
-            Area { left, right: left + width, top: middle - LINE / 2.0, bottom: middle + LINE / 2.0 }
+            let left = if end { x - NAME_DISTANCE - width } else { x + NAME_DISTANCE };
+            Area {
+                left,
+                right: left + width,
+                top: middle - LINE_HEIGHT / 2.0,
+                bottom: middle + LINE_HEIGHT / 2.0,
+            }
         };
         let inside = |own: &Area| {
             own.left >= 0.0
@@ -213,13 +228,13 @@ impl Labels {
                 && own.bottom <= self.frame.height
         };
         // No name overlaps its own mark, which is beside it.
-        let free = |own: &Area| !self.taken.iter().any(|other| other.overlaps(own));
+        let free = |own: &Area| !self.occupied.iter().any(|other| other.overlaps(own));
         let found = places.into_iter().find(|&(middle, end)| {
             let own = area(middle, end);
             inside(&own) && free(&own)
         });
-        let (middle, end) = found.unwrap_or((y, x + GAP + width > self.frame.width));
-        self.taken.push(area(middle, end));
-        (if end { x - GAP } else { x + GAP }, middle + LINE / 3.0, end)
+        let (middle, end) = found.unwrap_or((y, x + NAME_DISTANCE + width > self.frame.width));
+        self.occupied.push(area(middle, end));
+        (if end { x - NAME_DISTANCE } else { x + NAME_DISTANCE }, middle + LINE_HEIGHT / 3.0, end)
     }
 }

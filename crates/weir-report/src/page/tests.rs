@@ -17,6 +17,7 @@ fn example(controllers: usize, bins: usize, signals: usize) -> PageInput {
         notes: vec!["Simulated.".to_owned()],
         seed: Some(1),
         runs: None,
+        strips: Vec::new(),
     }
 }
 
@@ -273,7 +274,7 @@ fn scatter() -> Scatter {
         point("quick <b>", 590.0, 960.0, ControllerRank::Recommended),
         point("slow", 596.0, 2056.0, ControllerRank::Leading),
         point("behind", 400.0, 2300.0, ControllerRank::Behind),
-        point("fixed", 245.0, 1668.0, ControllerRank::Yardstick),
+        point("fixed", 245.0, 1668.0, ControllerRank::ReferenceSender),
     ];
     Scatter { points, note: "How sure that is.".to_owned() }
 }

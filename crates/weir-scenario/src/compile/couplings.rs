@@ -101,7 +101,7 @@ fn groups(name: &str, coupling: &Coupling, network: &Network<'_>) -> Vec<(String
 
 /// The coupling and weight of a flow in the coupling of this index.
 fn place(index: usize, coupling: &Coupling, planned: &PlannedFlow<'_>) -> CoupledSpec {
-    let tells =
+    let has_statistics =
         coupling.detection == Detection::Measured && matches!(planned.flow.carried, FlowTraffic::Tcp(_));
     CoupledSpec {
         coupling: index,
@@ -112,7 +112,7 @@ fn place(index: usize, coupling: &Coupling, planned: &PlannedFlow<'_>) -> Couple
             scenario::Desired::Limits => DesiredRate::Limits,
             scenario::Desired::Measured => DesiredRate::Measured,
         },
-        statistics: tells.then_some(&sbd::Config::DEFAULT),
+        statistics: has_statistics.then_some(&sbd::Config::DEFAULT),
     }
 }
 

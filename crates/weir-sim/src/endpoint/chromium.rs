@@ -1,4 +1,5 @@
-//! Hosts of the TCP that the WebRTC project's simulator had in 2015.
+//! Hosts of a TCP flow by the simplified TCP of the WebRTC project's simulator of 2015 ([`crate::tcp`],
+//! `chromium.rs`).
 
 use weir_cc::SendTime;
 use weir_net::Time;
@@ -105,11 +106,11 @@ impl ChromiumSink {
         packet: &SimPacket,
         network: &mut Network<M>,
     ) -> Time {
-        if let Body::Segment(way, segment) = &packet.body {
+        if let Body::Segment(key, segment) = &packet.body {
             let ack = chromium::acknowledge(segment);
             let wire_size = self.config.acknowledgement_size(&ack).bytes() as u32;
             let meta = packet_meta(now, wire_size, 0, true);
-            network.send(now, self.flow, Side::Receiver, meta, Body::Acknowledgement(*way, ack));
+            network.send(now, self.flow, Side::Receiver, meta, Body::Acknowledgement(*key, ack));
         }
         Time::MAX
     }

@@ -13,13 +13,13 @@ use crate::network::Network;
 use crate::packet::Body;
 use crate::tcp::{TcpReceiver, TcpSender};
 
-/// The end that sends data.
+/// The end of a TCP connection that sends data.
 #[derive(Debug)]
 pub(crate) struct SendingEnd {
     pub(crate) flow: usize,
     pub(crate) config: TcpConfig,
     pub(crate) sender: TcpSender,
-    pub(crate) way: ConnectionKey,
+    pub(crate) key: ConnectionKey,
 }
 
 impl SendingEnd {
@@ -66,7 +66,7 @@ impl SendingEnd {
         }
     }
 
-    /// Sends a message to the coupler, and applies the actions that it answers with at once.
+    /// Sends a message to the coupler and applies the actions of its immediate answer.
     pub(crate) fn send_message<M: Monitor>(
         &mut self,
         now: Time,
@@ -80,8 +80,8 @@ impl SendingEnd {
         }
     }
 
-    /// Sends a message to the coupler and applies all actions of its answer; returns the message that follows from
-    /// those. A window is reduced once at most.
+    /// Sends a message to the coupler and applies all actions of its answer. Returns the message that follows from
+    /// those actions. A window is reduced at most once.
     fn exchange<M: Monitor>(
         &mut self,
         now: Time,
@@ -109,44 +109,44 @@ impl SendingEnd {
         while let Some(segment) = self.sender.poll_segment(local) {
             let wire_size = self.config.segment_size(&segment).bytes() as u32;
             let meta = packet_meta(now, wire_size, u32::from(segment.payload), segment.syn);
-            network.send(now, self.flow, Side::Sender, meta, Body::Segment(self.way, segment));
+            network.send(now, self.flow, Side::Sender, meta, Body::Segment(self.key, segment));
         }
         self.sender.next_timeout()
     }
 }
 
-/// The end that acknowledges.
+/// The end of a TCP connection that acknowledges data.
 #[derive(Debug)]
 pub(crate) struct ReceivingEnd {
     pub(crate) flow: usize,
     pub(crate) config: TcpConfig,
     pub(crate) receiver: TcpReceiver,
-    pub(crate) way: ConnectionKey,
+    pub(crate) key: ConnectionKey,
 }
 
 impl ReceivingEnd {
     pub(crate) fn new(flow: usize, config: TcpConfig) -> Self {
-        Self { flow, config, receiver: TcpReceiver::new(config), way: ConnectionKey::default() }
+        Self { flow, config, receiver: TcpReceiver::new(config), key: ConnectionKey::default() }
     }
 
-    /// Takes a segment. The first segment of a later connection ends the one before; segments of earlier connections
-    /// are ignored.
-    pub(crate) fn on_segment(&mut self, local: ArrivalTime, way: ConnectionKey, segment: &Segment) {
-        if way.connection > self.way.connection {
-            self.way = way;
+    /// Takes a segment. The first segment of a later connection replaces the previous connection. Segments of earlier
+    /// connections are ignored.
+    pub(crate) fn on_segment(&mut self, local: ArrivalTime, key: ConnectionKey, segment: &Segment) {
+        if key.connection > self.key.connection {
+            self.key = key;
             self.receiver.reset();
         }
-        if way == self.way {
+        if key == self.key {
             self.receiver.on_segment(local, segment);
         }
     }
 
-    /// Whether a segment of the connection `way` has arrived before. All segments of earlier connections count as
+    /// Whether a segment of the connection `key` has arrived before. All segments of earlier connections count as
     /// arrived.
-    pub(crate) fn has(&self, way: ConnectionKey, segment: &Segment) -> bool {
-        match way.connection.cmp(&self.way.connection) {
+    pub(crate) fn has_received(&self, key: ConnectionKey, segment: &Segment) -> bool {
+        match key.connection.cmp(&self.key.connection) {
             Ordering::Less => true,
-            Ordering::Equal => self.receiver.has(segment.number),
+            Ordering::Equal => self.receiver.has_received(segment.number),
             Ordering::Greater => false,
         }
     }
@@ -160,7 +160,7 @@ impl ReceivingEnd {
     ) -> Option<ArrivalTime> {
         while let Some(ack) = self.receiver.poll_ack(local) {
             let meta = packet_meta(now, self.config.acknowledgement_size(&ack).bytes() as u32, 0, true);
-            network.send(now, self.flow, Side::Receiver, meta, Body::Acknowledgement(self.way, ack));
+            network.send(now, self.flow, Side::Receiver, meta, Body::Acknowledgement(self.key, ack));
         }
         self.receiver.next_timeout()
     }

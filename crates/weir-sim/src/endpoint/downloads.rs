@@ -1,4 +1,5 @@
-//! Hosts of short TCP flows: one download after the other, each over a connection of its own, with idle times between.
+//! Hosts of short TCP flows: successive downloads, each over its own connection, with idle times between them (RFC
+//! 8868 §4.1).
 
 use rand_pcg::Pcg64Mcg;
 use weir_cc::SendTime;
@@ -14,17 +15,18 @@ use crate::random::{exponential, unit};
 use crate::tcp::TcpSender;
 use weir_world::host::{Clock, Life};
 
-/// The sending host.
+/// The host that sends the downloads.
 #[derive(Debug)]
 pub(crate) struct DownloadSource {
     life: Life,
     clock: Clock,
     downloads: DownloadTraffic,
     rng: Pcg64Mcg,
-    /// The connection of the present download, or of the last; numbered from 1, 0 before the first.
+    /// Connection of the present download or of the last one. Connections are numbered from 1; the number is 0 before
+    /// the first.
     connection: SendingEnd,
     download: Option<Download>,
-    /// Start of the next download, if there is none at present.
+    /// Start of the next download; used while no download is in progress.
     next: Time,
     stopped: bool,
 }
@@ -49,7 +51,7 @@ impl DownloadSource {
             if downloads.begins_idle { exponential(&mut rng, downloads.idle) } else { TimeDelta::ZERO };
         let sender = TcpSender::new(config, laws.make(), Some(DataSize::ZERO));
         Self {
-            connection: SendingEnd { flow: life.flow, config, sender, way: ConnectionKey::default() },
+            connection: SendingEnd { flow: life.flow, config, sender, key: ConnectionKey::default() },
             life,
             clock,
             downloads,
@@ -81,7 +83,7 @@ impl DownloadSource {
 
     fn begin(&mut self, now: Time, local: SendTime) {
         let size = uniform(&mut self.rng, self.downloads.smallest, self.downloads.largest);
-        self.connection.way.connection += 1;
+        self.connection.key.connection += 1;
         self.connection.sender.reset(Some(size));
         self.connection.sender.start(local);
         self.download = Some(Download { started: now, size });
@@ -95,8 +97,8 @@ impl DownloadSource {
     ) -> Time {
         let local = SendTime::from_nanos(self.clock.read(now));
         // Acknowledgements of an earlier connection are ignored.
-        if let Body::Acknowledgement(way, ack) = &packet.body
-            && *way == self.connection.way
+        if let Body::Acknowledgement(key, ack) = &packet.body
+            && *key == self.connection.key
             && let Some(download) = self.download
         {
             self.connection.on_ack(now, local, ack, network);
@@ -120,7 +122,7 @@ impl DownloadSource {
     }
 }
 
-/// Uniformly distributed over the whole bytes from `smallest` to `largest`.
+/// A size in whole bytes, uniformly distributed from `smallest` to `largest`.
 fn uniform(rng: &mut Pcg64Mcg, smallest: DataSize, largest: DataSize) -> DataSize {
     let choices = (largest.bytes().saturating_sub(smallest.bytes())).saturating_add(1);
     let drawn = ((1.0 - unit(rng)) * choices as f64) as u64;

@@ -1,4 +1,5 @@
-//! Hosts: they take packets from the network and give packets to it. Each has one next wake-up.
+//! Hosts, the ends of flows. They send packets into the network and receive packets from it. Each host has one next
+//! wake-up.
 
 mod chromium;
 mod connection;
@@ -21,11 +22,11 @@ use web::{WebClients, WebServer};
 use weir_world::host::{Clock, ConstantSource, Life, MediaSink, MediaSource};
 use weir_world::{FlowSpec, Monitor, PacketMeta, Traffic, purpose, stream};
 
-/// A host.
+/// One end of a flow, or of all flows of a call.
 #[derive(Debug)]
 pub(crate) enum Endpoint {
     Constant(ConstantSource),
-    /// Discards packets, or has none to take.
+    /// A host that discards packets, or receives none.
     Drain,
     MediaSource(Box<MediaSource>),
     MediaSink(Box<MediaSink>),
@@ -39,7 +40,7 @@ pub(crate) enum Endpoint {
 }
 
 impl Endpoint {
-    /// The two hosts of a flow, sender and receiver.
+    /// The two hosts of a flow: its sender and its receiver.
     pub(crate) fn pair(seed: u64, index: usize, spec: FlowSpec) -> [Self; 2] {
         let life = Life::of(index, &spec);
         let (near, far) = (Clock::new(spec.sender_clock), Clock::new(spec.receiver_clock));
@@ -62,7 +63,7 @@ impl Endpoint {
             Traffic::Tcp { algorithm, config, size, .. } => {
                 let measured = spec.coupled.as_ref().is_some_and(|coupled| coupled.statistics.is_some());
                 let sink = TcpSink::new(life, far, config);
-                let sink = if measured { sink.reporting_delays() } else { sink };
+                let sink = if measured { sink.with_delay_reports() } else { sink };
                 let source = TcpSource::new(life, near, algorithm, config, size, spec.coupled);
                 [Self::TcpSource(Box::new(source)), Self::TcpSink(Box::new(sink))]
             }
@@ -94,12 +95,12 @@ impl Endpoint {
         else {
             return;
         };
-        if let Some(law) = media.sender {
+        if let Some(controller) = media.sender {
             let seeds = SenderSeeds { encoder: random(purpose::ENCODER), rtcp: random(purpose::SENDER_RTCP) };
-            source.add(life, law, &media.config, seeds, spec.pauses, spec.coupled);
+            source.add(life, controller, &media.config, seeds, spec.pauses, spec.coupled);
         }
-        if let Some(law) = media.receiver {
-            sink.add(life, law, &media.config, random(purpose::RECEIVER_RTCP));
+        if let Some(controller) = media.receiver {
+            sink.add(life, controller, &media.config, random(purpose::RECEIVER_RTCP));
         }
     }
 
@@ -144,7 +145,7 @@ impl Endpoint {
         packet: &SimPacket,
         network: &mut Network<M>,
     ) -> Time {
-        if self.has(packet) {
+        if self.has_received(packet) {
             let again = PacketMeta { payload: 0, ..packet.meta };
             network.monitor.delivered(now, packet.flow as usize, &again);
         } else {
@@ -185,18 +186,18 @@ impl Endpoint {
 }
 
 impl Endpoint {
-    /// Whether the packet is a copy of one that the host has, so that its payload does not count.
+    /// Whether the packet repeats data that the host has received, so that its payload does not count.
     #[inline]
-    fn has(&self, packet: &SimPacket) -> bool {
-        let Body::Segment(way, segment) = &packet.body else { return false };
+    fn has_received(&self, packet: &SimPacket) -> bool {
+        let Body::Segment(key, segment) = &packet.body else { return false };
         match self {
-            Self::TcpSink(sink) => sink.has(*way, segment),
-            Self::WebClients(clients) => clients.has(*way, segment),
+            Self::TcpSink(sink) => sink.has_received(*key, segment),
+            Self::WebClients(clients) => clients.has_received(*key, segment),
             _ => false,
         }
     }
 
-    /// Applies a coupler's action for one of the host's flows; afterwards the host is woken.
+    /// Applies a coupler's action to one of the host's flows. The host is woken afterwards.
     pub(crate) fn apply<M: Monitor>(
         &mut self,
         now: Time,

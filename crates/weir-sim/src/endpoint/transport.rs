@@ -1,4 +1,7 @@
-//! Hosts of a TCP flow.
+//! Hosts of a TCP flow: the source, which sends data from its start to its stop, and the sink, which acknowledges.
+//!
+//! A coupled source exchanges messages with its coupler (draft-welzl-tcp-ccc-00, [`weir_cc::coupled::ctrl`]). It joins
+//! the coupling when it is connected, and leaves when no data follows.
 
 use weir_cc::coupled::sbd::SegmentStatistics;
 use weir_cc::coupled::{CouplerAction, CouplingMessage, FlowParameters, Join, Windowed};
@@ -15,6 +18,7 @@ use crate::packet::{Body, SimPacket};
 use crate::tcp::TcpSender;
 use weir_world::host::{Clock, Life, Priorities, SignalBuffer};
 
+/// The sending host of a TCP flow with one connection.
 #[derive(Debug)]
 pub(crate) struct TcpSource {
     life: Life,
@@ -23,21 +27,24 @@ pub(crate) struct TcpSource {
     started: bool,
     stopped: bool,
     completed: bool,
+    /// Data to send, or `None` for data without end.
     size: Option<DataSize>,
     signals: SignalBuffer,
+    /// Weights of the flow in its coupling, while it is coupled.
     coupled: Option<Priorities>,
 }
 
 impl TcpSource {
+    /// A source of `size` bytes, or of data without end, under the congestion control `algorithm`.
     pub(crate) fn new(
         life: Life,
         clock: Clock,
-        law: Box<dyn WindowAlgorithm>,
+        algorithm: Box<dyn WindowAlgorithm>,
         config: TcpConfig,
         size: Option<DataSize>,
         coupled: Option<CoupledSpec>,
     ) -> Self {
-        let mut sender = TcpSender::new(config, law, size);
+        let mut sender = TcpSender::new(config, algorithm, size);
         if let Some(coupled) = &coupled {
             sender.couple();
             if let Some(statistics) =
@@ -47,7 +54,7 @@ impl TcpSource {
             }
         }
         let coupled = coupled.map(Priorities::new);
-        let connection = SendingEnd { flow: life.flow, config, sender, way: ConnectionKey::default() };
+        let connection = SendingEnd { flow: life.flow, config, sender, key: ConnectionKey::default() };
         let signals = SignalBuffer::new(Side::Sender, TcpSender::signals().len());
         Self {
             life,
@@ -62,10 +69,12 @@ impl TcpSource {
         }
     }
 
+    /// Time of the first call of [`Self::wake`].
     pub(crate) fn first_wake(&self) -> Time {
         self.life.start
     }
 
+    /// Starts, stops and serves the timers that are due at `now`. Returns the time of the next call.
     pub(crate) fn wake<M: Monitor>(&mut self, now: Time, network: &mut Network<M>) -> Time {
         let local = SendTime::from_nanos(self.clock.read(now));
         if !self.started {
@@ -78,7 +87,7 @@ impl TcpSource {
             self.leave_coupling(now, local, network);
         }
         if let Some(coupled) = &mut self.coupled {
-            while let Some(priority) = coupled.turn(now) {
+            while let Some(priority) = coupled.next_due(now) {
                 let parameters = FlowParameters { priority, ..flow_parameters(coupled) };
                 self.connection.send_message(
                     now,
@@ -121,6 +130,7 @@ impl TcpSource {
         }
     }
 
+    /// Takes an arrived packet. Returns the time of the next call of [`Self::wake`].
     pub(crate) fn deliver<M: Monitor>(
         &mut self,
         now: Time,
@@ -143,26 +153,27 @@ impl TcpSource {
         self.drain(now, local, network)
     }
 
+    /// Sends all segments that may leave. Returns the time of the next call of [`Self::wake`].
     fn drain<M: Monitor>(&mut self, now: Time, local: SendTime, network: &mut Network<M>) -> Time {
         let timer = self.connection.flush(now, local, network);
         let sender = &self.connection.sender;
         self.signals.show(now, self.life.flow, &mut network.monitor, |out| sender.read_signals(out));
         let timer = timer.map_or(Time::MAX, |due| self.clock.when(due.nanos(), now));
-        let turn = self.coupled.as_ref().map_or(Time::MAX, Priorities::next_turn);
-        let timer = timer.min(turn);
+        let priority_change = self.coupled.as_ref().map_or(Time::MAX, Priorities::next_change);
+        let timer = timer.min(priority_change);
         if self.stopped { timer } else { timer.min(self.life.stop) }
     }
 }
 
-/// Parameters of a TCP flow for its coupler: it has no upper bound of its rate.
+/// Parameters of a TCP flow for its coupler; the desired rate is unbounded.
 fn flow_parameters(priorities: &Priorities) -> FlowParameters {
-    FlowParameters { priority: priorities.present(), desired: None, least: TCP_LEAST }
+    FlowParameters { priority: priorities.present(), desired: None, least: MIN_COUPLED_RATE }
 }
 
-/// Least rate of a TCP flow in a coupling: somewhat below two segments in the longest usual round trip.
-const TCP_LEAST: DataRate = DataRate::from_kbps(10);
+/// Least rate of a TCP flow in a coupling, somewhat below two segments in the longest usual round trip.
+const MIN_COUPLED_RATE: DataRate = DataRate::from_kbps(10);
 
-/// The receiving host of a flow of one connection, or of several, one after the other.
+/// The receiving host of a TCP flow, which has one connection or several in succession.
 #[derive(Debug)]
 pub(crate) struct TcpSink {
     clock: Clock,
@@ -174,30 +185,32 @@ impl TcpSink {
         Self { clock, connection: ReceivingEnd::new(life.flow, config) }
     }
 
-    /// Makes its acknowledgements report the delays of all segments.
-    pub(crate) fn reporting_delays(mut self) -> Self {
-        self.connection.receiver.tell_delays();
+    /// The sink with acknowledgements that report the delays of all segments.
+    pub(crate) fn with_delay_reports(mut self) -> Self {
+        self.connection.receiver.report_delays();
         self
     }
 
+    /// Takes an arrived packet. Returns the time of the next call of [`Self::wake`].
     pub(crate) fn deliver<M: Monitor>(
         &mut self,
         now: Time,
         packet: &SimPacket,
         network: &mut Network<M>,
     ) -> Time {
-        if let Body::Segment(way, segment) = &packet.body {
+        if let Body::Segment(key, segment) = &packet.body {
             let local = ArrivalTime::from_nanos(self.clock.read(now));
-            self.connection.on_segment(local, *way, segment);
+            self.connection.on_segment(local, *key, segment);
         }
         self.wake(now, network)
     }
 
-    /// Whether a segment of the connection `way` has arrived before.
-    pub(crate) fn has(&self, way: ConnectionKey, segment: &Segment) -> bool {
-        self.connection.has(way, segment)
+    /// Whether a segment of the connection `key` has arrived before.
+    pub(crate) fn has_received(&self, key: ConnectionKey, segment: &Segment) -> bool {
+        self.connection.has_received(key, segment)
     }
 
+    /// Sends the acknowledgements that are due at `now`. Returns the time of the next call.
     pub(crate) fn wake<M: Monitor>(&mut self, now: Time, network: &mut Network<M>) -> Time {
         let local = ArrivalTime::from_nanos(self.clock.read(now));
         let due = self.connection.flush(now, local, network);

@@ -24,19 +24,19 @@ use weir_world::host::{Clock, Life, packet_meta};
 
 /// Bytes of a request on the wire: headers and the request itself.
 const REQUEST_SIZE: u32 = 400;
-/// Time after which a client without a response repeats its request.
-const PATIENCE: TimeDelta = TimeDelta::from_secs(1);
-/// Maximum number of requests before the client gives up.
-const MOST_ATTEMPTS: u32 = 6;
+/// Time after which a client repeats its request for the first time.
+const FIRST_REPEAT: TimeDelta = TimeDelta::from_secs(1);
+/// Greatest number of times that a client sends one request.
+const MAX_ATTEMPTS: u32 = 6;
 
-/// The server.
+/// The host of the web server.
 #[derive(Debug)]
 pub(crate) struct WebServer {
     life: Life,
     clock: Clock,
-    laws: WindowAlgorithms,
+    algorithms: WindowAlgorithms,
     config: TcpConfig,
-    /// Connections by client number; the client's next request uses the same one again.
+    /// Connections by client number. The next request of a client reuses the connection's memory.
     connections: Vec<Connection>,
     /// Time of each connection's next timer.
     timers: WakeUpSchedule,
@@ -50,8 +50,8 @@ struct Connection {
 }
 
 impl WebServer {
-    pub(crate) fn new(life: Life, clock: Clock, laws: WindowAlgorithms, config: TcpConfig) -> Self {
-        Self { life, clock, laws, config, connections: Vec::new(), timers: WakeUpSchedule::new(1) }
+    pub(crate) fn new(life: Life, clock: Clock, algorithms: WindowAlgorithms, config: TcpConfig) -> Self {
+        Self { life, clock, algorithms, config, connections: Vec::new(), timers: WakeUpSchedule::new(1) }
     }
 
     pub(crate) fn wake<M: Monitor>(&mut self, now: Time, network: &mut Network<M>) -> Time {
@@ -74,13 +74,13 @@ impl WebServer {
     ) -> Time {
         let local = SendTime::from_nanos(self.clock.read(now));
         match &packet.body {
-            Body::Request(way, size) => {
-                self.answer(local, *way, *size);
-                self.drain(now, local, way.client as usize, network);
+            Body::Request(key, size) => {
+                self.answer(local, *key, *size);
+                self.drain(now, local, key.client as usize, network);
             }
-            Body::Acknowledgement(way, ack) => {
-                let index = way.client as usize;
-                let connection = self.connections.get_mut(index).filter(|c| c.busy && c.end.way == *way);
+            Body::Acknowledgement(key, ack) => {
+                let index = key.client as usize;
+                let connection = self.connections.get_mut(index).filter(|c| c.busy && c.end.key == *key);
                 let Some(connection) = connection else { return self.timers.first().0 };
                 connection.end.on_ack(now, local, ack, network);
                 connection.busy = !connection.end.sender.is_complete();
@@ -92,18 +92,18 @@ impl WebServer {
     }
 
     /// Opens the connection for a request, unless it is open already.
-    fn answer(&mut self, local: SendTime, way: ConnectionKey, size: DataSize) {
-        let index = way.client as usize;
+    fn answer(&mut self, local: SendTime, key: ConnectionKey, size: DataSize) {
+        let index = key.client as usize;
         while self.connections.len() <= index {
-            let sender = TcpSender::new(self.config, self.laws.make(), Some(DataSize::ZERO));
-            let way = ConnectionKey { client: self.connections.len() as u32, connection: 0 };
-            let end = SendingEnd { flow: self.life.flow, config: self.config, sender, way };
+            let sender = TcpSender::new(self.config, self.algorithms.make(), Some(DataSize::ZERO));
+            let key = ConnectionKey { client: self.connections.len() as u32, connection: 0 };
+            let end = SendingEnd { flow: self.life.flow, config: self.config, sender, key };
             self.connections.push(Connection { end, busy: false });
         }
         self.timers.grow(self.connections.len());
         let Connection { end, busy } = &mut self.connections[index];
-        if way.connection > end.way.connection {
-            end.way = way;
+        if key.connection > end.key.connection {
+            end.key = key;
             end.sender.reset(Some(size));
             end.sender.start(local);
             *busy = true;
@@ -120,7 +120,7 @@ impl WebServer {
     }
 }
 
-/// All clients.
+/// The host of all web clients.
 #[derive(Debug)]
 pub(crate) struct WebClients {
     life: Life,
@@ -128,15 +128,16 @@ pub(crate) struct WebClients {
     config: TcpConfig,
     web: WebTraffic,
     rng: Pcg64Mcg,
-    /// Mean time between sessions.
+    /// Mean time between the starts of sessions.
     between: TimeDelta,
     next_session: Time,
     clients: Vec<Client>,
     /// Time at which each client is next served.
     due: WakeUpSchedule,
     free: Vec<u32>,
-    /// Packets that wait for their client's extra delay, earliest first; the number keeps equal times in order.
-    leaving: BinaryHeap<Reverse<Leaving>>,
+    /// Packets that wait for their client's extra delay, the earliest first. The number keeps packets of equal times
+    /// in order.
+    leaving: BinaryHeap<Reverse<DelayedPacket>>,
     left: u64,
 }
 
@@ -144,52 +145,52 @@ pub(crate) struct WebClients {
 struct Client {
     receiver: TcpReceiver,
     extra: TimeDelta,
-    /// Requests of the session still to come, without the present one.
+    /// Number of requests in the session after the present one.
     requests_left: u32,
     /// Number of the present request.
     request: u32,
     size: DataSize,
-    asked: Time,
+    requested_at: Time,
     attempts: u32,
-    state: Doing,
+    state: ClientActivity,
 }
 
-/// State of a client.
+/// Activity of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Doing {
-    /// Its session is over.
-    Nothing,
-    /// Thinking until the next request at this time.
+enum ClientActivity {
+    /// No session is in progress.
+    Idle,
+    /// The user reads until the next request at this time.
     Thinking(Time),
-    /// Waiting for a response; the request is repeated at this time.
+    /// The client waits for a response, and repeats the request at this time.
     Waiting(Time),
-    /// Receiving the response.
+    /// The response arrives.
     Receiving,
 }
 
 /// A packet that waits for its client's extra delay.
 #[derive(Debug)]
-struct Leaving {
+struct DelayedPacket {
     at: Time,
     number: u64,
     body: Body,
 }
 
-impl PartialEq for Leaving {
+impl PartialEq for DelayedPacket {
     fn eq(&self, other: &Self) -> bool {
         (self.at, self.number) == (other.at, other.number)
     }
 }
 
-impl Eq for Leaving {}
+impl Eq for DelayedPacket {}
 
-impl PartialOrd for Leaving {
+impl PartialOrd for DelayedPacket {
     fn partial_cmp(&self, other: &Self) -> Option<core::cmp::Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl Ord for Leaving {
+impl Ord for DelayedPacket {
     fn cmp(&self, other: &Self) -> core::cmp::Ordering {
         (self.at, self.number).cmp(&(other.at, other.number))
     }
@@ -227,14 +228,14 @@ impl WebClients {
 
     pub(crate) fn wake<M: Monitor>(&mut self, now: Time, network: &mut Network<M>) -> Time {
         // A client that has just become free still has its last acknowledgement to send.
-        self.attend_due(now);
+        self.serve_due(now);
         while self.next_session <= now && now < self.life.stop {
             self.begin_session(now);
             self.next_session += exponential(&mut self.rng, self.between).max(TimeDelta::from_nanos(1));
         }
-        self.attend_due(now);
+        self.serve_due(now);
         while self.leaving.peek().is_some_and(|Reverse(first)| first.at <= now) {
-            let Some(Reverse(Leaving { body, .. })) = self.leaving.pop() else { break };
+            let Some(Reverse(DelayedPacket { body, .. })) = self.leaving.pop() else { break };
             let wire_size = match &body {
                 Body::Acknowledgement(_, ack) => self.config.acknowledgement_size(ack).bytes() as u32,
                 _ => REQUEST_SIZE,
@@ -246,23 +247,23 @@ impl WebClients {
         self.due.first().0.min(sessions).min(leaving)
     }
 
-    fn attend_due(&mut self, now: Time) {
+    fn serve_due(&mut self, now: Time) {
         loop {
             let (due, index) = self.due.first();
             if due > now {
                 return;
             }
-            self.attend(now, index);
-            self.due.set(index, self.next_of(now, index));
+            self.serve(now, index);
+            self.due.set(index, self.next_service(now, index));
         }
     }
 
     /// Time at which client `index` is next served.
-    fn next_of(&self, now: Time, index: usize) -> Time {
+    fn next_service(&self, now: Time, index: usize) -> Time {
         let client = &self.clients[index];
         let own = match client.state {
-            Doing::Thinking(at) | Doing::Waiting(at) => at,
-            Doing::Nothing | Doing::Receiving => Time::MAX,
+            ClientActivity::Thinking(at) | ClientActivity::Waiting(at) => at,
+            ClientActivity::Idle | ClientActivity::Receiving => Time::MAX,
         };
         let ack = client.receiver.next_timeout();
         own.min(ack.map_or(Time::MAX, |due| self.clock.when(due.nanos(), now)))
@@ -276,9 +277,9 @@ impl WebClients {
                 requests_left: 0,
                 request: 0,
                 size: DataSize::ZERO,
-                asked: now,
+                requested_at: now,
                 attempts: 0,
-                state: Doing::Nothing,
+                state: ClientActivity::Idle,
             });
             self.clients.len() as u32 - 1
         });
@@ -286,32 +287,32 @@ impl WebClients {
         let client = &mut self.clients[index as usize];
         client.extra = self.web.least_extra + range.scale(1.0 - unit(&mut self.rng));
         client.requests_left = session_requests(&mut self.rng, &self.web);
-        client.state = Doing::Thinking(now);
+        client.state = ClientActivity::Thinking(now);
         self.due.grow(self.clients.len());
         self.due.set(index as usize, now);
     }
 
     /// Serves client `index` at `now`.
-    fn attend(&mut self, now: Time, index: usize) {
+    fn serve(&mut self, now: Time, index: usize) {
         let client = &mut self.clients[index];
         match client.state {
-            Doing::Thinking(until) if until <= now => {
+            ClientActivity::Thinking(until) if until <= now => {
                 if now >= self.life.stop {
-                    client.state = Doing::Nothing;
+                    client.state = ClientActivity::Idle;
                     return;
                 }
                 client.requests_left -= 1;
                 client.request += 1;
                 client.size = response_size(&mut self.rng, &self.web.sizes);
                 client.receiver.reset();
-                (client.asked, client.attempts) = (now, 0);
-                self.ask(now, index);
+                (client.requested_at, client.attempts) = (now, 0);
+                self.send_request(now, index);
             }
-            Doing::Waiting(until) if until <= now => {
-                if client.attempts < MOST_ATTEMPTS {
-                    self.ask(now, index);
+            ClientActivity::Waiting(until) if until <= now => {
+                if client.attempts < MAX_ATTEMPTS {
+                    self.send_request(now, index);
                 } else {
-                    client.state = Doing::Nothing;
+                    client.state = ClientActivity::Idle;
                     self.free.push(index as u32);
                 }
             }
@@ -319,35 +320,37 @@ impl WebClients {
         }
         let local = ArrivalTime::from_nanos(self.clock.read(now));
         while let Some(ack) = self.clients[index].receiver.poll_ack(local) {
-            let body = Body::Acknowledgement(self.way(index), ack);
+            let body = Body::Acknowledgement(self.key(index), ack);
             self.leave(now, index, body);
         }
     }
 
-    fn ask(&mut self, now: Time, index: usize) {
+    fn send_request(&mut self, now: Time, index: usize) {
         let client = &mut self.clients[index];
-        client.state = Doing::Waiting(now + client.extra + PATIENCE * (1i64 << client.attempts));
+        client.state = ClientActivity::Waiting(now + client.extra + FIRST_REPEAT * (1i64 << client.attempts));
         client.attempts += 1;
         let size = client.size;
-        let body = Body::Request(self.way(index), size);
+        let body = Body::Request(self.key(index), size);
         self.leave(now, index, body);
     }
 
     /// The connection of client `index` for its present request.
-    fn way(&self, index: usize) -> ConnectionKey {
+    fn key(&self, index: usize) -> ConnectionKey {
         ConnectionKey { client: index as u32, connection: self.clients[index].request }
     }
 
     /// Whether a segment has arrived before. All segments of a complete response count as arrived.
-    pub(crate) fn has(&self, way: ConnectionKey, segment: &Segment) -> bool {
-        let client = self.clients.get(way.client as usize);
-        client.is_none_or(|client| client.request != way.connection || client.receiver.has(segment.number))
+    pub(crate) fn has_received(&self, key: ConnectionKey, segment: &Segment) -> bool {
+        let client = self.clients.get(key.client as usize);
+        client.is_none_or(|client| {
+            client.request != key.connection || client.receiver.has_received(segment.number)
+        })
     }
 
     fn leave(&mut self, now: Time, index: usize, body: Body) {
         self.left += 1;
         let at = now + self.clients[index].extra;
-        self.leaving.push(Reverse(Leaving { at, number: self.left, body }));
+        self.leaving.push(Reverse(DelayedPacket { at, number: self.left, body }));
     }
 
     pub(crate) fn deliver<M: Monitor>(
@@ -362,17 +365,17 @@ impl WebClients {
         {
             self.due.set(index as usize, now);
             client.receiver.on_segment(ArrivalTime::from_nanos(self.clock.read(now)), &segment);
-            if matches!(client.state, Doing::Waiting(_)) {
-                client.state = Doing::Receiving;
+            if matches!(client.state, ClientActivity::Waiting(_)) {
+                client.state = ClientActivity::Receiving;
             }
-            if client.state == Doing::Receiving && client.receiver.delivered() >= client.size {
-                let transfer = TransferMeta { started: client.asked, size: client.size };
+            if client.state == ClientActivity::Receiving && client.receiver.delivered() >= client.size {
+                let transfer = TransferMeta { started: client.requested_at, size: client.size };
                 network.monitor.transferred(now, self.life.flow, &transfer);
                 if client.requests_left > 0 && now < self.life.stop {
                     let think = exponential(&mut self.rng, self.web.think);
-                    client.state = Doing::Thinking(now + think);
+                    client.state = ClientActivity::Thinking(now + think);
                 } else {
-                    client.state = Doing::Nothing;
+                    client.state = ClientActivity::Idle;
                     self.free.push(index);
                 }
             }

@@ -1,36 +1,42 @@
-//! A set of segment numbers within a sliding window, one bit each.
+//! A set of TCP segment numbers within a sliding window, one bit each. The scoreboard of the sender and the receiver's
+//! record of arrived segments use it.
 
-/// Bits of an integer of the ring.
-const WORD: u32 = u64::BITS;
+/// Number of bits of a 64-bit word of the ring.
+const WORD_BITS: u32 = u64::BITS;
 
-/// Initial number of integers: 1024 segments.
+/// Initial number of 64-bit words, for 1024 segments.
 const INITIAL_WORDS: usize = 16;
 
-/// A set of segment numbers as a ring of bits. All its numbers, and all ranges passed in, must lie within one window
-/// that is not longer than the capacity by [`Self::reserve`].
+/// A set of segment numbers as a ring of bits.
+///
+/// All its numbers, and all ranges of its methods, must lie within one window, which is at most as long as the capacity
+/// set by [`Self::reserve`]. Ranges include `start` and exclude `end`.
 #[derive(Clone, Debug, Default)]
 pub(super) struct BitRing {
-    /// A power of two of integers, so that the one of a number is found by a mask.
+    /// Bits of the segments, 64 in each word. The number of words is a power of two, so that a mask gives the index of
+    /// a segment's word.
     words: Vec<u64>,
 }
 
 impl BitRing {
+    /// An empty set with the initial capacity.
     pub(super) fn new() -> Self {
         Self { words: vec![0; INITIAL_WORDS] }
     }
 
-    /// The ring without any number; its capacity stays.
+    /// The empty set with the capacity of this one.
     pub(super) fn emptied(mut self) -> Self {
         self.words.fill(0);
         self
     }
 
-    /// Number of segments that fit.
+    /// Length of the longest window, in segments.
     fn capacity(&self) -> u32 {
-        self.words.len() as u32 * WORD
+        self.words.len() as u32 * WORD_BITS
     }
 
-    /// Extends the capacity to the window `start..end`, if need be. No number present may be below `start`.
+    /// Extends the capacity to the window `start..end` where it is too small. All numbers of the set must be at least
+    /// `start`.
     #[inline]
     pub(super) fn reserve(&mut self, start: u32, end: u32) {
         if end.saturating_sub(start) > self.capacity() {
@@ -38,9 +44,10 @@ impl BitRing {
         }
     }
 
+    /// Copies the set to a ring for a window of `span` segments from `start` on.
     #[cold]
     fn grow(&mut self, start: u32, span: u32) {
-        let words = span.div_ceil(WORD).next_power_of_two() as usize;
+        let words = span.div_ceil(WORD_BITS).next_power_of_two() as usize;
         let mut larger = Self { words: vec![0; words] };
         for (number, mask) in chunks(start, start.saturating_add(self.capacity())) {
             let slot = larger.slot(number);
@@ -49,38 +56,40 @@ impl BitRing {
         *self = larger;
     }
 
+    /// Index of the word that has the bit of `number`.
     #[inline]
     fn slot(&self, number: u32) -> usize {
-        (number / WORD) as usize & (self.words.len() - 1)
+        (number / WORD_BITS) as usize & (self.words.len() - 1)
     }
 
+    /// Whether `number` is in the set.
     #[inline]
     pub(super) fn contains(&self, number: u32) -> bool {
-        self.words[self.slot(number)] >> (number % WORD) & 1 == 1
+        self.words[self.slot(number)] >> (number % WORD_BITS) & 1 == 1
     }
 
-    /// Adds one number; returns whether it is new.
+    /// Adds `number`. Returns whether it was absent.
     #[inline]
     pub(super) fn insert(&mut self, number: u32) -> bool {
         let slot = self.slot(number);
-        let mask = 1 << (number % WORD);
-        let fresh = self.words[slot] & mask == 0;
+        let mask = 1 << (number % WORD_BITS);
+        let absent = self.words[slot] & mask == 0;
         self.words[slot] |= mask;
-        fresh
+        absent
     }
 
-    /// Adds `start..end`; returns the number of new ones.
+    /// Adds the numbers `start..end`. Returns how many of them were absent.
     pub(super) fn insert_range(&mut self, start: u32, end: u32) -> u32 {
-        let mut fresh = 0;
+        let mut absent = 0;
         for (number, mask) in chunks(start, end) {
             let slot = self.slot(number);
-            fresh += (mask & !self.words[slot]).count_ones();
+            absent += (mask & !self.words[slot]).count_ones();
             self.words[slot] |= mask;
         }
-        fresh
+        absent
     }
 
-    /// Removes `start..end`; returns the number of those that were present.
+    /// Removes the numbers `start..end`. Returns how many of them were present.
     pub(super) fn remove_range(&mut self, start: u32, end: u32) -> u32 {
         let mut present = 0;
         for (number, mask) in chunks(start, end) {
@@ -91,39 +100,40 @@ impl BitRing {
         present
     }
 
-    /// Number of those in `start..end` that are present.
+    /// Number of present numbers in `start..end`.
     pub(super) fn count_range(&self, start: u32, end: u32) -> u32 {
         chunks(start, end).map(|(number, mask)| (mask & self.words[self.slot(number)]).count_ones()).sum()
     }
 
-    /// The lowest number of `start..end` that is present.
+    /// The lowest present number in `start..end`.
     #[inline]
     pub(super) fn first_present(&self, start: u32, end: u32) -> Option<u32> {
         self.first(start, end, |word| word)
     }
 
-    /// The lowest number of `start..end` that is absent.
+    /// The lowest absent number in `start..end`.
     #[inline]
     pub(super) fn first_absent(&self, start: u32, end: u32) -> Option<u32> {
         self.first(start, end, |word| !word)
     }
 
+    /// The lowest number in `start..end` whose bit is set in the `view` of its word.
     #[inline]
     fn first(&self, start: u32, end: u32, view: impl Fn(u64) -> u64) -> Option<u32> {
         chunks(start, end).find_map(|(number, mask)| {
             let hits = view(self.words[self.slot(number)]) & mask;
-            (hits != 0).then(|| number / WORD * WORD + hits.trailing_zeros())
+            (hits != 0).then(|| number / WORD_BITS * WORD_BITS + hits.trailing_zeros())
         })
     }
 
-    /// The highest number of `start..end` that is absent.
+    /// The highest absent number in `start..end`.
     pub(super) fn last_absent(&self, start: u32, end: u32) -> Option<u32> {
         let mut end = end;
         while start < end {
-            let begin = ((end - 1) / WORD * WORD).max(start);
+            let begin = ((end - 1) / WORD_BITS * WORD_BITS).max(start);
             let hits = !self.words[self.slot(begin)] & mask(begin, end);
             if hits != 0 {
-                return Some(begin / WORD * WORD + (WORD - 1 - hits.leading_zeros()));
+                return Some(begin / WORD_BITS * WORD_BITS + (WORD_BITS - 1 - hits.leading_zeros()));
             }
             end = begin;
         }
@@ -131,20 +141,20 @@ impl BitRing {
     }
 }
 
-/// The bits of `start..end`, a range within one integer that is not empty.
+/// The mask of the bits of `start..end`, a non-empty range within one word.
 #[inline]
 fn mask(start: u32, end: u32) -> u64 {
-    (u64::MAX >> (WORD - (end - start))) << (start % WORD)
+    (u64::MAX >> (WORD_BITS - (end - start))) << (start % WORD_BITS)
 }
 
-/// Splits `start..end` at the integers of the ring: the first number in each, and the mask of its bits there.
+/// The parts of `start..end` in each word of the ring: the first number of the part, and the mask of its bits.
 #[inline]
 fn chunks(start: u32, end: u32) -> impl Iterator<Item = (u32, u64)> {
     let mut next = start;
     core::iter::from_fn(move || {
         (next < end).then(|| {
             let number = next;
-            next = (number | (WORD - 1)).saturating_add(1).min(end);
+            next = (number | (WORD_BITS - 1)).saturating_add(1).min(end);
             (number, mask(number, next))
         })
     })
@@ -165,7 +175,7 @@ mod tests {
     #[test]
     fn growing_keeps_the_content_of_an_unaligned_full_window() {
         let start = 1000;
-        let end = start + INITIAL_WORDS as u32 * WORD;
+        let end = start + INITIAL_WORDS as u32 * WORD_BITS;
         let mut ring = BitRing::new();
         ring.reserve(start, end);
         for number in (start..end).step_by(3) {

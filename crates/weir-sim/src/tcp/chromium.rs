@@ -17,26 +17,27 @@ use weir_world::tcp::{Acknowledgement, SackBlock, Segment, TcpConfig, Timestamps
 
 use crate::tcp::transfer::SegmentStream;
 
-/// Time after which a packet without acknowledgement is taken for lost.
-const GIVEN_UP_AFTER: TimeDelta = TimeDelta::from_secs(1);
+/// Time after which a packet without an acknowledgement counts as lost.
+const LOSS_TIMEOUT: TimeDelta = TimeDelta::from_secs(1);
 
-/// Time slice of that simulator: without acknowledgements packets are given up at the end of one, without a reduction.
+/// Time slice of that simulator. Packets without acknowledgement are removed at the end of a slice, without a
+/// reduction of the window.
 const SLICE: TimeDelta = TimeDelta::from_millis(10);
 
 /// Initial congestion window, in packets.
 const INITIAL_WINDOW: f64 = 10.0;
 
-/// Sender of packets under that window.
+/// Sender of packets under the window of that simulator's TCP.
 #[derive(Debug)]
 pub struct ChromiumSender {
     window: Window,
     transfer: SegmentStream,
-    /// Packets neither acknowledged nor given up, in order: number and time of sending.
+    /// Packets that are neither acknowledged nor lost, in order: number and time of sending.
     in_flight: VecDeque<(u32, SendTime)>,
     next: u32,
-    /// Packets that may leave now.
+    /// Number of packets that may leave now.
     allowed: u32,
-    /// The newest number acknowledged, in 16 bits.
+    /// The highest acknowledged number, in 16 bits.
     newest: u16,
     reduced_at: Option<SendTime>,
     rtt: Option<TimeDelta>,
@@ -65,7 +66,7 @@ impl ChromiumSender {
     pub fn start(&mut self) {
         if !self.started {
             self.started = true;
-            self.allow();
+            self.update_allowance();
         }
     }
 
@@ -96,9 +97,9 @@ impl ChromiumSender {
         if expected <= u16::MAX / 2 {
             self.newest = number as u16;
         }
-        self.allow();
+        self.update_allowance();
         // Packets given up here were still in flight when they were counted.
-        if self.give_up(now, GIVEN_UP_AFTER) {
+        if self.remove_older(now, LOSS_TIMEOUT) {
             self.on_loss(now, rtt);
         }
         rtt
@@ -113,12 +114,12 @@ impl ChromiumSender {
         self.window.cwnd = self.window.ssthresh;
     }
 
-    fn allow(&mut self) {
+    fn update_allowance(&mut self) {
         self.allowed = (self.window.cwnd.ceil() as u32).saturating_sub(self.in_flight.len() as u32);
     }
 
-    /// Removes packets sent longer than `age` ago; returns whether there were any.
-    fn give_up(&mut self, now: SendTime, age: TimeDelta) -> bool {
+    /// Removes packets sent longer than `age` ago as lost. Returns whether there were any.
+    fn remove_older(&mut self, now: SendTime, age: TimeDelta) -> bool {
         let before = self.in_flight.len();
         while self.in_flight.front().is_some_and(|&(_, sent)| now - sent > age) {
             self.in_flight.pop_front();
@@ -128,14 +129,14 @@ impl ChromiumSender {
 
     /// Time of the next call of [`Self::on_timeout`].
     pub fn next_timeout(&self) -> Option<SendTime> {
-        self.in_flight.front().map(|&(_, sent)| sent + GIVEN_UP_AFTER + SLICE)
+        self.in_flight.front().map(|&(_, sent)| sent + LOSS_TIMEOUT + SLICE)
     }
 
     /// Serves the timer of [`Self::next_timeout`]; poll for packets afterwards. An early or repeated call is harmless.
     pub fn on_timeout(&mut self, now: SendTime) {
         if self.next_timeout().is_some_and(|due| due <= now) {
-            self.give_up(now, GIVEN_UP_AFTER);
-            self.allow();
+            self.remove_older(now, LOSS_TIMEOUT);
+            self.update_allowance();
         }
     }
 
@@ -162,7 +163,7 @@ impl ChromiumSender {
         })
     }
 
-    /// Whether all of the transfer was sent, and each packet acknowledged or given up.
+    /// Whether all of the transfer was sent, and each packet was acknowledged or is lost.
     pub fn is_complete(&self) -> bool {
         self.next >= self.transfer.end() && self.in_flight.is_empty() && !self.transfer.is_cut_short()
     }
@@ -183,7 +184,7 @@ impl ChromiumSender {
     }
 }
 
-/// The receiver's answer to `segment`.
+/// The acknowledgement of `segment`.
 pub(crate) fn acknowledge(segment: &Segment) -> Acknowledgement {
     Acknowledgement {
         cumulative: segment.number,
@@ -247,7 +248,7 @@ mod tests {
     fn gap_halves_what_is_in_flight_once_per_round_trip_and_nothing_is_sent_again() {
         let mut sender = started();
         sender.window = Window { cwnd: 20.0, ssthresh: 4.0 };
-        sender.allow();
+        sender.update_allowance();
         assert_eq!(drain(&mut sender, 0), 20);
         acknowledge(&mut sender, [0, 1]);
         sender.reduced_at = None;

@@ -1,4 +1,5 @@
-//! Explicit congestion notification at either end: the ECE and CWR flags of RFC 3168, or exact counts.
+//! Explicit congestion notification at both ends of a TCP connection: the ECE and CWR flags of RFC 3168, or exact
+//! counts (RFC 9768).
 
 use weir_cc::Ecn;
 use weir_world::tcp::{Acknowledgement, EcnMode, Segment};
@@ -11,7 +12,7 @@ pub(super) struct EcnSender {
     cwr_due: bool,
     /// End of the segments sent when the window was last reduced, exclusive.
     reduced_at: Option<u32>,
-    /// Number of marked segments reported by acknowledgements; wraps around.
+    /// Number of marked segments that acknowledgements have reported, modulo 2¹⁶.
     known: u16,
 }
 
@@ -31,7 +32,7 @@ impl EcnSender {
         }
     }
 
-    /// Number of newly reported marked segments; in classic mode 1 stands for "some".
+    /// Number of newly reported marked segments. In classic mode 1 stands for at least one.
     #[inline]
     pub(super) fn marks(&mut self, ack: &Acknowledgement) -> u16 {
         match self.mode {
@@ -49,8 +50,8 @@ impl EcnSender {
         }
     }
 
-    /// Number of the `acked` segments that may open the window where `marks` are reported: none (RFC 3168 §6.1.2), or
-    /// with exact counts the unmarked ones.
+    /// Number of the `acked` segments that may open the window where `marks` are reported. It is zero in classic mode
+    /// (RFC 3168 §6.1.2), and the number of unmarked segments with exact counts.
     pub(super) fn opening(&self, acked: u32, marks: u16) -> u32 {
         match self.mode {
             EcnMode::Accurate => acked.saturating_sub(u32::from(marks)),
@@ -64,8 +65,8 @@ impl EcnSender {
         }
     }
 
-    /// Whether `first`, the first outstanding segment, was sent before the window was last reduced.
-    pub(super) fn has_answered_for(&self, first: u32) -> bool {
+    /// Whether the window was reduced after `first`, the first outstanding segment, was sent.
+    pub(super) fn was_reduced_since(&self, first: u32) -> bool {
         self.reduced_at.is_some_and(|at| first < at)
     }
 
@@ -75,7 +76,7 @@ impl EcnSender {
         self.reduced_at.is_none_or(|at| first > at)
     }
 
-    /// The window was reduced, for any reason, with `next` as the next new segment.
+    /// Records a reduction of the window for any reason; `next` is the next new segment.
     pub(super) fn on_reduced(&mut self, next: u32) {
         self.reduced_at = Some(next);
         self.cwr_due = true;
@@ -86,9 +87,9 @@ impl EcnSender {
 #[derive(Clone, Debug)]
 pub(super) struct EcnReceiver {
     mode: EcnMode,
-    /// Whether ECN-Echo is set, until CWR comes.
+    /// Whether ECN-Echo is set, which lasts until a segment with CWR arrives.
     echo: bool,
-    /// Number of marked segments that arrived; wraps around.
+    /// Number of marked segments that have arrived, modulo 2¹⁶.
     marked: u16,
     last_was_marked: bool,
 }
@@ -98,7 +99,7 @@ impl EcnReceiver {
         Self { mode, echo: false, marked: 0, last_was_marked: false }
     }
 
-    /// Takes a data segment; returns whether it must be acknowledged at once.
+    /// Takes a data segment. Returns whether it must be acknowledged at once.
     #[inline]
     pub(super) fn on_segment(&mut self, segment: &Segment) -> bool {
         let marked = segment.ecn == Ecn::Ce;
@@ -116,7 +117,7 @@ impl EcnReceiver {
         }
     }
 
-    /// ECN-Echo, and the count of marked segments.
+    /// The value of ECN-Echo, and the count of marked segments.
     pub(super) fn feedback(&self) -> (bool, u16) {
         (self.echo, self.marked)
     }
@@ -189,7 +190,7 @@ mod tests {
         assert!(sender.may_reduce(0));
         sender.on_reduced(20);
         assert_eq!([19, 20, 21].map(|first| sender.may_reduce(first)), [false, false, true]);
-        assert_eq!([19, 20].map(|first| sender.has_answered_for(first)), [true, false]);
+        assert_eq!([19, 20].map(|first| sender.was_reduced_since(first)), [true, false]);
     }
 
     #[test]

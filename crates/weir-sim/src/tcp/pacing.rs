@@ -1,14 +1,15 @@
-//! Pacing: segments leave one by one, somewhat faster than the mean rate of the window (as in Linux with fair
-//! queueing).
+//! Pacing of a TCP sender: segments leave one at a time, somewhat faster than the mean rate of the window, as in
+//! Linux with fair queueing.
 
 use weir_cc::SendTime;
 use weir_cc::window::Window;
 use weir_units::TimeDelta;
 
-/// Pacing rate over window per round trip while the window is below half of `ssthresh` (`tcp_pacing_ss_ratio`).
+/// Ratio of the pacing rate to the window per round trip while the window is below half of `ssthresh`
+/// (`tcp_pacing_ss_ratio`).
 const SLOW_START_FACTOR: f64 = 2.0;
 
-/// The same otherwise (`tcp_pacing_ca_ratio`).
+/// Ratio of the pacing rate to the window per round trip otherwise (`tcp_pacing_ca_ratio`).
 const AVOIDANCE_FACTOR: f64 = 1.2;
 
 /// Pacer of segments.
@@ -25,14 +26,14 @@ impl SegmentPacer {
         Self { enabled, next: SendTime::ZERO, holding: false }
     }
 
-    /// Whether the next segment has to wait.
+    /// Whether the next segment must wait.
     pub(super) fn holds(&mut self, now: SendTime) -> bool {
         self.holding = self.enabled && now < self.next;
         self.holding
     }
 
-    /// Takes a segment that leaves, which makes `flight` outstanding. The pace is that of the window or, if larger, of
-    /// `flight`, as in recovery.
+    /// Takes a segment that leaves, with `flight` segments outstanding afterwards. The pacing rate follows the window
+    /// or, if it is larger as in recovery, `flight`.
     pub(super) fn on_sent(&mut self, now: SendTime, window: &Window, flight: u32, srtt: Option<TimeDelta>) {
         let Some(srtt) = srtt.filter(|_| self.enabled) else { return };
         self.next = self.next.max(now) + srtt.scale(1.0 / per_round_trip(window, flight));

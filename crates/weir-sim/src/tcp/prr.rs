@@ -1,5 +1,7 @@
-//! Proportional rate reduction (RFC 6937 §3, with the slow-start reduction bound, as in Linux). In recovery segments
-//! leave in proportion to those that arrive, so that the window is at its target at the end.
+//! Proportional rate reduction: in recovery segments leave in proportion to those that arrive, so that the window
+//! reaches its target at the end.
+//!
+//! Source: RFC 6937 §3 with the slow-start reduction bound, and RFC 9937 §6.2, as in Linux.
 
 /// The state of one recovery.
 #[derive(Clone, Debug, Default)]
@@ -8,9 +10,9 @@ pub(super) struct Prr {
     target: f64,
     /// `RecoverFS`: segments outstanding at the beginning.
     flight: f64,
-    /// `prr_delivered`.
+    /// `prr_delivered`: number of segments delivered in this recovery.
     delivered: f64,
-    /// `prr_out`.
+    /// `prr_out`: number of segments sent in this recovery.
     out: f64,
 }
 
@@ -25,16 +27,16 @@ impl Prr {
         self.proceed(delivered, pipe, 1, 0)
     }
 
-    /// The same by RFC 9937 §6.2, as in Linux: below the target segments leave faster than they arrive only with
-    /// `progress`. Progress is an acknowledgement of new data that reveals no more losses. The first segment of a
-    /// recovery leaves at once.
+    /// The window after an acknowledgement by RFC 9937 §6.2, as in Linux. Below the target segments leave faster than
+    /// they arrive only with `progress`: the acknowledgement covers new data and reveals no further loss. The first
+    /// segment of a recovery leaves at once.
     pub(super) fn window_by_progress(&mut self, delivered: u32, pipe: u32, progress: bool) -> f64 {
         let least = u32::from(self.out == 0.0);
         self.proceed(delivered, pipe, u32::from(progress), least)
     }
 
-    /// The window after an acknowledgement. Below the target `more` segments leave than arrive; `least` leave in any
-    /// case.
+    /// The window after an acknowledgement. Below the target `more` segments leave than arrive. At least `least`
+    /// segments leave.
     fn proceed(&mut self, delivered: u32, pipe: u32, more: u32, least: u32) -> f64 {
         let (delivered, pipe) = (f64::from(delivered), f64::from(pipe));
         self.delivered += delivered;
@@ -49,7 +51,7 @@ impl Prr {
         pipe + send.max(f64::from(least))
     }
 
-    /// A segment has left.
+    /// Counts a segment that leaves.
     pub(super) fn on_sent(&mut self) {
         self.out += 1.0;
     }

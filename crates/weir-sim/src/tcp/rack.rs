@@ -1,8 +1,8 @@
-//! Loss detection by the times at which segments left (RFC 8985 §6, as in Linux). A segment, or its retransmission, is
-//! lost if another has arrived that left later.
+//! Loss detection by the times at which segments left (RACK, RFC 8985 §6, as in Linux). A segment or its
+//! retransmission is lost if a segment that left later has arrived.
 //!
-//! Original transmissions leave in the order of their numbers, so the lost ones lie below the scoreboard's divide.
-//! Retransmissions are in a queue in the order in which they left. Neither is ever searched as a whole.
+//! Original transmissions leave in the order of their numbers, so that the lost ones lie below the scoreboard's
+//! divide. Retransmissions are in a queue in the order in which they left. No search covers all outstanding segments.
 
 use std::collections::VecDeque;
 
@@ -12,10 +12,10 @@ use weir_world::tcp::{Acknowledgement, SackBlock};
 
 use crate::tcp::scoreboard::{DUP_THRESHOLD, Scoreboard};
 
-/// Initial number of copies; a power of two.
-const INITIAL: usize = 64;
+/// Initial capacity for copies; a power of two.
+const INITIAL_CAPACITY: usize = 64;
 
-/// The latest copy of a segment.
+/// The latest transmission of a segment.
 #[derive(Clone, Copy, Debug)]
 struct Copy {
     left: SendTime,
@@ -30,7 +30,7 @@ impl Copy {
     const NONE: Self = Self { left: SendTime::ZERO, order: 0, after: 0 };
 
     /// Whether this is a retransmission of segment `number`.
-    fn is_again(self, number: u32) -> bool {
+    fn is_retransmission(self, number: u32) -> bool {
         self.after != number
     }
 }
@@ -43,7 +43,7 @@ pub(super) struct Rack {
     /// Number of segments that have left.
     sent: u32,
     /// Retransmissions by their order and number, including some that are obsolete.
-    again: VecDeque<(u32, u32)>,
+    retransmitted: VecDeque<(u32, u32)>,
     /// The copy that left last among those that have arrived (`RACK.xmit_ts`, `RACK.end_seq`).
     newest: Option<Copy>,
     /// `RACK.rtt`: the round-trip time of the last that arrived.
@@ -66,14 +66,14 @@ struct AckContext {
 }
 
 impl AckContext {
-    /// Whether the acknowledgement may be of an earlier copy than the one that left at `left`: it is too quick, or its
-    /// timestamp is older.
+    /// Whether the acknowledgement may be for an earlier copy than the one that left at `left`, because it came too
+    /// early or its timestamp is older.
     fn may_be_of_another(&self, left: SendTime, rtt: TimeDelta) -> bool {
         rtt < self.min_rtt || self.echo.is_some_and(|echo| echo < left)
     }
 }
 
-/// Round-trip times of the first and of the last segment of several.
+/// Round-trip times of the first and of the last of several segments.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct RttSpan(Option<(TimeDelta, TimeDelta)>);
 
@@ -97,7 +97,7 @@ pub(super) struct RackUpdate {
     /// Round-trip times of original transmissions that it acknowledges, unless it also acknowledges retransmitted
     /// segments.
     pub(super) acked: RttSpan,
-    /// The same for segments in SACK blocks.
+    /// Round-trip times of original transmissions that SACK blocks report.
     pub(super) sacked_in: RttSpan,
     /// The lowest segment that was sent once and has arrived.
     pub(super) original: Option<u32>,
@@ -105,13 +105,13 @@ pub(super) struct RackUpdate {
     pub(super) sacked: bool,
 }
 
-/// Newly arrived segments in a run.
+/// Segments of one contiguous range that have just arrived.
 #[derive(Clone, Copy, Debug, Default)]
 struct ArrivedRun {
-    /// Whether there are any.
+    /// Whether there are any segments.
     any: bool,
     /// Whether some of them were retransmitted.
-    again: bool,
+    retransmitted: bool,
 }
 
 /// The blocks in the order of their numbers, without a D-SACK block.
@@ -132,24 +132,32 @@ pub(super) struct FoundLosses {
     /// Number of segments newly found lost.
     pub(super) lost: u32,
     /// Number of retransmissions among them.
-    pub(super) again: u32,
+    pub(super) retransmitted: u32,
     /// Time of the next search, if some segments may only be late.
     pub(super) recheck: Option<SendTime>,
 }
 
 impl Rack {
     pub(super) fn new() -> Self {
-        Self::with_room(vec![Copy::NONE; INITIAL], VecDeque::new())
+        Self::with_capacity_of(vec![Copy::NONE; INITIAL_CAPACITY], VecDeque::new())
     }
 
-    /// A new instance in the memory of this one.
+    /// An empty instance that reuses the memory of this one.
     pub(super) fn emptied(mut self) -> Self {
-        self.again.clear();
-        Self::with_room(self.copies, self.again)
+        self.retransmitted.clear();
+        Self::with_capacity_of(self.copies, self.retransmitted)
     }
 
-    fn with_room(copies: Vec<Copy>, again: VecDeque<(u32, u32)>) -> Self {
-        Self { copies, sent: 0, again, newest: None, rtt: TimeDelta::ZERO, arrived_end: 0, reordered: false }
+    fn with_capacity_of(copies: Vec<Copy>, retransmitted: VecDeque<(u32, u32)>) -> Self {
+        Self {
+            copies,
+            sent: 0,
+            retransmitted,
+            newest: None,
+            rtt: TimeDelta::ZERO,
+            arrived_end: 0,
+            reordered: false,
+        }
     }
 
     fn slot(&self, number: u32) -> usize {
@@ -160,8 +168,8 @@ impl Rack {
         self.copies[self.slot(number)]
     }
 
-    /// Takes segment `number` that leaves. `first` is the first outstanding one; `next` the first that has not left
-    /// before.
+    /// Takes segment `number`, which leaves. `first` is the first outstanding segment, `next` the first that was
+    /// never sent.
     pub(super) fn on_sent(&mut self, now: SendTime, number: u32, first: u32, next: u32) {
         if (number - first) as usize >= self.copies.len() {
             self.grow(first, number);
@@ -169,17 +177,17 @@ impl Rack {
         let slot = self.slot(number);
         self.copies[slot] = Copy { left: now, order: self.sent, after: next };
         if number != next {
-            self.again.push_back((self.sent, number));
+            self.retransmitted.push_back((self.sent, number));
         }
         self.sent = self.sent.wrapping_add(1);
     }
 
     #[cold]
     fn grow(&mut self, first: u32, end: u32) {
-        let room = ((end - first) as usize + 1).next_power_of_two();
-        let mut copies = vec![Copy::NONE; room];
+        let capacity = ((end - first) as usize + 1).next_power_of_two();
+        let mut copies = vec![Copy::NONE; capacity];
         for number in first..end {
-            copies[number as usize & (room - 1)] = self.copy(number);
+            copies[number as usize & (capacity - 1)] = self.copy(number);
         }
         self.copies = copies;
     }
@@ -213,7 +221,7 @@ impl Rack {
         if ack.cumulative <= next {
             let echo = Some(ack.stamps.sent(now));
             let context = AckContext { now, min_rtt, echo, arrived_end: Some(before) };
-            if self.take_run(board, first, ack.cumulative, context, &mut update).again {
+            if self.take_run(board, first, ack.cumulative, context, &mut update).retransmitted {
                 update.acked = RttSpan::default();
             }
         }
@@ -234,18 +242,18 @@ impl Rack {
             from = number + 1;
             let copy = self.copy(number);
             let Copy { left, order, .. } = copy;
-            let (rtt, again) = (context.now - left, copy.is_again(number));
+            let (rtt, retransmitted) = (context.now - left, copy.is_retransmission(number));
             run.any = true;
-            run.again |= again;
+            run.retransmitted |= retransmitted;
             // RFC 8985 §6.2 step 2: a sample that may be of the original transmission is ignored.
-            if again && context.may_be_of_another(left, rtt) {
+            if retransmitted && context.may_be_of_another(left, rtt) {
                 continue;
             }
             self.rtt = rtt;
             if self.newest.is_none_or(|newest| newest.order < order) {
                 self.newest = Some(copy);
             }
-            if !again {
+            if !retransmitted {
                 update.acked.extend(rtt);
                 update.original = Some(update.original.map_or(number, |lowest| lowest.min(number)));
                 // RFC 8985 §6.2 step 3: an original transmission below one that has arrived shows reordering.
@@ -256,8 +264,9 @@ impl Rack {
         run
     }
 
-    /// Reordering window (`RACK_reo_wnd`): time by which a segment may be late relative to others. Without any
-    /// reordering so far it is zero in recovery, and once as many segments have arrived as prove a loss without times.
+    /// Reordering window (`RACK_reo_wnd`): the time by which a segment may be late relative to others. It is zero
+    /// while no reordering has been observed, in recovery or once enough segments have arrived to prove a loss
+    /// without times.
     pub(super) fn tolerance(
         &self,
         board: &Scoreboard,
@@ -282,11 +291,11 @@ impl Rack {
         // RFC 8985 §6.2 step 5: lost segments left longer ago than `RACK.rtt` and the reordering window.
         let due = self.rtt + tolerance;
         let before = board.lost();
-        let (again, copies_wait) = self.lose_copies(now, board, newest, due);
+        let (retransmitted, copies_wait) = self.lose_copies(now, board, newest, due);
         let originals_wait = self.lose_originals(now, board, newest, due);
-        let lost = board.lost() - before + again;
+        let lost = board.lost() - before + retransmitted;
         let recheck = copies_wait.max(originals_wait).map(|left| left + due);
-        FoundLosses { lost, again, recheck }
+        FoundLosses { lost, retransmitted, recheck }
     }
 
     /// Finds lost retransmissions. Returns their number, and the departure of the last of those that may only be late.
@@ -298,19 +307,19 @@ impl Rack {
         due: TimeDelta,
     ) -> (u32, Option<SendTime>) {
         let mut lost = 0;
-        while let Some(&(order, number)) = self.again.front() {
+        while let Some(&(order, number)) = self.retransmitted.front() {
             let copy = self.copy(number);
             if board.is_resent(number) && copy.order == order {
                 if order >= newest.order {
                     break;
                 }
                 if now - copy.left < due {
-                    return (lost, self.latest_again(board, newest));
+                    return (lost, self.latest_retransmission(board, newest));
                 }
                 board.lose_again(number);
                 lost += 1;
             }
-            self.again.pop_front();
+            self.retransmitted.pop_front();
         }
         (lost, None)
     }
@@ -332,14 +341,14 @@ impl Rack {
                 break;
             };
             let copy = self.copy(number);
-            let again = copy.is_again(number);
-            let on_its_way = again && board.is_resent(number);
+            let retransmitted = copy.is_retransmission(number);
+            let on_its_way = retransmitted && board.is_resent(number);
             let overtaken = !on_its_way && copy.order < newest.order;
             divide = number;
             if overtaken && now - copy.left >= due {
                 board.lose_below(number + 1);
                 passed_over = false;
-            } else if again {
+            } else if retransmitted {
                 waits = waits.max(overtaken.then_some(copy.left));
                 passed_over = true;
             } else {
@@ -361,7 +370,7 @@ impl Rack {
         let mut end = newest.after.min(board.next());
         while let Some(number) = board.last_not_sacked(from, end) {
             let copy = self.copy(number);
-            if !copy.is_again(number) {
+            if !copy.is_retransmission(number) {
                 return Some(copy.left);
             }
             end = number;
@@ -369,22 +378,22 @@ impl Rack {
         None
     }
 
-    /// The same for retransmissions.
-    fn latest_again(&self, board: &Scoreboard, newest: Copy) -> Option<SendTime> {
-        let earlier = self.again.partition_point(|&(order, _)| order < newest.order);
-        let mut copies = self.again.range(..earlier).rev();
+    /// As [`Self::latest_original`], for retransmissions.
+    fn latest_retransmission(&self, board: &Scoreboard, newest: Copy) -> Option<SendTime> {
+        let earlier = self.retransmitted.partition_point(|&(order, _)| order < newest.order);
+        let mut copies = self.retransmitted.range(..earlier).rev();
         copies.find_map(|&(order, number)| {
             let copy = self.copy(number);
             (copy.order == order && board.is_resent(number)).then_some(copy.left)
         })
     }
 
-    /// Handles a retransmission timeout (RFC 8985 §6.3). The first outstanding segment is lost, and all that left
-    /// longer ago than the round-trip time of the last that arrived.
+    /// Handles a retransmission timeout (RFC 8985 §6.3). Lost are the first outstanding segment, and all that left
+    /// longer ago than the round-trip time of the last arrived one.
     pub(super) fn on_timeout(&mut self, now: SendTime, board: &mut Scoreboard) {
         let head = board.first();
-        let mut again = core::mem::take(&mut self.again);
-        again.retain(|&(order, number)| {
+        let mut retransmitted = core::mem::take(&mut self.retransmitted);
+        retransmitted.retain(|&(order, number)| {
             let copy = self.copy(number);
             let on_its_way = board.is_resent(number) && copy.order == order;
             let kept = on_its_way && number != head && now - copy.left < self.rtt;
@@ -393,11 +402,11 @@ impl Rack {
             }
             kept
         });
-        self.again = again;
+        self.retransmitted = retransmitted;
         board.lose_below(head + 1);
         while let Some(number) = board.next_not_sacked(board.divide(), board.next()) {
             let copy = self.copy(number);
-            if !copy.is_again(number) && now - copy.left < self.rtt {
+            if !copy.is_retransmission(number) && now - copy.left < self.rtt {
                 break;
             }
             board.lose_below(number + 1);

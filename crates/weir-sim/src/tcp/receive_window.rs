@@ -1,34 +1,35 @@
-//! The receive window, which begins small and grows with the data read (dynamic right-sizing, as in Linux). Once per
-//! round trip the buffer grows to twice the data read, and by more while that amount itself grows. The window follows
-//! by two segments per arriving segment.
+//! The receive window, which is small at first and grows with the data read (dynamic right-sizing, as in Linux). Once
+//! per round trip the buffer grows to twice the data read, and by more while that amount itself grows. The window
+//! opens by two segments per arriving segment.
 //!
-//! Acknowledgements carry no window. The receiver has an instance, to know when it grows, and the sender another one,
-//! fed by acknowledgements: a receiver reads at once.
+//! Acknowledgements do not carry the window in this model. Instead the sender and the receiver each have an instance.
+//! The receiver's shows when the window opens; the sender's is updated by acknowledgements, as a receiver reads data
+//! at once.
 
 use weir_cc::{ApparentDelay, ArrivalTime, SendTime};
 use weir_units::TimeDelta;
 use weir_world::tcp::TcpConfig;
 
-/// Initial capacity of the buffer beyond the first window, in segments (measured: 55 after 45).
-const FIRST_ROOM: u32 = 10;
+/// Initial capacity of the buffer beyond the first window, in segments. Measured with Linux: 55 with a window of 45.
+const INITIAL_LIMIT: u32 = 10;
 
-/// Segments assumed read in the round trip before the first (`TCP_INIT_CWND`).
+/// Number of segments assumed to be read in the round trip before the first one (`TCP_INIT_CWND`).
 const FIRST_READ: u32 = 10;
 
 /// Segments by which an arriving segment opens the window, up to the buffer's capacity.
-const STEP: u32 = 2;
+const OPENING_STEP: u32 = 2;
 
 /// The receive window, in segments.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ReceiveWindow {
     size: u32,
     /// Capacity of the buffer.
-    room: u32,
+    limit: u32,
     most: u32,
-    /// Start of the present round trip on the host's clock, and the first segment not read then.
+    /// Start of the present round trip on the host's clock, and the first segment that was not read at that time.
     since: Option<TimeDelta>,
     from: u32,
-    /// Segments read in the round trip with the most so far.
+    /// Greatest number of segments read in one round trip so far.
     read: u32,
 }
 
@@ -36,11 +37,11 @@ impl ReceiveWindow {
     pub(super) fn new(config: &TcpConfig) -> Self {
         let most = config.receive_window;
         let size = config.initial_receive_window.map_or(most, |initial| initial.clamp(1, most));
-        let room = size.saturating_add(FIRST_ROOM).min(most);
-        Self { size, room, most, since: None, from: 0, read: FIRST_READ }
+        let limit = size.saturating_add(INITIAL_LIMIT).min(most);
+        Self { size, limit, most, since: None, from: 0, read: FIRST_READ }
     }
 
-    /// The connection is established; `now` is the host's time.
+    /// Starts the measurement when the connection is established; `now` is the host's time.
     pub(super) fn begin(&mut self, now: TimeDelta) {
         self.since.get_or_insert(now);
     }
@@ -57,8 +58,8 @@ impl ReceiveWindow {
         self.size < self.most
     }
 
-    /// Takes `segments` more that have arrived, all below `next` in order; `now` is the host's time. Returns whether
-    /// the window opens.
+    /// Takes `segments` more segments that have arrived, all below `next` in order. `now` is the host's time. Returns
+    /// whether the window opens.
     #[inline]
     pub(super) fn on_read(
         &mut self,
@@ -72,41 +73,41 @@ impl ReceiveWindow {
         }
         let since = *self.since.get_or_insert(now);
         if round_trip.is_some_and(|round_trip| now - since >= round_trip) {
-            self.make_room(next - self.from);
+            self.grow_buffer(next - self.from);
             (self.since, self.from) = (Some(now), next);
         }
-        let opens = self.size < self.room;
-        self.size = self.size.saturating_add(segments.saturating_mul(STEP)).min(self.room);
+        let opens = self.size < self.limit;
+        self.size = self.size.saturating_add(segments.saturating_mul(OPENING_STEP)).min(self.limit);
         opens
     }
 
     /// Grows the buffer after a round trip in which `read` segments were read.
-    fn make_room(&mut self, read: u32) {
+    fn grow_buffer(&mut self, read: u32) {
         if read <= self.read {
             return;
         }
         let (now, before) = (u64::from(read), u64::from(self.read.max(1)));
         // Twice the data read, and twice its relative growth over the fullest round trip before.
-        let room = 2 * now + 4 * now * (now - before) / before;
-        self.room = self.room.max(u32::try_from(room).unwrap_or(u32::MAX)).min(self.most);
+        let limit = 2 * now + 4 * now * (now - before) / before;
+        self.limit = self.limit.max(u32::try_from(limit).unwrap_or(u32::MAX)).min(self.most);
         self.read = read;
     }
 }
 
-/// The receiver's estimate of the round-trip time: that of the handshake plus the growth of the delay since, smoothed
-/// (`tcp_rcv_rtt_update`).
+/// The receiver's estimate of the round-trip time: the round trip of the handshake plus the growth of the delay since
+/// then, smoothed (`tcp_rcv_rtt_update`).
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct PathTimes {
     begun: Option<ArrivalTime>,
     /// Time from the SYN-ACK to the first data, and the least delay of data.
     base: Option<(TimeDelta, ApparentDelay)>,
     smoothed: Option<TimeDelta>,
-    /// Departure of the last segment: of several that left together the first counts.
+    /// Departure of the last segment. Only the first of several segments that left at the same time is a sample.
     left: Option<SendTime>,
 }
 
 impl PathTimes {
-    /// The SYN is answered.
+    /// Records the time at which the SYN is answered.
     pub(super) fn begin(&mut self, now: ArrivalTime) {
         self.begun.get_or_insert(now);
     }

@@ -1,4 +1,5 @@
-//! The receiving endpoint: tracks the segments that have arrived, and decides when to acknowledge them.
+//! The receiving end of a TCP connection: it records the segments that have arrived and decides when to acknowledge
+//! them.
 
 use weir_cc::{ArrivalTime, SendTime};
 use weir_units::{DataSize, TimeDelta};
@@ -7,37 +8,38 @@ use weir_world::tcp::{Acknowledgement, SackBlock, Segment, TcpConfig, Timestamps
 use crate::tcp::bits::BitRing;
 use crate::tcp::ecn::EcnReceiver;
 use crate::tcp::receive_window::{PathTimes, ReceiveWindow};
-use crate::tcp::ticks::runs_out;
+use crate::tcp::ticks::expiry;
 
-/// Ranges remembered for SACK blocks, one more than an acknowledgement carries, so that three are left when one is
-/// filled up.
+/// Number of ranges remembered for SACK blocks. It is one more than an acknowledgement carries, so that three remain
+/// when one is filled.
 const REMEMBERED: usize = 4;
 
-/// Number of duplicate acknowledgements that leave one by one, as many as indicate a loss (`TCP_FASTRETRANS_THRESH`).
+/// Number of duplicate acknowledgements that are sent without compression, as many as indicate a loss
+/// (`TCP_FASTRETRANS_THRESH`).
 const SINGLE_REPEATS: u32 = 3;
 
-/// Maximum time for which duplicate acknowledgements are held back (`tcp_comp_sack_delay_ns`).
-const COMPRESSION: TimeDelta = TimeDelta::from_millis(1);
+/// Greatest time for which duplicate acknowledgements are delayed (`tcp_comp_sack_delay_ns`).
+const MAX_COMPRESSION: TimeDelta = TimeDelta::from_millis(1);
 
 /// Receives segments and acknowledges them.
 #[derive(Clone, Debug)]
 pub struct TcpReceiver {
     config: TcpConfig,
-    /// The next segment expected in order.
+    /// Receiver of segments, which acknowledges them.
     next: u32,
     /// Segments that arrived out of order; all are above `next`.
     held: BitRing,
     held_count: u32,
     /// End of the segments that arrived out of order, exclusive.
     held_end: u32,
-    /// The runs of held segments that grew last, latest first; empty ones come last.
+    /// The ranges of out-of-order segments that grew last, the latest first; empty ranges come last.
     recent: [SackBlock; REMEMBERED],
     /// `TS.Recent` (RFC 7323 §4.3).
     echo: SendTime,
     /// Arrival of the segment that the echo is of.
     arrived: ArrivalTime,
-    /// Whether acknowledgements of segments out of order carry the timestamps of these.
-    tells_delays: bool,
+    /// Whether acknowledgements of out-of-order segments carry the timestamps of those segments.
+    reports_delays: bool,
     /// Timestamps of the segment out of order that has just arrived.
     out_of_order: Option<Timestamps>,
     /// `Last.ACK.sent` (RFC 7323 §4.3).
@@ -51,10 +53,10 @@ pub struct TcpReceiver {
     repeats_of: u32,
     window: ReceiveWindow,
     path: PathTimes,
-    /// A segment that has arrived again, if D-SACK is on.
+    /// A segment that has arrived a second time, if D-SACK is on.
     duplicate: Option<u32>,
     /// Acknowledgement that is due at once.
-    due: Due,
+    due: DueAcknowledgement,
     /// Time at which the delayed acknowledgement is due.
     deadline: Option<ArrivalTime>,
     /// The last segment of the transfer, if it is not full: its number and the bytes it lacks.
@@ -63,8 +65,8 @@ pub struct TcpReceiver {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Due {
-    Nothing,
+enum DueAcknowledgement {
+    NotDue,
     SynAck,
     Acknowledgement,
 }
@@ -78,15 +80,16 @@ impl TcpReceiver {
     /// Resets the receiver to wait for another connection.
     pub fn reset(&mut self) {
         let held = core::mem::take(&mut self.held).emptied();
-        let tells_delays = self.tells_delays;
-        *self = Self { tells_delays, ..Self::with_ring(self.config, held) };
+        let reports_delays = self.reports_delays;
+        *self = Self { reports_delays, ..Self::with_ring(self.config, held) };
     }
 
-    /// From now on the acknowledgement of a segment out of order carries that segment's timestamps. `TS.Recent`, which
-    /// RFC 7323 §4.3 has it repeat, shows no delay while a loss is repaired. This holds only for acknowledgements of no
-    /// new data, so that they are a round-trip sample only where the acknowledgement before is lost.
-    pub fn tell_delays(&mut self) {
-        self.tells_delays = true;
+    /// Makes the acknowledgement of an out-of-order segment carry the timestamps of that segment. RFC 7323 §4.3
+    /// repeats `TS.Recent` instead, which shows no delay while a loss is repaired. The change concerns
+    /// acknowledgements of no new data only, so that they are round-trip samples only where the acknowledgement
+    /// before was lost.
+    pub fn report_delays(&mut self) {
+        self.reports_delays = true;
     }
 
     fn with_ring(config: TcpConfig, held: BitRing) -> Self {
@@ -99,7 +102,7 @@ impl TcpReceiver {
             recent: [SackBlock::EMPTY; REMEMBERED],
             echo: SendTime::ZERO,
             arrived: ArrivalTime::ZERO,
-            tells_delays: false,
+            reports_delays: false,
             out_of_order: None,
             last_acknowledged: 0,
             unacknowledged: 0,
@@ -109,7 +112,7 @@ impl TcpReceiver {
             window: ReceiveWindow::new(&config.in_range()),
             path: PathTimes::default(),
             duplicate: None,
-            due: Due::Nothing,
+            due: DueAcknowledgement::NotDue,
             deadline: None,
             short: None,
             ecn: EcnReceiver::new(config.ecn),
@@ -120,7 +123,7 @@ impl TcpReceiver {
     pub fn on_segment(&mut self, now: ArrivalTime, segment: &Segment) {
         if segment.syn {
             (self.echo, self.arrived) = (segment.sent_at, now);
-            self.due = Due::SynAck;
+            self.due = DueAcknowledgement::SynAck;
             self.path.begin(now);
             self.window.begin(now - ArrivalTime::ZERO);
             return;
@@ -133,17 +136,17 @@ impl TcpReceiver {
             self.short = Some((segment.number, self.config.mss - segment.payload));
         }
         if self.ecn.on_segment(segment) {
-            self.due = Due::Acknowledgement;
+            self.due = DueAcknowledgement::Acknowledgement;
         }
         if segment.number == self.next {
             self.take_in_order(now, segment.push);
         } else {
-            if self.has(segment.number) {
+            if self.has_received(segment.number) {
                 self.quick = self.quick.max(self.config.quick_acks_again);
                 self.duplicate = (self.config.sack && self.config.dsack).then_some(segment.number);
             }
             self.acknowledge_out_of_order(now);
-            self.out_of_order = self.tells_delays.then(|| Timestamps::new(segment.sent_at, now));
+            self.out_of_order = self.reports_delays.then(|| Timestamps::new(segment.sent_at, now));
             if segment.number > self.next {
                 self.hold(segment.number);
             }
@@ -161,7 +164,7 @@ impl TcpReceiver {
     }
 
     /// Whether a segment has arrived.
-    pub fn has(&self, number: u32) -> bool {
+    pub fn has_received(&self, number: u32) -> bool {
         number < self.next || (self.held_count > 0 && number < self.held_end && self.held.contains(number))
     }
 
@@ -170,38 +173,38 @@ impl TcpReceiver {
         self.unacknowledged += 1;
         if self.held_count > 0 {
             self.take_held();
-            self.due = Due::Acknowledgement;
+            self.due = DueAcknowledgement::Acknowledgement;
         } else if push || self.unacknowledged >= self.config.ack_every || self.is_quick() {
-            self.due = Due::Acknowledgement;
+            self.due = DueAcknowledgement::Acknowledgement;
         } else if self.deadline.is_none() {
             let delay = self.config.ack_delay;
-            let end = runs_out(now - ArrivalTime::ZERO, delay, self.config.tick);
+            let end = expiry(now - ArrivalTime::ZERO, delay, self.config.tick);
             self.deadline = Some(ArrivalTime::ZERO + end);
         }
     }
 
-    /// Takes a segment that is not the next one. The acknowledgement is due at once (RFC 5681 §4.2), or soon, together
-    /// with others.
+    /// Handles a segment that is not the next expected one. The acknowledgement is due at once (RFC 5681 §4.2), or
+    /// after a short time together with others.
     fn acknowledge_out_of_order(&mut self, now: ArrivalTime) {
         if self.repeats_of != self.next {
             (self.repeats_of, self.repeats) = (self.next, 0);
         }
         if !self.config.sack || !self.config.compress_sacks || self.quick > 0 || self.repeats < SINGLE_REPEATS
         {
-            self.due = Due::Acknowledgement;
+            self.due = DueAcknowledgement::Acknowledgement;
             self.repeats = self.repeats.saturating_add(1);
         } else {
-            let delay = (self.path.handshake() / 20).min(COMPRESSION);
+            let delay = (self.path.handshake() / 20).min(MAX_COMPRESSION);
             self.deadline.get_or_insert(now + delay);
         }
     }
 
-    /// Whether each segment is acknowledged at once now.
+    /// Whether each segment is acknowledged at once at present.
     fn is_quick(&self) -> bool {
         self.quick > 0 || self.next <= self.config.quick_acks
     }
 
-    /// Delivers the held segments that the one just arrived has brought into order.
+    /// Delivers the out-of-order segments that are in order now.
     fn take_held(&mut self) {
         if !self.held.contains(self.next) {
             return;
@@ -230,7 +233,7 @@ impl TcpReceiver {
         }
     }
 
-    /// Puts the run around `number` in front of the remembered ones (RFC 2018 §4).
+    /// Puts the range around `number` before the other remembered ranges (RFC 2018 §4).
     fn remember(&mut self, number: u32) {
         let mut run = SackBlock { start: number, end: number.saturating_add(1) };
         let mut kept = [SackBlock::EMPTY; REMEMBERED];
@@ -247,7 +250,7 @@ impl TcpReceiver {
         self.recent = kept;
     }
 
-    /// `run` together with held segments on either side that belong to no remembered run.
+    /// The range `run` extended by adjacent out-of-order segments that are in no remembered range.
     fn with_forgotten_neighbours(&self, run: SackBlock) -> SackBlock {
         let SackBlock { mut start, mut end } = run;
         if self.held.contains(start - 1) {
@@ -262,11 +265,11 @@ impl TcpReceiver {
     /// The acknowledgement that is due at `now`, if any.
     pub fn poll_ack(&mut self, now: ArrivalTime) -> Option<Acknowledgement> {
         let delayed = self.deadline.is_some_and(|deadline| now >= deadline);
-        if self.due == Due::Nothing && !delayed {
+        if self.due == DueAcknowledgement::NotDue && !delayed {
             return None;
         }
-        let syn = self.due == Due::SynAck;
-        self.due = Due::Nothing;
+        let syn = self.due == DueAcknowledgement::SynAck;
+        self.due = DueAcknowledgement::NotDue;
         self.deadline = None;
         self.unacknowledged = 0;
         let repeats = self.next == self.last_acknowledged;

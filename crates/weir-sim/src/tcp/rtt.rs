@@ -1,14 +1,15 @@
-//! Round-trip time and retransmission timeout (RFC 6298).
+//! Estimator of the round-trip time and of the retransmission timeout (RFC 6298), with Linux's deviation term as an
+//! option.
 
 use weir_units::TimeDelta;
 use weir_world::tcp::TcpConfig;
 
-/// Estimates the round-trip time and derives the retransmission timeout from it.
+/// Estimator of the round-trip time, from which the retransmission timeout follows.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RttEstimator {
     smoothed: Option<Smoothed>,
-    /// Linux's deviation term, used instead of four times the deviation.
-    held: Option<LinuxDeviation>,
+    /// Linux's deviation term, if it is used instead of four times the deviation.
+    linux_deviation: Option<LinuxDeviation>,
     latest: TimeDelta,
     min: TimeDelta,
     rto: TimeDelta,
@@ -33,7 +34,7 @@ struct LinuxDeviation {
     highest: TimeDelta,
     /// Term added to the mean (`rttvar`).
     term: TimeDelta,
-    /// The round trip ends once more than this is acknowledged (`rtt_seq`).
+    /// The round trip ends once an acknowledgement covers more than this segment (`rtt_seq`).
     round_end: u32,
 }
 
@@ -80,7 +81,7 @@ impl RttEstimator {
         let max_rto = config.max_rto.max(min_rto);
         Self {
             smoothed: None,
-            held: config.linux_deviation.then_some(LinuxDeviation::NONE),
+            linux_deviation: config.linux_deviation.then_some(LinuxDeviation::NONE),
             latest: TimeDelta::ZERO,
             min: TimeDelta::MAX,
             rto: config.initial_rto.clamp(min_rto, max_rto),
@@ -106,10 +107,10 @@ impl RttEstimator {
                 mean: mean + (rtt - mean) / 8,
             },
         });
-        let term = match &mut self.held {
-            Some(held) => {
-                held.on_sample(rtt, before, self.min_deviation, acked, next);
-                held.term
+        let term = match &mut self.linux_deviation {
+            Some(linux_deviation) => {
+                linux_deviation.on_sample(rtt, before, self.min_deviation, acked, next);
+                linux_deviation.term
             }
             None => (deviation * 4).max(self.min_deviation),
         };
@@ -234,9 +235,9 @@ mod tests {
             for round in 0..30 {
                 rtt.on_sample(MS(1000), round, round);
             }
-            let before = rtt.held.unwrap().deviation;
+            let before = rtt.linux_deviation.unwrap().deviation;
             rtt.on_sample(MS(ms), 30, 30);
-            rtt.held.unwrap().deviation - before
+            rtt.linux_deviation.unwrap().deviation - before
         };
         let (up, down) = (term(1400), term(600));
         assert_eq!(up / 8, down);

@@ -23,17 +23,18 @@ pub(super) struct Scoreboard {
     resent: BitRing,
     sacked_count: u32,
     resent_count: u32,
-    /// Segments below `divide` that are not SACKed.
+    /// Number of segments below `divide` that are not SACKed.
     lost_count: u32,
-    /// `IsLost` holds for all segments below that are not SACKed.
+    /// Bound below which `IsLost` holds for all segments that are not SACKed.
     divide: u32,
     /// SACKed segments at or above the divide.
     sacked_above: u32,
     /// End of the SACKed segments, exclusive.
     sacked_end: u32,
-    /// Beyond `HighRxt`: all outstanding segments below are SACKed, or retransmitted and not known to be lost again.
+    /// Bound below which every outstanding segment is SACKed, or is retransmitted and its retransmission not lost. It
+    /// replaces `HighRxt`.
     resend_from: u32,
-    /// Blocks of the last acknowledgement, whose segments need not be marked again.
+    /// Blocks of the last acknowledgement, which are marked already.
     covered: [SackBlock; 3],
 }
 
@@ -42,7 +43,7 @@ impl Scoreboard {
         Self::with_rings([BitRing::new(), BitRing::new()])
     }
 
-    /// A new record in the memory of this one.
+    /// An empty record that reuses the memory of this one.
     pub(super) fn emptied(self) -> Self {
         Self::with_rings([self.sacked.emptied(), self.resent.emptied()])
     }
@@ -74,22 +75,22 @@ impl Scoreboard {
         self.next
     }
 
-    /// `FlightSize`: segments sent and not cumulatively acknowledged (RFC 5681 §2).
+    /// `FlightSize`: number of segments sent and not cumulatively acknowledged (RFC 5681 §2).
     pub(super) fn flight(&self) -> u32 {
         self.next - self.first
     }
 
-    /// Segments known to have arrived since the beginning, in order or not.
+    /// Number of segments known to have arrived since the beginning, in order or not.
     pub(super) fn arrived(&self) -> u32 {
         self.first + self.sacked_count
     }
 
-    /// Segments sent and not known to have arrived.
+    /// Number of segments sent and not known to have arrived.
     pub(super) fn outstanding(&self) -> u32 {
         self.flight() - self.sacked_count
     }
 
-    /// `pipe`: segments believed to be in the network (RFC 6675 §4).
+    /// `pipe`: estimated number of segments in the network (RFC 6675 §4).
     pub(super) fn pipe(&self) -> u32 {
         self.flight() + self.resent_count - self.sacked_count - self.lost_count
     }
@@ -150,7 +151,7 @@ impl Scoreboard {
         changed
     }
 
-    /// The same, without detection of losses by three SACKed segments.
+    /// As [`Self::sack`], without the detection of losses by three SACKed segments.
     pub(super) fn take_blocks(&mut self, blocks: &[SackBlock; 3]) -> bool {
         if blocks[0].is_empty() {
             return false;
@@ -180,7 +181,7 @@ impl Scoreboard {
         self.sacked_end = self.sacked_end.max(end);
     }
 
-    /// The part of `start..end` that the last acknowledgement did not cover at either end.
+    /// The part of `start..end` that the last acknowledgement did not cover, where it covers one end.
     pub(super) fn uncovered(&self, start: u32, end: u32) -> (u32, u32) {
         let (mut start, mut end) = (start, end);
         for known in &self.covered {
@@ -256,13 +257,13 @@ impl Scoreboard {
         self.resend_from > self.first
     }
 
-    /// Records that `number` is retransmitted in its turn.
+    /// Records that `number`, the next segment to retransmit, is retransmitted.
     pub(super) fn resend(&mut self, number: u32) {
         self.resent_count += u32::from(self.resent.insert(number));
         self.resend_from = self.resend_from.max(number + 1);
     }
 
-    /// Records that `number` is retransmitted out of its turn.
+    /// Records that `number` is retransmitted earlier than the order of retransmissions requires.
     pub(super) fn resend_early(&mut self, number: u32) {
         self.resent_count += u32::from(self.resent.insert(number));
     }
@@ -278,9 +279,9 @@ impl Scoreboard {
     }
 }
 
-/// Loss detection by transmission times.
+/// Loss detection by transmission times, instead of by three SACKed segments.
 impl Scoreboard {
-    /// `IsLost` holds for all segments below this that are not SACKed.
+    /// Bound below which `IsLost` holds for all segments that are not SACKed.
     pub(super) fn divide(&self) -> u32 {
         self.divide
     }

@@ -1,4 +1,4 @@
-//! The sending endpoint: the state machine of RFC 5681, RFC 6582 and RFC 6675.
+//! The sending end of a TCP connection: the state machine of RFC 5681, RFC 6582 and RFC 6675.
 
 mod alarms;
 mod by_time;
@@ -21,21 +21,21 @@ use crate::tcp::receive_window::ReceiveWindow;
 use crate::tcp::rtt::RttEstimator;
 use crate::tcp::scoreboard::Scoreboard;
 use crate::tcp::stats::{SegmentCounts, TcpStats};
-use crate::tcp::ticks::runs_out;
+use crate::tcp::ticks::expiry;
 use crate::tcp::transfer::SegmentStream;
 
 pub use coupled::AckResult;
 
-use alarms::{SenderDeadline, Tail};
+use alarms::{ProbeState, SenderDeadline};
 use coupled::SenderCoupling;
 use offload::OffloadBurst;
 use undo::{SuspectedTimeout, Undo};
 
-/// Sends a stream of segments under a window algorithm.
+/// Sender of a stream of segments under a congestion control algorithm for windows.
 #[derive(Debug)]
 pub struct TcpSender {
     config: TcpConfig,
-    law: Box<dyn WindowAlgorithm>,
+    algorithm: Box<dyn WindowAlgorithm>,
     window: Window,
     state: State,
     board: Scoreboard,
@@ -44,7 +44,7 @@ pub struct TcpSender {
     deadline: Option<SendTime>,
     alarm: SenderDeadline,
     transfer: SegmentStream,
-    /// Recovery lasts until all segments below are acknowledged; unset before the first congestion.
+    /// Recovery lasts until all segments below this number are acknowledged; `None` before the first congestion.
     recover: Option<u32>,
     /// Whether the first outstanding segment is retransmitted regardless of the window.
     fast_retransmit: bool,
@@ -58,9 +58,10 @@ pub struct TcpSender {
     partial_seen: bool,
     /// The first outstanding segment at the last timeout.
     timed_out: Option<u32>,
-    /// Whether the window kept the last poll from sending; with losses found by time, any poll of a window of data.
+    /// Whether the window kept the sender from sending at the last poll. With losses found by time, at any poll of
+    /// the present window of data.
     window_limited: bool,
-    /// Maximum number of outstanding segments in this window of data (`max_packets_out`).
+    /// Greatest number of outstanding segments in the present window of data (`max_packets_out`).
     most_out: u32,
     /// End of that window of data (`cwnd_usage_seq`).
     use_end: u32,
@@ -68,13 +69,14 @@ pub struct TcpSender {
     prr: Prr,
     pacing: SegmentPacer,
     burst: OffloadBurst,
-    /// Transmission times, where losses are found by time.
+    /// Transmission times; `None` unless losses are found by time.
     rack: Option<Rack>,
     undo: Undo,
-    doubt: SuspectedTimeout,
-    tail: Tail,
+    suspected_timeout: SuspectedTimeout,
+    tail: ProbeState,
     receive_window: ReceiveWindow,
-    /// Segments reported by duplicate acknowledgements and not yet by a cumulative one; counted without SACK only.
+    /// Number of segments reported by duplicate acknowledgements and not yet by a cumulative one; counted without
+    /// SACK only.
     reported_early: u32,
     /// Departure of the last data segment.
     sent_at: Option<SendTime>,
@@ -105,30 +107,30 @@ enum State {
 
 impl TcpSender {
     /// A sender of `size` bytes, or without end. The sender is idle until [`Self::start`].
-    pub fn new(config: TcpConfig, law: Box<dyn WindowAlgorithm>, size: Option<DataSize>) -> Self {
-        Self::assemble(config, law, (Scoreboard::new(), None), size)
+    pub fn new(config: TcpConfig, algorithm: Box<dyn WindowAlgorithm>, size: Option<DataSize>) -> Self {
+        Self::assemble(config, algorithm, (Scoreboard::new(), None), size)
     }
 
     /// Replaces this connection with another one, of `size` bytes or without end, as if it were made anew.
     pub fn reset(&mut self, size: Option<DataSize>) {
         // An algorithm without state needs no allocation.
-        let mut law = core::mem::replace(&mut self.law, Box::new(NoLaw));
-        law.reset();
+        let mut algorithm = core::mem::replace(&mut self.algorithm, Box::new(NoAlgorithm));
+        algorithm.reset();
         let board = core::mem::take(&mut self.board).emptied();
         let rack = self.rack.take().map(Rack::emptied);
-        *self = Self::assemble(self.config, law, (board, rack), size);
+        *self = Self::assemble(self.config, algorithm, (board, rack), size);
     }
 
     fn assemble(
         config: TcpConfig,
-        law: Box<dyn WindowAlgorithm>,
+        algorithm: Box<dyn WindowAlgorithm>,
         (board, rack): (Scoreboard, Option<Rack>),
         size: Option<DataSize>,
     ) -> Self {
         let config = config.in_range();
         let by_time = config.sack && config.rack;
         Self {
-            law,
+            algorithm,
             window: Window { cwnd: f64::from(config.initial_window), ssthresh: f64::INFINITY },
             state: State::Closed,
             board,
@@ -152,8 +154,8 @@ impl TcpSender {
             burst: OffloadBurst::default(),
             rack: rack.or_else(|| by_time.then(Rack::new)),
             undo: Undo::default(),
-            doubt: SuspectedTimeout::default(),
-            tail: Tail::default(),
+            suspected_timeout: SuspectedTimeout::default(),
+            tail: ProbeState::default(),
             receive_window: ReceiveWindow::new(&config),
             reported_early: 0,
             sent_at: None,
@@ -165,14 +167,14 @@ impl TcpSender {
         }
     }
 
-    /// Opens the connection; poll for the SYN. A repeated call does nothing.
+    /// Opens the connection; poll for the SYN afterwards. A repeated call has no effect.
     pub fn start(&mut self, _now: SendTime) {
         if self.state == State::Closed && self.finished_at.is_none() {
             self.state = State::SynDue;
         }
     }
 
-    /// Ends the transfer here: sent segments are still repaired, but no new ones follow.
+    /// Ends the transfer: sent segments are still repaired, but no new ones follow.
     pub fn stop(&mut self, now: SendTime) {
         self.transfer.stop_at(self.board.next());
         if matches!(self.state, State::Closed | State::SynDue | State::SynSent) {
@@ -253,7 +255,7 @@ impl TcpSender {
         rtt
     }
 
-    /// Records that the receiver has read `segments` more in order.
+    /// Records that the receiver has read `segments` more segments in order.
     fn note_reading(&mut self, now: SendTime, segments: u32) {
         let now = now - SendTime::ZERO;
         self.receive_window.on_read(now, self.board.first(), segments, self.rtt.smoothed());
@@ -281,11 +283,11 @@ impl TcpSender {
             min_rtt: self.rtt.min(),
             recovering: matches!(self.state, State::Recovery | State::Reducing),
         };
-        self.law.on_delivery(&mut self.window, &delivery);
+        self.algorithm.on_delivery(&mut self.window, &delivery);
     }
 
-    /// Processes an acknowledgement of `acked` segments with `marks` newly reported marks. With marks it does not open
-    /// the window (RFC 3168 §6.1.2), except after a timeout. The segment with CWR, which ends the echo, cannot leave
+    /// Processes an acknowledgement of `acked` segments with `marks` newly reported marks. With marks the window does
+    /// not open (RFC 3168 §6.1.2), except after a timeout: the segment with CWR, which ends the echo, cannot leave
     /// before new data does.
     fn on_progress(&mut self, now: SendTime, acked: u32, marks: u16) {
         let recovered = self.recover.is_none_or(|recover| self.board.first() >= recover);
@@ -328,11 +330,11 @@ impl TcpSender {
             min_rtt: self.rtt.min(),
             window_limited: self.window_limited || self.may_outgrow(),
         };
-        self.law.on_ack(&mut self.window, &ack);
+        self.algorithm.on_ack(&mut self.window, &ack);
     }
 
-    /// Whether the window may grow although it is not the limit: as in Linux in slow start, up to twice the maximum of
-    /// outstanding segments.
+    /// Whether the window may grow although it does not limit the sender. As in Linux, that is so in slow start, up
+    /// to twice the greatest number of outstanding segments.
     fn may_outgrow(&self) -> bool {
         self.rack.is_some()
             && self.window.in_slow_start()
@@ -356,7 +358,7 @@ impl TcpSender {
         }
         match self.alarm {
             SenderDeadline::Retransmission => self.on_retransmission_timeout(now),
-            SenderDeadline::Probe => self.on_tail_late(now),
+            SenderDeadline::Probe => self.on_probe_timer(now),
             SenderDeadline::Reordering => self.on_late(now),
         }
     }
@@ -370,10 +372,10 @@ impl TcpSender {
             return;
         }
         let reduction = self.timeout_reduction();
-        self.lose_outstanding(now);
-        self.suspect_the_timeout(reduction);
+        self.mark_outstanding_lost(now);
+        self.suspect_spurious_timeout(reduction);
         let rest = self.window_after_timeout();
-        if self.coupled.is_on() {
+        if self.coupled.is_coupled() {
             self.coupled.await_decision(reduction, rest);
         } else {
             self.reduce_by_timeout(now, reduction, rest);
@@ -388,12 +390,12 @@ impl TcpSender {
     }
 
     fn restart_timer(&mut self, now: SendTime) {
-        self.deadline = Some(self.after(now, self.rtt.rto()));
+        self.deadline = Some(self.expiry(now, self.rtt.rto()));
     }
 
-    /// Expiry of a timer that is set now for `delay`.
-    fn after(&self, now: SendTime, delay: TimeDelta) -> SendTime {
-        SendTime::ZERO + runs_out(now - SendTime::ZERO, delay, self.config.tick)
+    /// The time at which a timer set now for `delay` expires.
+    fn expiry(&self, now: SendTime, delay: TimeDelta) -> SendTime {
+        SendTime::ZERO + expiry(now - SendTime::ZERO, delay, self.config.tick)
     }
 
     fn note_completion(&mut self, now: SendTime) {
@@ -423,12 +425,12 @@ impl TcpSender {
         self.rtt.latest()
     }
 
-    /// Time at which all data, up to a stop, was acknowledged.
+    /// Time at which all data was acknowledged, or all data sent before a stop.
     pub fn finished_at(&self) -> Option<SendTime> {
         self.finished_at
     }
 
-    /// Whether all of the transfer is acknowledged; always false if a stop left part of it out.
+    /// Whether all of the transfer is acknowledged. It never is if a stop cut the transfer short.
     pub fn is_complete(&self) -> bool {
         self.finished_at.is_some() && !self.transfer.is_cut_short()
     }
@@ -452,9 +454,9 @@ impl TcpSender {
 
 /// Placeholder for the algorithm while the sender is reset.
 #[derive(Debug)]
-struct NoLaw;
+struct NoAlgorithm;
 
-impl WindowAlgorithm for NoLaw {
+impl WindowAlgorithm for NoAlgorithm {
     fn reset(&mut self) {}
 
     fn on_ack(&mut self, _: &mut Window, _: &Ack) {}

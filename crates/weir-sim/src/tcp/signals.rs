@@ -1,25 +1,14 @@
-//! Signals of a sender.
+//! Signals of a TCP sender, the values that a report can plot.
 
 use weir_cc::Signal;
+use weir_world::tcp::TCP_SIGNALS;
 
 use crate::tcp::TcpSender;
-
-/// The signals of a sender, in the order in which [`TcpSender::read_signals`] writes them.
-const SIGNALS: [Signal; 4] = [
-    Signal { name: "cwnd", unit: "segments", meaning: "congestion window" },
-    Signal {
-        name: "ssthresh",
-        unit: "segments",
-        meaning: "slow-start threshold; infinite before the first congestion",
-    },
-    Signal { name: "rtt", unit: "ms", meaning: "latest sample of the round-trip time" },
-    Signal { name: "acked", unit: "B", meaning: "data acknowledged in order" },
-];
 
 impl TcpSender {
     /// The signals that [`Self::read_signals`] writes.
     pub fn signals() -> &'static [Signal] {
-        &SIGNALS
+        &TCP_SIGNALS
     }
 
     /// Writes the present values of [`Self::signals`]; NaN for unknown ones. Values that do not fit into `out` are left

@@ -1,4 +1,4 @@
-//! Counters of a sender.
+//! Counters of a TCP sender.
 
 use weir_units::TimeDelta;
 

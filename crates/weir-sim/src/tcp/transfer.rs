@@ -1,4 +1,4 @@
-//! The data of a sender.
+//! The data of a TCP transfer, in segments.
 
 use weir_units::DataSize;
 

@@ -19,7 +19,7 @@ impl Role {
     /// All roles.
     pub const ALL: [Self; 4] = [Self::Blind, Self::Reader, Self::OnPath, Self::Receiver];
 
-    /// Name of the role in a word.
+    /// Name of the role, one word.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Blind => "blind",
@@ -35,16 +35,16 @@ impl Role {
 pub struct Attack {
     /// Short name.
     pub name: &'static str,
-    /// Attacker.
+    /// Role of the attacker.
     pub role: Role,
-    pub(super) what: What,
+    pub(super) feedback: ForgedFeedback,
     /// Interval between forged messages, in ms; zero for a single one.
-    pub(super) every_ms: i64,
+    pub(super) interval_ms: i64,
 }
 
 /// Forged feedback of one round. Controllers with reports of their own get the same content in those.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum What {
+pub(super) enum ForgedFeedback {
     /// Reports of all packets that could have arrived, each with the same one-way delay.
     AllArrived,
     /// Reports of all packets that could have arrived, without arrival times.
@@ -107,7 +107,7 @@ pub(super) enum What {
     Slander,
 }
 
-impl What {
+impl ForgedFeedback {
     /// Whether the attack has a form that affects a controller; `accepts` names the kinds of feedback that the
     /// controller uses.
     pub(super) fn is_form_of(self, accepts: impl Fn(ReportKind) -> bool) -> bool {
@@ -120,8 +120,8 @@ impl What {
     }
 }
 
-const fn attack(name: &'static str, role: Role, what: What, every_ms: i64) -> Attack {
-    Attack { name, role, what, every_ms }
+const fn attack(name: &'static str, role: Role, feedback: ForgedFeedback, interval_ms: i64) -> Attack {
+    Attack { name, role, feedback, interval_ms }
 }
 
 /// All attacks of the table.
@@ -129,61 +129,61 @@ pub const ATTACKS: [Attack; 56] = {
     use Role::{Blind, OnPath, Reader, Receiver};
     const HOUR: i64 = 3_600_000;
     [
-        attack("all arrived", Blind, What::AllArrived, 50),
-        attack("all missing", Blind, What::Missing, 20),
-        attack("reports of packets never sent", Blind, What::Unsent, 20),
-        attack("foreign echo", Blind, What::Echo, 20),
-        attack("REMB of 0", Blind, What::Ceiling(0), 20),
-        attack("REMB of the maximum", Blind, What::Ceiling(u64::MAX), 20),
-        attack("RR with loss 255", Blind, What::Loss, 20),
-        attack("run-length bombs", Blind, What::Bombs, 20),
-        attack("all arrived", Reader, What::AllArrived, 50),
-        attack("all arrived, without times", Reader, What::Untimed, 20),
-        attack("early acknowledgement", Reader, What::Early, 10),
-        attack("all missing", Reader, What::Missing, 20),
-        attack("contradictory reports", Reader, What::Contradictory, 20),
-        attack("replay, 2 s old", Reader, What::Replay, 50),
-        attack("reports of packets never sent", Reader, What::Unsent, 20),
-        attack("foreign echo each 20 ms", Reader, What::Echo, 20),
-        attack("foreign echo each 100 ms", Reader, What::Echo, 100),
-        attack("foreign echo each 1 s", Reader, What::Echo, 1000),
-        attack("one arrival 25 ms early", Reader, What::OneArrival(-25), 0),
-        attack("one arrival 250 ms early", Reader, What::OneArrival(-250), 0),
-        attack("one arrival an hour early", Reader, What::OneArrival(-HOUR), 0),
-        attack("one arrival an hour late", Reader, What::OneArrival(HOUR), 0),
-        attack("arrivals that creep ahead", Reader, What::Creep, 1000),
-        attack("round trips that shrink", Reader, What::Shrink, 50),
-        attack("times that jump", Reader, What::Jump, 50),
-        attack("reference time that drifts", Reader, What::Drift, 50),
-        attack("reference time that leaps", Reader, What::Leap, 100),
-        attack("report numbers that jump", Reader, What::Numbers, 20),
-        attack("round trip of zero", Reader, What::RoundTrip(0), 100),
-        attack("round trip of 50 minutes", Reader, What::RoundTrip(50 * 60_000), 100),
-        attack("REMB of 0", Reader, What::Ceiling(0), 20),
-        attack("REMB of the maximum", Reader, What::Ceiling(u64::MAX), 20),
-        attack("RR with loss 255", Reader, What::Loss, 20),
-        attack("bit errors, in copies", Reader, What::BitErrors, 50),
-        attack("run-length bombs", Reader, What::Bombs, 20),
-        attack("REMB of 30 kbit/s, once", Reader, What::Ceiling(30_000), 0),
-        attack("forged RTP number ahead, once", Reader, What::NumberAhead(20_000), 0),
-        attack("forged RTP number ahead each 1 s", Reader, What::NumberAhead(20_000), 1000),
-        attack("marks on packets without ECN", Reader, What::Marks, 20),
-        attack("own report: no congestion, once", Reader, What::NoCongestion, 0),
-        attack("own report: no congestion, each 100 ms", Reader, What::NoCongestion, 100),
-        attack("own report: congestion, once", Reader, What::Congestion, 0),
-        attack("own report: congestion, each 100 ms", Reader, What::Congestion, 100),
-        attack("slander of a coupled nada each 100 ms", Reader, What::Slander, 100),
-        attack("slander of a coupled nada each 1 s", Reader, What::Slander, 1000),
-        attack("slander of a coupled nada each 5 s", Reader, What::Slander, 5000),
-        attack("packets without ECN marked on their way", OnPath, What::MarkedOnPath, 1000),
-        attack("reports held for 1 s of each 3 s", OnPath, What::HeldBack, 1000),
-        attack("all arrived", Receiver, What::AllArrived, 50),
-        attack("all arrived, half of what was left out", Receiver, What::Coin(50), 50),
-        attack("all arrived, a quarter of what was left out", Receiver, What::Coin(25), 50),
-        attack("early acknowledgement", Receiver, What::Early, 10),
-        attack("all missing", Receiver, What::Missing, 50),
-        attack("contradictory reports", Receiver, What::Contradictory, 50),
-        attack("bit errors", Receiver, What::BitErrors, 50),
-        attack("silence", Receiver, What::Numbers, 1_000_000),
+        attack("all arrived", Blind, ForgedFeedback::AllArrived, 50),
+        attack("all missing", Blind, ForgedFeedback::Missing, 20),
+        attack("reports of packets never sent", Blind, ForgedFeedback::Unsent, 20),
+        attack("foreign echo", Blind, ForgedFeedback::Echo, 20),
+        attack("REMB of 0", Blind, ForgedFeedback::Ceiling(0), 20),
+        attack("REMB of the maximum", Blind, ForgedFeedback::Ceiling(u64::MAX), 20),
+        attack("RR with loss 255", Blind, ForgedFeedback::Loss, 20),
+        attack("run-length bombs", Blind, ForgedFeedback::Bombs, 20),
+        attack("all arrived", Reader, ForgedFeedback::AllArrived, 50),
+        attack("all arrived, without times", Reader, ForgedFeedback::Untimed, 20),
+        attack("early acknowledgement", Reader, ForgedFeedback::Early, 10),
+        attack("all missing", Reader, ForgedFeedback::Missing, 20),
+        attack("contradictory reports", Reader, ForgedFeedback::Contradictory, 20),
+        attack("replay, 2 s old", Reader, ForgedFeedback::Replay, 50),
+        attack("reports of packets never sent", Reader, ForgedFeedback::Unsent, 20),
+        attack("foreign echo each 20 ms", Reader, ForgedFeedback::Echo, 20),
+        attack("foreign echo each 100 ms", Reader, ForgedFeedback::Echo, 100),
+        attack("foreign echo each 1 s", Reader, ForgedFeedback::Echo, 1000),
+        attack("one arrival 25 ms early", Reader, ForgedFeedback::OneArrival(-25), 0),
+        attack("one arrival 250 ms early", Reader, ForgedFeedback::OneArrival(-250), 0),
+        attack("one arrival an hour early", Reader, ForgedFeedback::OneArrival(-HOUR), 0),
+        attack("one arrival an hour late", Reader, ForgedFeedback::OneArrival(HOUR), 0),
+        attack("arrivals that creep ahead", Reader, ForgedFeedback::Creep, 1000),
+        attack("round trips that shrink", Reader, ForgedFeedback::Shrink, 50),
+        attack("times that jump", Reader, ForgedFeedback::Jump, 50),
+        attack("reference time that drifts", Reader, ForgedFeedback::Drift, 50),
+        attack("reference time that leaps", Reader, ForgedFeedback::Leap, 100),
+        attack("report numbers that jump", Reader, ForgedFeedback::Numbers, 20),
+        attack("round trip of zero", Reader, ForgedFeedback::RoundTrip(0), 100),
+        attack("round trip of 50 minutes", Reader, ForgedFeedback::RoundTrip(50 * 60_000), 100),
+        attack("REMB of 0", Reader, ForgedFeedback::Ceiling(0), 20),
+        attack("REMB of the maximum", Reader, ForgedFeedback::Ceiling(u64::MAX), 20),
+        attack("RR with loss 255", Reader, ForgedFeedback::Loss, 20),
+        attack("bit errors, in copies", Reader, ForgedFeedback::BitErrors, 50),
+        attack("run-length bombs", Reader, ForgedFeedback::Bombs, 20),
+        attack("REMB of 30 kbit/s, once", Reader, ForgedFeedback::Ceiling(30_000), 0),
+        attack("forged RTP number ahead, once", Reader, ForgedFeedback::NumberAhead(20_000), 0),
+        attack("forged RTP number ahead each 1 s", Reader, ForgedFeedback::NumberAhead(20_000), 1000),
+        attack("marks on packets without ECN", Reader, ForgedFeedback::Marks, 20),
+        attack("own report: no congestion, once", Reader, ForgedFeedback::NoCongestion, 0),
+        attack("own report: no congestion, each 100 ms", Reader, ForgedFeedback::NoCongestion, 100),
+        attack("own report: congestion, once", Reader, ForgedFeedback::Congestion, 0),
+        attack("own report: congestion, each 100 ms", Reader, ForgedFeedback::Congestion, 100),
+        attack("slander of a coupled nada each 100 ms", Reader, ForgedFeedback::Slander, 100),
+        attack("slander of a coupled nada each 1 s", Reader, ForgedFeedback::Slander, 1000),
+        attack("slander of a coupled nada each 5 s", Reader, ForgedFeedback::Slander, 5000),
+        attack("packets without ECN marked on their way", OnPath, ForgedFeedback::MarkedOnPath, 1000),
+        attack("reports held for 1 s of each 3 s", OnPath, ForgedFeedback::HeldBack, 1000),
+        attack("all arrived", Receiver, ForgedFeedback::AllArrived, 50),
+        attack("all arrived, half of what was left out", Receiver, ForgedFeedback::Coin(50), 50),
+        attack("all arrived, a quarter of what was left out", Receiver, ForgedFeedback::Coin(25), 50),
+        attack("early acknowledgement", Receiver, ForgedFeedback::Early, 10),
+        attack("all missing", Receiver, ForgedFeedback::Missing, 50),
+        attack("contradictory reports", Receiver, ForgedFeedback::Contradictory, 50),
+        attack("bit errors", Receiver, ForgedFeedback::BitErrors, 50),
+        attack("silence", Receiver, ForgedFeedback::Numbers, 1_000_000),
     ]
 };

@@ -10,14 +10,14 @@ use weir_media::feedback::FeedbackWriter;
 use weir_media::{MediaPacket, PacketFormat};
 use weir_wire::rtcp::{ReceiverReport, Remb, ReportBlock};
 
-use super::attacks::{Attack, Role, What};
+use super::attacks::{Attack, ForgedFeedback, Role};
 use super::own_forms::{self, Path};
 use super::seen::{ObservedCall, number_before};
 use super::setting::{AttackSpan, ONE_WAY, RECEIVER, SENDER, clock};
 
-/// Time for which feedback is held, once in each `HELD_EACH`.
-const HELD: TimeDelta = TimeDelta::from_secs(1);
-const HELD_EACH: TimeDelta = TimeDelta::from_secs(3);
+/// Duration for which feedback is held back in each period.
+const HELD_TIME: TimeDelta = TimeDelta::from_secs(1);
+const HOLD_PERIOD: TimeDelta = TimeDelta::from_secs(3);
 
 /// Source of the forged messages of an attack.
 #[derive(Debug)]
@@ -27,8 +27,8 @@ pub(super) struct Forger {
     due: SendTime,
     rng: Pcg64Mcg,
     rounds: u64,
-    /// Departure time up to which packets have been reported.
-    told: SendTime,
+    /// Departure time up to which the attacker has reported packets.
+    reported_until: SendTime,
     waiting: VecDeque<Vec<u8>>,
     writer: Option<FeedbackWriter>,
     number: u8,
@@ -43,7 +43,7 @@ impl Forger {
             due: span.from,
             rng,
             rounds: 0,
-            told: span.from,
+            reported_until: span.from,
             waiting: VecDeque::new(),
             writer: None,
             number: 0,
@@ -66,25 +66,27 @@ impl Forger {
     /// Whether the attack has a form that affects a controller; `accepts` names the kinds of feedback that the
     /// controller uses.
     pub(super) fn is_form_of(&self, accepts: impl Fn(ReportKind) -> bool) -> bool {
-        self.attack.what.is_form_of(accepts)
+        self.attack.feedback.is_form_of(accepts)
     }
 
     /// ECN field at the receiver of a packet that left without ECN.
     pub(super) fn ecn(&self, now: SendTime) -> Ecn {
-        let marks = matches!(self.attack.what, What::MarkedOnPath) && self.is_active(now);
+        let marks = matches!(self.attack.feedback, ForgedFeedback::MarkedOnPath) && self.is_active(now);
         if marks { Ecn::Ce } else { Ecn::NotEct }
     }
 
     /// Arrival time of RTCP from the receiver that would arrive at `at` without the attack.
     pub(super) fn held_back(&self, at: SendTime) -> SendTime {
-        let since = (at - self.span.from).nanos().rem_euclid(HELD_EACH.nanos());
-        let held = matches!(self.attack.what, What::HeldBack) && self.is_active(at) && since < HELD.nanos();
-        if held { at + (HELD - TimeDelta::from_nanos(since)) } else { at }
+        let since = (at - self.span.from).nanos().rem_euclid(HOLD_PERIOD.nanos());
+        let held = matches!(self.attack.feedback, ForgedFeedback::HeldBack)
+            && self.is_active(at)
+            && since < HELD_TIME.nanos();
+        if held { at + (HELD_TIME - TimeDelta::from_nanos(since)) } else { at }
     }
 
     /// Forged media packet that arrives at the receiver at `now`; must be read before [`Self::poll`].
     pub(super) fn media(&self, now: SendTime, seen: &ObservedCall) -> Option<MediaPacket> {
-        let What::NumberAhead(ahead) = self.attack.what else { return None };
+        let ForgedFeedback::NumberAhead(ahead) = self.attack.feedback else { return None };
         let mut packet = seen.last.filter(|_| self.due <= now && self.is_active(now))?;
         packet.header.sequence = packet.header.sequence.wrapping_add(ahead);
         packet.header.transport_sequence = packet.header.transport_sequence.wrapping_add(ahead);
@@ -93,13 +95,13 @@ impl Forger {
 
     /// Forged report in place of an honest one, if the receiver is the attacker.
     pub(super) fn replace(&mut self, honest: &[u8]) -> Option<Vec<u8>> {
-        matches!(self.attack.what, What::BitErrors).then(|| self.turned(honest))
+        matches!(self.attack.feedback, ForgedFeedback::BitErrors).then(|| self.with_bit_error(honest))
     }
 
     /// Next forged datagram that arrives at `now`.
     pub(super) fn poll(&mut self, now: SendTime, seen: &ObservedCall) -> Option<Vec<u8>> {
         if self.due <= now && self.is_active(now) {
-            self.due = match self.attack.every_ms {
+            self.due = match self.attack.interval_ms {
                 0 => self.span.to,
                 every => self.due + TimeDelta::from_millis(every),
             };
@@ -117,127 +119,141 @@ impl Forger {
         // too little of a round trip has passed.
         let (from, until) = (now - ONE_WAY.scale(3.2), now - ONE_WAY.scale(1.4));
         let alternate = self.rounds % 2 == 1;
-        match self.attack.what {
-            What::AllArrived => {
+        match self.attack.feedback {
+            ForgedFeedback::AllArrived => {
                 // Arrivals without any queuing delay, of packets that left at least a round trip ago.
                 let until = now - ONE_WAY * 2;
-                self.tell(now, seen, until, |at| Some(clock(at) + ONE_WAY));
-                self.praise(now, number_before(seen, until));
+                self.report_until(now, seen, until, |at| Some(clock(at) + ONE_WAY));
+                self.report_no_congestion(now, number_before(seen, until));
             }
-            What::Coin(_) => self.tell(now, seen, now - ONE_WAY * 2, |at| Some(clock(at) + ONE_WAY)),
+            ForgedFeedback::Coin(_) => {
+                self.report_until(now, seen, now - ONE_WAY * 2, |at| Some(clock(at) + ONE_WAY));
+            }
             // Attacks on a pair are in `super::pair`, those on the path in `super::path`.
-            What::Slander | What::NumberAhead(_) | What::MarkedOnPath | What::HeldBack => {}
-            What::Marks => {
-                let until = now - ONE_WAY * 2;
-                let records = self.records(seen, until, |at| Reception::At(clock(at) + ONE_WAY));
-                let marked = records.into_iter().map(|record| Record { ecn: Ecn::Ce, ..record });
-                let marked: Vec<Record> = marked.collect();
-                if !marked.is_empty() {
-                    self.report(now, seen.format, &marked);
-                    self.told = until;
-                }
+            ForgedFeedback::Slander
+            | ForgedFeedback::NumberAhead(_)
+            | ForgedFeedback::MarkedOnPath
+            | ForgedFeedback::HeldBack => {}
+            ForgedFeedback::Marks => self.report_marked(now, seen),
+            ForgedFeedback::NoCongestion | ForgedFeedback::Congestion => {
+                let is_empty = matches!(self.attack.feedback, ForgedFeedback::NoCongestion);
+                self.report_own_and_per_packet(now, seen, is_empty);
             }
-            What::NoCongestion | What::Congestion => {
-                let is_empty = matches!(self.attack.what, What::NoCongestion);
-                self.in_own_form(now, seen, is_empty);
+            ForgedFeedback::Untimed => self.untimed(now, seen),
+            ForgedFeedback::Early => {
+                self.report_until(now, seen, now, |at| Some(clock(at) + ONE_WAY));
+                self.report_no_congestion(now, newest);
             }
-            What::Untimed => self.untimed(now, seen),
-            What::Early => {
-                self.tell(now, seen, now, |at| Some(clock(at) + ONE_WAY));
-                self.praise(now, newest);
+            ForgedFeedback::Missing => self.report_until(now, seen, now, |_| None),
+            ForgedFeedback::Contradictory => {
+                self.report_until(now, seen, now, |at| (!alternate).then(|| clock(at) + ONE_WAY));
             }
-            What::Missing => self.tell(now, seen, now, |_| None),
-            What::Contradictory => {
-                self.tell(now, seen, now, |at| (!alternate).then(|| clock(at) + ONE_WAY));
-            }
-            What::Replay => self.replay(now, seen),
-            What::Unsent => {
+            ForgedFeedback::Replay => self.replay(now, seen),
+            ForgedFeedback::Unsent => {
                 let ahead = newest.wrapping_add(300);
                 let records: Vec<_> =
                     (0..20).map(|n| Record::new(ahead.wrapping_add(n), Some(clock(now)))).collect();
                 self.report(now, seen.format, &records);
-                self.praise(now, ahead);
+                self.report_no_congestion(now, ahead);
             }
-            What::Echo => self.echo(newest),
-            What::OneArrival(ms) => {
+            ForgedFeedback::Echo => self.echo(newest),
+            ForgedFeedback::OneArrival(ms) => {
                 let Some(&(left, number)) = seen.packets.iter().rfind(|(at, _)| *at <= until) else { return };
                 let at = clock(left) + ONE_WAY + TimeDelta::from_millis(ms);
                 self.report(now, seen.format, &[Record::new(number, Some(at))]);
             }
-            What::Creep => {
-                let told = seen.packets.iter().filter(|(at, _)| (from..=until).contains(at));
-                let told = told.zip(1..).map(|(&(left, number), step)| {
-                    Record::new(number, Some(clock(left) + ONE_WAY - ONE_WAY.scale(1.8) * step))
-                });
-                let records: Vec<Record> = told.collect();
-                self.report(now, seen.format, &records);
-            }
-            What::Shrink => {
+            ForgedFeedback::Creep => self.report_ever_earlier(now, seen, from, until),
+            ForgedFeedback::Shrink => {
                 for ms in [25, 12, 5, 2, 1, 0] {
                     self.round_trip(now, ms, seen);
                 }
-                self.tell(now, seen, now, |at| Some(clock(at) + ONE_WAY));
-                self.praise(now, newest);
+                self.report_until(now, seen, now, |at| Some(clock(at) + ONE_WAY));
+                self.report_no_congestion(now, newest);
             }
-            What::Jump => {
+            ForgedFeedback::Jump => {
                 let hour = TimeDelta::from_secs(if alternate { 3600 } else { -3600 });
-                self.tell(now, seen, now - ONE_WAY * 2, |at| Some(clock(at) + ONE_WAY + hour));
+                self.report_until(now, seen, now - ONE_WAY * 2, |at| Some(clock(at) + ONE_WAY + hour));
             }
-            What::Drift => {
+            ForgedFeedback::Drift => {
                 let ahead = TimeDelta::from_nanos((now - self.span.from).nanos() * 60);
-                self.tell(now, seen, now - ONE_WAY * 2, |at| Some(clock(at) + ONE_WAY + ahead));
+                self.report_until(now, seen, now - ONE_WAY * 2, |at| Some(clock(at) + ONE_WAY + ahead));
             }
-            What::Leap => self.leap(now, seen),
-            What::Numbers => {
+            ForgedFeedback::Leap => self.report_leap(now, seen),
+            ForgedFeedback::Numbers => {
                 // An old packet, reported long ago.
                 let (at, number) = seen.packets[seen.packets.len() / 2];
                 self.number = self.rng.random();
                 self.report(now, seen.format, &[Record::new(number, Some(clock(at) + ONE_WAY))]);
             }
-            What::RoundTrip(ms) => self.round_trip(now, ms, seen),
-            What::Ceiling(rate) => {
+            ForgedFeedback::RoundTrip(ms) => self.round_trip(now, ms, seen),
+            ForgedFeedback::Ceiling(rate) => {
                 let source = self.source();
                 self.write(|out, reporter| Remb::write(reporter, rate, &[source], out).ok());
             }
-            What::Loss => self.reception(ReportBlock {
+            ForgedFeedback::Loss => self.reception(ReportBlock {
                 fraction_lost: 255,
                 highest_sequence: seen.highest,
                 ..ReportBlock::default()
             }),
-            What::BitErrors => {
+            ForgedFeedback::BitErrors => {
                 if self.attack.role == Role::Reader
                     && let Some((_, bytes)) = seen.reports.back()
                 {
-                    let turned = self.turned(bytes);
-                    self.waiting.push_back(turned);
+                    let with_bit_error = self.with_bit_error(bytes);
+                    self.waiting.push_back(with_bit_error);
                 }
             }
-            What::Bombs => {
+            ForgedFeedback::Bombs => {
                 let bomb = self.bomb(newest);
                 self.waiting.push_back(bomb.repeat(36));
             }
         }
     }
 
-    /// Reports of an empty or congested path, in the controllers' own forms and as per-packet feedback.
-    fn in_own_form(&mut self, now: SendTime, seen: &ObservedCall, is_empty: bool) {
+    /// Writes a report of arrivals without queuing delay, all with a CE mark.
+    fn report_marked(&mut self, now: SendTime, seen: &ObservedCall) {
         let until = now - ONE_WAY * 2;
-        if self.attack.every_ms == 0 {
-            // A single report covers the packets of one round trip.
-            self.told = until - ONE_WAY * 2;
+        let records = self.records(seen, until, |at| Reception::At(clock(at) + ONE_WAY));
+        let marked: Vec<Record> =
+            records.into_iter().map(|record| Record { ecn: Ecn::Ce, ..record }).collect();
+        if !marked.is_empty() {
+            self.report(now, seen.format, &marked);
+            self.reported_until = until;
         }
-        self.tell(now, seen, until, |at| is_empty.then(|| clock(at) + ONE_WAY));
+    }
+
+    /// Writes a report of the packets sent between `from` and `until`, each with a smaller delay than the one before.
+    fn report_ever_earlier(&mut self, now: SendTime, seen: &ObservedCall, from: SendTime, until: SendTime) {
+        let packets = seen.packets.iter().filter(|(at, _)| (from..=until).contains(at));
+        let records: Vec<Record> = packets
+            .zip(1..)
+            .map(|(&(left, number), step)| {
+                Record::new(number, Some(clock(left) + ONE_WAY - ONE_WAY.scale(1.8) * step))
+            })
+            .collect();
+        self.report(now, seen.format, &records);
+    }
+
+    /// Writes reports of an empty or congested path, in the controllers' own formats and as per-packet feedback.
+    fn report_own_and_per_packet(&mut self, now: SendTime, seen: &ObservedCall, is_empty: bool) {
+        let until = now - ONE_WAY * 2;
+        if self.attack.interval_ms == 0 {
+            // A single report covers the packets of one round trip.
+            self.reported_until = until - ONE_WAY * 2;
+        }
+        self.report_until(now, seen, until, |at| is_empty.then(|| clock(at) + ONE_WAY));
         let path = if is_empty { Path::Empty } else { Path::Congested };
-        self.own(now, number_before(seen, until), path);
+        self.report_in_own_formats(now, number_before(seen, until), path);
     }
 
     /// Replays the reports of two seconds ago.
     fn replay(&mut self, now: SendTime, seen: &ObservedCall) {
         let age = TimeDelta::from_secs(2);
-        let replayed = seen.reports.iter().filter(|(at, _)| *at <= now - age && *at > self.told - age);
+        let replayed =
+            seen.reports.iter().filter(|(at, _)| *at <= now - age && *at > self.reported_until - age);
         let replayed: Vec<_> = replayed.map(|(_, bytes)| bytes.clone()).collect();
         self.waiting.extend(replayed);
-        self.told = now;
+        self.reported_until = now;
     }
 
     /// Writes a receiver report that gives a round-trip time of `ms`, by the last sender report if that is old enough.
@@ -253,7 +269,7 @@ impl Forger {
         });
     }
 
-    fn leap(&mut self, now: SendTime, seen: &ObservedCall) {
+    fn report_leap(&mut self, now: SendTime, seen: &ObservedCall) {
         for step in 1..=3 {
             let (at, number) = seen.packets[seen.packets.len() / 2];
             // Period after which the times wrap around: 12.4 days for transport-wide feedback, 18.2 hours for RFC 8888.
@@ -261,14 +277,18 @@ impl Forger {
                 PacketFormat::TransportWide => 1_073_741,
                 PacketFormat::Rfc8888 => 65_536,
             };
-            let leap = TimeDelta::from_secs(period * 2 * step / 5);
-            self.report(now + leap, seen.format, &[Record::new(number, Some(clock(at) + ONE_WAY + leap))]);
+            let report_leap = TimeDelta::from_secs(period * 2 * step / 5);
+            self.report(
+                now + report_leap,
+                seen.format,
+                &[Record::new(number, Some(clock(at) + ONE_WAY + report_leap))],
+            );
         }
         let datagram = self.waiting.drain(..).collect::<Vec<_>>().concat();
         self.waiting.push_back(datagram);
     }
 
-    /// Source identifier that the reports name.
+    /// Source identifier that the reports contain.
     fn source(&mut self) -> u32 {
         if self.attack.role == Role::Blind { self.rng.random() } else { SENDER }
     }
@@ -282,7 +302,7 @@ impl Forger {
     }
 
     /// Reports all packets that left since the last report and by `until`.
-    fn tell(
+    fn report_until(
         &mut self,
         now: SendTime,
         seen: &ObservedCall,
@@ -292,7 +312,7 @@ impl Forger {
         let records = self.records(seen, until, |at| arrival(at).map_or(Reception::Missing, Reception::At));
         if !records.is_empty() {
             self.report(now, seen.format, &records);
-            self.told = until;
+            self.reported_until = until;
         }
     }
 
@@ -303,21 +323,23 @@ impl Forger {
         until: SendTime,
         reception: impl Fn(SendTime) -> Reception,
     ) -> Vec<Record> {
-        let new = |&&(at, _): &&(SendTime, u16)| at > self.told && at <= until;
-        let told: Vec<(SendTime, u16)> = seen.packets.iter().filter(new).copied().collect();
-        let Some((&(_, first), &(last, end))) = told.first().zip(told.last()) else { return Vec::new() };
+        let new = |&&(at, _): &&(SendTime, u16)| at > self.reported_until && at <= until;
+        let reported_until: Vec<(SendTime, u16)> = seen.packets.iter().filter(new).copied().collect();
+        let Some((&(_, first), &(last, end))) = reported_until.first().zip(reported_until.last()) else {
+            return Vec::new();
+        };
         // Numbers without a packet, left out by the sender, are reported as well. An on-path attacker knows them and
         // does not claim them; a receiver has not seen them and must choose.
-        let claimed = match (self.attack.role, self.attack.what) {
+        let claimed = match (self.attack.role, self.attack.feedback) {
             (Role::Reader, _) => 0,
-            (_, What::Coin(percent)) => percent,
+            (_, ForgedFeedback::Coin(percent)) => percent,
             _ => 100,
         };
         let mut records = Vec::new();
-        let mut left = told.iter().peekable();
+        let mut left = reported_until.iter().peekable();
         let mut number = first;
         loop {
-            let packet = left.next_if(|(_, told)| *told == number);
+            let packet = left.next_if(|(_, reported_until)| *reported_until == number);
             let at = packet.map_or(last, |(at, _)| *at);
             let there = packet.is_some()
                 || claimed == 100
@@ -339,7 +361,7 @@ impl Forger {
             PacketFormat::TransportWide => self.transport_wide_untimed(&records),
             PacketFormat::Rfc8888 => self.report(now, seen.format, &records),
         }
-        self.told = until;
+        self.reported_until = until;
     }
 
     /// Writes transport-wide feedback with the arrivals of `records`, without times.
@@ -374,8 +396,9 @@ impl Forger {
         // encoded.
         let made = clock(now) - ONE_WAY;
         let last = records.iter().rev().find_map(|record| record.reception.time());
-        let told = |at: &ArrivalTime| !(TimeDelta::ZERO..TimeDelta::from_secs(1)).contains(&(made - *at));
-        let at = last.filter(told).unwrap_or(made);
+        let reported_until =
+            |at: &ArrivalTime| !(TimeDelta::ZERO..TimeDelta::from_secs(1)).contains(&(made - *at));
+        let at = last.filter(reported_until).unwrap_or(made);
         let report = Report::Packets { records, number: self.number, at: Some(at) };
         let mut out = [0; 1472];
         let mut length = writer.write(&report, &mut out);
@@ -386,20 +409,20 @@ impl Forger {
         self.writer = Some(writer);
     }
 
-    /// Reports of an empty path without loss, in the controllers' own forms.
-    fn praise(&mut self, now: SendTime, number: u16) {
-        self.own(now, number, Path::Empty);
+    /// Writes reports of an empty path without loss, in the controllers' own formats.
+    fn report_no_congestion(&mut self, now: SendTime, number: u16) {
+        self.report_in_own_formats(now, number, Path::Empty);
     }
 
-    /// Reports of `path` in all of the controllers' own forms.
-    fn own(&mut self, now: SendTime, number: u16, path: Path) {
+    /// Writes reports of `path` in all of the controllers' own formats.
+    fn report_in_own_formats(&mut self, now: SendTime, number: u16, path: Path) {
         let source = self.source();
         for form in own_forms::ALL {
             self.write(|out, reporter| form(path, now, number, [reporter, source], out));
         }
     }
 
-    /// Writes a report of a controller that does not exist here.
+    /// Writes a report in the format of a controller that does not exist here.
     fn echo(&mut self, number: u16) {
         let source = self.source();
         self.write(|out, ssrc| {
@@ -423,7 +446,7 @@ impl Forger {
     }
 
     /// Copy of `bytes` with one random bit inverted.
-    fn turned(&mut self, bytes: &[u8]) -> Vec<u8> {
+    fn with_bit_error(&mut self, bytes: &[u8]) -> Vec<u8> {
         let mut bytes = bytes.to_vec();
         let bit = self.rng.random_range(0..bytes.len() * 8);
         bytes[bit / 8] ^= 1 << (bit % 8);

@@ -1,4 +1,4 @@
-//! Forged reports in the controllers' own forms.
+//! Forged reports in the controllers' own report formats.
 
 use weir_cc::SendTime;
 use weir_wire::rtcp::{DcccFeedback, NadaDelay, NadaFeedback, Remb, TfrcFeedback};
@@ -8,7 +8,7 @@ use super::setting::{CLOCK, ONE_WAY, clock};
 /// State of the path in a forged report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Path {
-    /// Empty queues and no loss.
+    /// Empty queues, no loss.
     Empty,
     /// Greatest congestion that the form can express; for a delay three seconds.
     Congested,
@@ -17,7 +17,7 @@ pub(super) enum Path {
 /// Writer of a report that echoes packet `number`; `ssrcs` has the source identifiers of the reporter and of the flow.
 type EchoWriter = fn(Path, now: SendTime, number: u16, ssrcs: [u32; 2], out: &mut [u8]) -> Option<usize>;
 
-/// All forms.
+/// Writers of all formats.
 pub(super) const ALL: [EchoWriter; 5] = [nada, nada_delay, tfrc, dccc, remb];
 
 /// Delay of three seconds.

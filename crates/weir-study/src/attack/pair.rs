@@ -1,4 +1,4 @@
-//! Two flows of one session on one path, coupled or not, and forged reports on one of them.
+//! Attack on one of two flows of a session on one path, coupled or not: forged reports claim congestion of that flow.
 
 use weir_cc::coupled::fse::{Config, Fse, InitialGrouping};
 use weir_cc::{DataRate, Ecn, SendTime, TimeDelta};
@@ -9,18 +9,18 @@ use weir_media::{
 use weir_net::Service;
 use weir_wire::rtcp::NadaFeedback;
 
-use super::path::{CallPath, ForwardPacket, ROOM, limits, wire_bytes};
+use super::path::{CallPath, ForwardPacket, MAX_RTCP_BYTES, limits, wire_bytes};
 use super::seen::{ObservedCall, number_before};
 use super::setting::{AttackSpan, ONE_WAY, RECEIVER, SENDER, clock};
 use weir_scenario::registry::{Registry, RegistryError};
 
 /// Capacity of the pair, twice that of one flow.
 const CAPACITY: DataRate = DataRate::from_kbps(2000);
-/// Controller of the flow on which reports are forged.
-const SLANDERED: &str = "nada";
-/// Age of the packet that a forged report names; the round trip of the path takes 50 ms.
-const NAMED: TimeDelta = TimeDelta::from_millis(40);
-/// Time after the beginning of the attack until rates count; they count to its end.
+/// Controller of the attacked flow.
+const ATTACKED: &str = "nada";
+/// Age of the packet that a forged report names. The round trip of the path takes 50 ms.
+const REPORTED_AGE: TimeDelta = TimeDelta::from_millis(40);
+/// Time from the beginning of the attack until rates are measured.
 const SETTLING: TimeDelta = TimeDelta::from_secs(5);
 
 /// Two flows on one path; forged reports claim congestion of the second.
@@ -45,7 +45,7 @@ impl FlowPair<'_> {
             Fse::new(Config::rfc8699_conservative(), InitialGrouping::Together).expect("it is a preset");
         let mut coupled = CoupledFlows::new(fse);
         let mut receivers = Vec::new();
-        for (place, law) in (0..).zip([self.law, SLANDERED]) {
+        for (place, law) in (0..).zip([self.law, ATTACKED]) {
             let halves = self.registry.build(law, None, limits(), 1.0)?;
             let config = MediaConfig {
                 packet_format: halves.packet_format,
@@ -67,7 +67,7 @@ impl FlowPair<'_> {
         }
         let mut seen = ObservedCall::new(PacketFormat::default());
         let mut path = CallPath::<(usize, MediaPacket)>::new(Service::Constant(CAPACITY));
-        let (mut bytes, mut forged, mut room) = (0, self.span.from, [0; ROOM]);
+        let (mut bytes, mut forged, mut room) = (0, self.span.from, [0; MAX_RTCP_BYTES]);
         while now < self.span.to {
             while let Some(arrived) = path.arrival(now) {
                 match arrived {
@@ -91,7 +91,7 @@ impl FlowPair<'_> {
                 session.on_rtcp(now, &report);
             }
             if forged <= now {
-                session.on_rtcp(now, &slander(number_before(&seen, now - NAMED)));
+                session.on_rtcp(now, &forged_report(number_before(&seen, now - REPORTED_AGE)));
                 forged = now + self.every;
             }
             coupled.on_timeout(now, &mut session);
@@ -132,7 +132,7 @@ const fn sources(place: u32) -> [u32; 2] {
 }
 
 /// Report that gives the second flow the greatest congestion.
-fn slander(number: u16) -> Vec<u8> {
+fn forged_report(number: u16) -> Vec<u8> {
     let [source, ssrc] = sources(1);
     let report = NadaFeedback {
         ssrc,
@@ -143,7 +143,7 @@ fn slander(number: u16) -> Vec<u8> {
         receive_rate: 0,
         held: 0,
     };
-    let mut out = [0; ROOM];
+    let mut out = [0; MAX_RTCP_BYTES];
     let length = report.write(&mut out).expect("there is room");
     out[..length].to_vec()
 }

@@ -1,4 +1,4 @@
-//! Call over one path with an attacker that sends RTCP to its sender.
+//! A call over one path, with an attacker that sends RTCP to its sender.
 
 use weir_cc::{DataRate, DataSize, Ecn, RateLimits, ReportKind, SendTime, TimeDelta};
 use weir_media::{Alarm, EncoderConfig, MediaConfig, MediaPacket, MediaReceiver, MediaSender, SenderSeeds};
@@ -10,16 +10,16 @@ use super::seen::ObservedCall;
 use super::setting::{AttackSpan, CAPACITY, ONE_WAY, RECEIVER, SENDER, clock};
 use weir_scenario::registry::{Registry, RegistryError};
 
-const QUEUE: TimeDelta = TimeDelta::from_millis(300);
+const QUEUE_LIMIT: TimeDelta = TimeDelta::from_millis(300);
 /// Time until the application resumes media that a circuit breaker has stopped.
 const RESUME: TimeDelta = TimeDelta::from_secs(5);
-/// Bytes of the IPv4 and UDP headers.
-const BELOW: u64 = 28;
+/// Number of bytes of the IPv4 and UDP headers.
+const HEADER_BYTES: u64 = 28;
 /// Length of a step over which rates are measured.
-pub(super) const STEP: TimeDelta = TimeDelta::from_millis(100);
-pub(super) const ROOM: usize = 1472;
+pub(super) const RATE_STEP: TimeDelta = TimeDelta::from_millis(100);
+pub(super) const MAX_RTCP_BYTES: usize = 1472;
 
-/// Time series of a call, in steps of [`STEP`].
+/// Time series of a call, in steps of [`RATE_STEP`].
 #[derive(Debug, Default)]
 pub(super) struct CallSeries {
     /// Payload bytes sent in each step.
@@ -42,7 +42,7 @@ pub(super) struct CallSeries {
 impl CallSeries {
     /// Mean rate in kbit/s from `from` to `to` seconds.
     pub(super) fn rate(bytes: &[u64], from: f64, to: f64) -> f64 {
-        let step = STEP.secs_f64();
+        let step = RATE_STEP.secs_f64();
         let place = |s: f64| ((s / step) as usize).min(bytes.len());
         let total: u64 = bytes[place(from)..place(to)].iter().sum();
         total as f64 * 8e-3 / (to - from)
@@ -94,7 +94,7 @@ impl CallConfig<'_> {
         let mut path = CallPath::<MediaPacket>::new(self.service());
         let mut seen = ObservedCall::new(halves.packet_format);
         let (end, mut now) = (self.span.to + self.afterwards, SendTime::ZERO);
-        let (mut step_end, mut room) = (SendTime::ZERO + STEP, [0; ROOM]);
+        let (mut step_end, mut room) = (SendTime::ZERO + RATE_STEP, [0; MAX_RTCP_BYTES]);
         let mut resume = None;
         course.sent.push(0);
         course.arrived.push(0);
@@ -102,7 +102,7 @@ impl CallConfig<'_> {
         while now < end {
             while now >= step_end {
                 course.end_step(sender.target().media_rate);
-                step_end += STEP;
+                step_end += RATE_STEP;
             }
             // Forward path: arrivals at the receiver.
             while let Some(arrived) = path.arrival(now) {
@@ -196,7 +196,7 @@ impl CallSeries {
 
 /// Bytes of a packet on the link.
 pub(super) fn wire_bytes(packet: &MediaPacket) -> u64 {
-    packet.header.wire_len() as u64 + u64::from(packet.payload) + BELOW
+    packet.header.wire_len() as u64 + u64::from(packet.payload) + HEADER_BYTES
 }
 
 /// A packet on its way to the receivers.
@@ -212,7 +212,7 @@ pub(super) struct CallPath<P>(Path<ForwardPacket<P>, Vec<u8>>);
 
 impl<P> CallPath<P> {
     pub(super) fn new(service: Service) -> Self {
-        let queue = QueueConfig { limit_time: Some(QUEUE), ..QueueConfig::default() };
+        let queue = QueueConfig { limit_time: Some(QUEUE_LIMIT), ..QueueConfig::default() };
         let link = LinkConfig { queue, ..LinkConfig::new(service, ONE_WAY) };
         Self(Path::new(&link, 0, ONE_WAY).expect("the rates are above zero"))
     }
@@ -225,7 +225,7 @@ impl<P> CallPath<P> {
 
     /// Sends a sender report.
     pub(super) fn send_report(&mut self, now: SendTime, report: &[u8]) {
-        let size = DataSize::from_bytes(report.len() as u64 + BELOW);
+        let size = DataSize::from_bytes(report.len() as u64 + HEADER_BYTES);
         let _ = self.0.send(true_time(now), Sent::new(ForwardPacket::Rtcp(report.to_vec()), size));
     }
 

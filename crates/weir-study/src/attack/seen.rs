@@ -1,4 +1,4 @@
-//! Observations of an on-path attacker.
+//! Packets and reports of a call that an on-path attacker has observed.
 
 use std::collections::VecDeque;
 
@@ -6,7 +6,7 @@ use weir_cc::SendTime;
 use weir_media::{MediaPacket, PacketFormat};
 use weir_wire::rtcp::{self, Message};
 
-/// Observations of a call.
+/// Observed packets and reports of a call.
 #[derive(Debug)]
 pub(super) struct ObservedCall {
     pub(super) format: PacketFormat,
@@ -21,8 +21,8 @@ pub(super) struct ObservedCall {
     pub(super) last: Option<MediaPacket>,
 }
 
-/// Number of packets that are remembered.
-const REMEMBERED: usize = 4096;
+/// Greatest number of packets that are remembered.
+const MAX_PACKETS: usize = 4096;
 
 impl ObservedCall {
     pub(super) fn new(format: PacketFormat) -> Self {
@@ -34,14 +34,14 @@ impl ObservedCall {
         self.packets.push_back((now, packet.header.transport_sequence));
         self.last = Some(*packet);
         self.highest = u32::from(packet.header.sequence);
-        if self.packets.len() > REMEMBERED {
+        if self.packets.len() > MAX_PACKETS {
             self.packets.pop_front();
         }
     }
 
     pub(super) fn on_report(&mut self, now: SendTime, bytes: &[u8]) {
         self.reports.push_back((now, bytes.to_vec()));
-        if self.reports.len() > REMEMBERED {
+        if self.reports.len() > MAX_PACKETS {
             self.reports.pop_front();
         }
     }

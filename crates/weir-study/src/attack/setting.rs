@@ -1,4 +1,4 @@
-//! Path, addresses and time of every attack.
+//! Path, addresses and time that all attacks share.
 
 use weir_cc::{ArrivalTime, DataRate, SendTime, TimeDelta};
 

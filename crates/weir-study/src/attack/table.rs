@@ -5,33 +5,34 @@ use serde::Serialize;
 use weir_cc::{DataRate, SendTime, TimeDelta};
 use weir_media::Alarm;
 
-use super::attacks::{Attack, Role, What};
+use super::attacks::{Attack, ForgedFeedback, Role};
 use super::forge::Forger;
 use super::pair::FlowPair;
-use super::path::{CallConfig, CallSeries, STEP};
+use super::path::{CallConfig, CallSeries, RATE_STEP};
 use super::setting::AttackSpan;
 use weir_scenario::registry::{Registry, RegistryError};
 
 /// Time for which a call continues after the attack.
 const AFTERWARDS: TimeDelta = TimeDelta::from_secs(65);
-/// Greatest recovery time of a controller, in seconds.
-const LONGEST_RECOVERY: f64 = 60.0;
-/// Greatest relative change of the rate by an off-path attacker.
-const BLIND: f64 = 0.02;
-/// Greatest peak rate under an on-path attacker over that without the attack, for controllers with per-packet feedback.
-const READER: f64 = 1.25;
-/// Greatest recovery time over that from the same rate without an attack.
-const SLOWER: f64 = 1.25;
-/// Least rate of a coupled pair under an attack over that of the uncoupled pair under the same attack.
-const COUPLED: f64 = 0.8;
-/// Share of the rate without an attack at which a controller has recovered.
-const BACK: f64 = 0.9;
-/// Seconds within which one forged packet has its effect, and a recovery is always fast enough.
-const SINGLE: f64 = 5.0;
-/// Last seconds of the attack's time, in which a call without the attack has reached its rate.
-const SETTLED: f64 = 20.0;
-/// Least share of the rate that a controller keeps after one forged packet in a form that does not affect it.
-const KEPT: f64 = 0.8;
+/// Longest recovery time that is within the limits, in s.
+const MAX_RECOVERY_S: f64 = 60.0;
+/// Greatest relative change of the rate that an off-path attacker may cause.
+const MAX_OFF_PATH_CHANGE: f64 = 0.02;
+/// Greatest ratio of the peak rate under an on-path attack to that without it, for controllers with per-packet
+/// feedback.
+const MAX_ON_PATH_PEAK: f64 = 1.25;
+/// Greatest ratio of the recovery time to that from the same rate without an attack.
+const MAX_RECOVERY_RATIO: f64 = 1.25;
+/// Least ratio of a coupled pair's rate under an attack to that of the uncoupled pair under the same attack.
+const MIN_COUPLED_RATIO: f64 = 0.8;
+/// Ratio of the rate to that without an attack at which a controller has recovered.
+const RECOVERED_SHARE: f64 = 0.9;
+/// Time in s within which one forged packet has its effect. A recovery within it is always fast enough.
+const SINGLE_PACKET_S: f64 = 5.0;
+/// Time in s at the end of the attack in which a call without the attack has reached its rate.
+const SETTLED_S: f64 = 20.0;
+/// Least share of the rate that a controller keeps after one forged packet in a format that does not affect it.
+const MIN_KEPT_SHARE: f64 = 0.8;
 
 /// Judgement of an attack: whether its effect stayed within the limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -49,6 +50,7 @@ pub enum Aim {
 #[derive(Clone, Debug, Serialize)]
 pub struct AttackOutcome {
     /// Name of the controller.
+    #[serde(rename = "controller")]
     pub law: String,
     /// Name of the attack.
     pub attack: &'static str,
@@ -159,7 +161,7 @@ fn outcome(
     attack: &Attack,
     honest: &CallSeries,
 ) -> Result<AttackOutcome, RegistryError> {
-    if matches!(attack.what, What::Slander) {
+    if matches!(attack.feedback, ForgedFeedback::Slander) {
         return of_pair(call, law, attack);
     }
     let course = call.run(Some(Forger::new(*attack, call.span)))?;
@@ -167,12 +169,12 @@ fn outcome(
     let honest_kbps = CallSeries::rate(&honest.sent, from, to);
     let rate_kbps = CallSeries::rate(&course.sent, from, to);
     let peak_ratio = peak(&course.sent, call.span) / peak(&honest.sent, call.span);
-    let level = BACK * CallSeries::rate(&honest.arrived, from, to);
+    let level = RECOVERED_SHARE * CallSeries::rate(&honest.arrived, from, to);
     let recovery_s = recovery(&course, to, level);
     // The last forged reports still have an effect after the attack has ended.
     let left = (-2..=3).map(|s| CallSeries::rate(&course.arrived, to + f64::from(s), to + f64::from(s + 2)));
     let left = left.fold(f64::INFINITY, f64::min);
-    let single = (attack.every_ms == 0).then(|| ForgedDecrease::after(from, &course, honest));
+    let single = (attack.interval_ms == 0).then(|| ForgedDecrease::after(from, &course, honest));
     let recovery_s = single.as_ref().map_or(recovery_s, |fall| fall.recovery_s);
     let left = single.as_ref().map_or(left, |fall| fall.left_kbps);
     let own_recovery_s = if left >= level || recovery_s == Some(0.0) {
@@ -182,8 +184,11 @@ fn outcome(
         let narrowed = Some(DataRate::from_bps_f64((left * 1.05e3).max(30e3)));
         // After one forged packet the level is that of the call without it, which may have reached a higher rate by
         // then.
-        let level =
-            if single.is_some() { BACK * CallSeries::rate(&honest.arrived, to - SETTLED, to) } else { level };
+        let level = if single.is_some() {
+            RECOVERED_SHARE * CallSeries::rate(&honest.arrived, to - SETTLED_S, to)
+        } else {
+            level
+        };
         recovery(&CallConfig { narrowed, ..*call }.run(None)?, to, level).unwrap_or(f64::INFINITY)
     };
     let mut missed = Vec::new();
@@ -192,18 +197,18 @@ fn outcome(
     }
     let judges_recovery = matches!(attack.role, Role::Reader | Role::OnPath);
     match attack.role {
-        Role::Blind if (rate_kbps / honest_kbps - 1.0).abs() > BLIND => {
+        Role::Blind if (rate_kbps / honest_kbps - 1.0).abs() > MAX_OFF_PATH_CHANGE => {
             missed.push(format!("{:+.1} % of rate", 100.0 * (rate_kbps / honest_kbps - 1.0)));
         }
-        Role::Reader | Role::OnPath if course.per_packet && peak_ratio > READER => {
+        Role::Reader | Role::OnPath if course.per_packet && peak_ratio > MAX_ON_PATH_PEAK => {
             missed.push(format!("{peak_ratio:.2} times the rate"));
         }
         _ => {}
     }
     if judges_recovery {
         // Rates are measured over two seconds, so that a recovery is seen no earlier.
-        let least = if single.is_some() { SINGLE } else { 2.0 };
-        let most = (SLOWER * own_recovery_s).clamp(least, LONGEST_RECOVERY);
+        let least = if single.is_some() { SINGLE_PACKET_S } else { 2.0 };
+        let most = (MAX_RECOVERY_RATIO * own_recovery_s).clamp(least, MAX_RECOVERY_S);
         match recovery_s {
             None => missed.push("not back within 60 s".to_owned()),
             Some(s) if s > most => missed.push(format!("back after {s:.1} s, by itself {own_recovery_s:.1}")),
@@ -211,7 +216,7 @@ fn outcome(
         }
     }
     if let Some(fall) = &single
-        && fall.least_ratio < KEPT
+        && fall.least_ratio < MIN_KEPT_SHARE
         && !course.own_form
     {
         missed.push(format!("down to {:.0} % by one packet", 100.0 * fall.least_ratio));
@@ -251,11 +256,11 @@ fn outcome(
 
 /// Effect of an attack on one flow of a coupled pair, compared with an uncoupled one.
 fn of_pair(call: &CallConfig<'_>, law: &str, attack: &Attack) -> Result<AttackOutcome, RegistryError> {
-    let every = TimeDelta::from_millis(attack.every_ms);
+    let every = TimeDelta::from_millis(attack.interval_ms);
     let pair = |coupled| FlowPair { registry: call.registry, law, coupled, every, span: call.span }.run();
     let (rate_kbps, honest_kbps) = (pair(true)?, pair(false)?);
     let share = rate_kbps / honest_kbps;
-    let missed = if share < COUPLED {
+    let missed = if share < MIN_COUPLED_RATIO {
         vec![format!("{:.0} % of what both keep uncoupled", 100.0 * share)]
     } else {
         vec![]
@@ -304,24 +309,24 @@ impl ForgedDecrease {
         };
         let ratio = |after: f64| rate(course, after) / rate(honest, after).max(1.0);
         let times = |seconds: f64| {
-            let steps = (seconds / STEP.secs_f64()) as u32;
-            (0..=steps).map(|step| f64::from(step) * STEP.secs_f64())
+            let steps = (seconds / RATE_STEP.secs_f64()) as u32;
+            (0..=steps).map(|step| f64::from(step) * RATE_STEP.secs_f64())
         };
-        let least = times(SINGLE).min_by(|a, b| ratio(*a).total_cmp(&ratio(*b))).unwrap_or_default();
-        let back = |after: &f64| *after >= least && ratio(*after) >= BACK;
-        let fell = ratio(least) < BACK;
+        let least = times(SINGLE_PACKET_S).min_by(|a, b| ratio(*a).total_cmp(&ratio(*b))).unwrap_or_default();
+        let back = |after: &f64| *after >= least && ratio(*after) >= RECOVERED_SHARE;
+        let fell = ratio(least) < RECOVERED_SHARE;
         Self {
             least_ratio: ratio(least),
             left_kbps: if fell { rate(course, least) } else { f64::INFINITY },
-            recovery_s: if fell { times(LONGEST_RECOVERY).find(back) } else { Some(0.0) },
+            recovery_s: if fell { times(MAX_RECOVERY_S).find(back) } else { Some(0.0) },
         }
     }
 }
 
 /// Seconds from the `end` of the attack until two seconds of arrivals reach `level` (kbit/s).
 fn recovery(course: &CallSeries, end: f64, level: f64) -> Option<f64> {
-    let steps = (LONGEST_RECOVERY / STEP.secs_f64()) as u32;
+    let steps = (MAX_RECOVERY_S / RATE_STEP.secs_f64()) as u32;
     (0..=steps)
-        .map(|step| f64::from(step) * STEP.secs_f64())
+        .map(|step| f64::from(step) * RATE_STEP.secs_f64())
         .find(|&after| CallSeries::rate(&course.arrived, end + after, end + after + 2.0) >= level)
 }

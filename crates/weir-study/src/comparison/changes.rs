@@ -15,7 +15,7 @@ pub struct ControllerChange {
     /// The controller.
     pub name: String,
     /// Values of each compared criterion in both runs.
-    values: Vec<(Criterion, Paired)>,
+    values: Vec<(Criterion, PairedValues)>,
 }
 
 /// The direction in which a quantity changed.
@@ -32,16 +32,16 @@ pub enum ChangeDirection {
     Unknown,
 }
 
-/// A controller of the first run that cannot be compared with itself in the second, or not in every criterion.
+/// A controller of the first run that cannot be compared in the second run, or not in every criterion.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Gap {
+pub struct ComparisonGap {
     /// The controller.
     pub controller: String,
     /// The missing values, and the run that lacks them.
     pub problem: String,
 }
 
-impl Gap {
+impl ComparisonGap {
     /// The gap in a sentence, without a full stop.
     pub fn in_words(&self) -> String {
         format!("{} {}", self.controller, self.problem)
@@ -54,7 +54,7 @@ pub(super) struct ControllerChanges {
     /// A change for each controller that both runs have.
     pub(super) of_each: Vec<ControllerChange>,
     /// Missing controllers and missing values.
-    pub(super) gaps: Vec<Gap>,
+    pub(super) gaps: Vec<ComparisonGap>,
     /// A sentence for each criterion that the runs measure by different quantities.
     pub(super) different: Vec<String>,
 }
@@ -62,18 +62,18 @@ pub(super) struct ControllerChanges {
 impl ControllerChange {
     /// Mean of the first and of the second run, over the seeds that have a value in both, or `None` where no seed has.
     pub fn means(&self, criterion: Criterion) -> Option<[f64; 2]> {
-        let Paired { before, after, .. } = self.values(criterion)?;
+        let PairedValues { before, after, .. } = self.values(criterion)?;
         Some([mean(before)?, mean(after)?])
     }
 
-    fn values(&self, criterion: Criterion) -> Option<&Paired> {
+    fn values(&self, criterion: Criterion) -> Option<&PairedValues> {
         self.values.iter().find(|(own, _)| *own == criterion).map(|(_, values)| values)
     }
 
-    /// The direction of the change of a quantity ([`beats`]).
-    pub fn course(&self, criterion: Criterion) -> ChangeDirection {
+    /// The direction in which a quantity changed ([`beats`]).
+    pub fn direction(&self, criterion: Criterion) -> ChangeDirection {
         let known = self.values(criterion).filter(|values| values.before.len() >= LEAST_SEEDS);
-        let Some(Paired { before, after, .. }) = known else { return ChangeDirection::Unknown };
+        let Some(PairedValues { before, after, .. }) = known else { return ChangeDirection::Unknown };
         let is_better = beats(after, before, criterion.better(), MARGIN);
         match (is_better, self.is_worse_by(criterion, MARGIN)) {
             (true, _) => ChangeDirection::Better,
@@ -99,7 +99,7 @@ impl ControllerChange {
     /// The changes of the controller, in a sentence.
     pub fn in_words(&self) -> String {
         let changed = |criterion: &Criterion| {
-            let verdict = match self.course(*criterion) {
+            let verdict = match self.direction(*criterion) {
                 ChangeDirection::Better => "better",
                 ChangeDirection::Worse => "worse",
                 ChangeDirection::NoDifference | ChangeDirection::Unknown => return None,
@@ -138,16 +138,18 @@ pub(super) fn changes(
     for row in &a.rows {
         let Some(other) = b.rows.iter().find(|other| other.name == row.name) else {
             if !registry::is_reference(&row.law) {
-                all.gaps
-                    .push(Gap { controller: row.name.clone(), problem: format!("is not in {}", names[1]) });
+                all.gaps.push(ComparisonGap {
+                    controller: row.name.clone(),
+                    problem: format!("is not in {}", names[1]),
+                });
             }
             continue;
         };
         let mut values = Vec::new();
         for &(criterion, columns) in &compared {
-            let own = Paired::of([row, other], columns, pairs);
+            let own = PairedValues::of([row, other], columns, pairs);
             let problem = own.problem(criterion, names).filter(|_| pairs.len() >= LEAST_SEEDS);
-            all.gaps.extend(problem.map(|problem| Gap { controller: row.name.clone(), problem }));
+            all.gaps.extend(problem.map(|problem| ComparisonGap { controller: row.name.clone(), problem }));
             values.push((criterion, own));
         }
         all.of_each.push(ControllerChange { name: row.name.clone(), values });
@@ -194,17 +196,17 @@ fn measures(label: &str, criterion: Criterion) -> bool {
 
 /// The values of a controller in two runs.
 #[derive(Clone, Debug, Default, PartialEq)]
-struct Paired {
+struct PairedValues {
     /// Values of the seeds that have a value in both runs.
     before: Vec<f64>,
     after: Vec<f64>,
-    /// Number of seeds with a value in the other run alone, …
+    /// Number of seeds without a value in one run, for each run.
     missing: [usize; 2],
-    /// … out of this many seeds.
+    /// Number of seeds.
     seeds: usize,
 }
 
-impl Paired {
+impl PairedValues {
     fn of(rows: [&RunRow; 2], columns: [Option<usize>; 2], pairs: &[(usize, usize)]) -> Self {
         let value = |which: usize, run: usize| -> Value {
             let values = rows[which].values.get(columns[which]?)?;
@@ -280,7 +282,7 @@ mod tests {
     }
 
     fn problems(changes: &ControllerChanges) -> Vec<String> {
-        changes.gaps.iter().map(Gap::in_words).collect()
+        changes.gaps.iter().map(ComparisonGap::in_words).collect()
     }
 
     #[test]
@@ -288,7 +290,7 @@ mod tests {
         let before = table(&ALL, &[("gcc", [500.0, 900.0, 3.0])]);
         let found = of(&before, &table(&ALL, &[("gcc", [520.0, 950.0, 3.0])]));
         let change = &found.of_each[0];
-        let courses = Criterion::DOMINATING.map(|criterion| change.course(criterion));
+        let courses = Criterion::DOMINATING.map(|criterion| change.direction(criterion));
         assert_eq!(courses, [ChangeDirection::Better, ChangeDirection::Worse, ChangeDirection::NoDifference]);
         assert!(change.is_worse_by(Criterion::FrameDelay, 0.05), "by 50 of 904.5 ms");
         assert!(!change.is_worse_by(Criterion::FrameDelay, 0.06));
@@ -298,7 +300,7 @@ mod tests {
         );
         assert_eq!(of(&before, &before).of_each[0].in_words(), "gcc: no difference");
         let few = changes(&before, &before, &[(0, 0), (1, 1)], &NAMES.map(str::to_owned));
-        assert_eq!(few.of_each[0].course(Criterion::UsefulRate), ChangeDirection::Unknown);
+        assert_eq!(few.of_each[0].direction(Criterion::UsefulRate), ChangeDirection::Unknown);
         assert!(few.gaps.is_empty());
     }
 
@@ -309,7 +311,7 @@ mod tests {
         let after = table(&ALL, &[("gcc", [500.0, 900.0, 25.9])]);
         let found = of(&before, &after);
         let change = &found.of_each[0];
-        let courses = Criterion::DOMINATING.map(|criterion| change.course(criterion));
+        let courses = Criterion::DOMINATING.map(|criterion| change.direction(criterion));
         assert_eq!(
             courses,
             [ChangeDirection::NoDifference, ChangeDirection::NoDifference, ChangeDirection::Unknown]
@@ -321,11 +323,14 @@ mod tests {
         );
         assert!(found.gaps.is_empty(), "the runs lack nothing: {:?}", found.gaps);
         let both = of(&before, &table(&beyond, &[("gcc", [500.0, 900.0, 25.9])]));
-        assert_eq!(both.of_each[0].course(Criterion::Freezes), ChangeDirection::Worse);
+        assert_eq!(both.of_each[0].direction(Criterion::Freezes), ChangeDirection::Worse);
         // A unit is part of a quantity.
         let mut seconds = after.clone();
         seconds.columns[1].unit = "s".to_owned();
-        assert_eq!(of(&after, &seconds).of_each[0].course(Criterion::FrameDelay), ChangeDirection::Unknown);
+        assert_eq!(
+            of(&after, &seconds).of_each[0].direction(Criterion::FrameDelay),
+            ChangeDirection::Unknown
+        );
     }
 
     #[test]
@@ -357,10 +362,10 @@ mod tests {
             ["gcc has no value of frame delay p95 in main for 1 of 10 common seeds"]
         );
         let alike = of(&without(0..5), &without(0..5));
-        assert_eq!(alike.of_each[0].course(Criterion::FrameDelay), ChangeDirection::NoDifference);
+        assert_eq!(alike.of_each[0].direction(Criterion::FrameDelay), ChangeDirection::NoDifference);
         assert!(alike.gaps.is_empty(), "five seeds have a value in both");
         let few = of(&without(0..6), &without(0..6));
-        assert_eq!(few.of_each[0].course(Criterion::FrameDelay), ChangeDirection::Unknown);
+        assert_eq!(few.of_each[0].direction(Criterion::FrameDelay), ChangeDirection::Unknown);
         assert_eq!(
             problems(&few),
             ["gcc has a value of frame delay p95 for 4 of 10 common seeds, and 5 are needed"]

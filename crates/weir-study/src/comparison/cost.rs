@@ -17,7 +17,7 @@ use weir_cc::{
 
 use weir_scenario::registry::{Halves, Registry, RegistryError};
 
-/// Packets of the minute.
+/// Number of packets of the minute.
 pub const PACKETS: u32 = 15_000;
 const PACKET_INTERVAL: TimeDelta = TimeDelta::from_millis(4);
 const HEADER: DataSize = DataSize::from_bytes(24);
@@ -31,22 +31,22 @@ const RECEPTION_INTERVAL: TimeDelta = TimeDelta::from_secs(1);
 /// Offset between the clocks of the hosts.
 const OFFSET: TimeDelta = TimeDelta::from_secs(7200);
 
-/// A sender half and all events that it will receive.
+/// A sender half, and all events that it will receive.
 #[derive(Debug)]
 pub struct ReplayedCall {
     controller: Box<dyn Controller>,
     history: SendHistory,
-    script: Script,
+    events: EventSequence,
     /// Number of packets sent so far.
     sent: u32,
 }
 
-/// The events that any sender half receives.
+/// The sequence of events that any sender half receives.
 #[derive(Debug)]
-pub struct Script {
+pub struct EventSequence {
     interval: TimeDelta,
     /// Reports in order of time, and the packet records that they refer to.
-    reports: Vec<(SendTime, Stored)>,
+    reports: Vec<(SendTime, StoredReport)>,
     records: Vec<Record>,
 }
 
@@ -61,7 +61,7 @@ pub enum Event<'a> {
 
 /// A report whose packet records are stored elsewhere.
 #[derive(Clone, Debug)]
-enum Stored {
+enum StoredReport {
     Packets { records: std::ops::Range<usize>, number: u8, at: Option<ArrivalTime> },
     Other(Report<'static>),
 }
@@ -72,19 +72,23 @@ impl ReplayedCall {
     /// # Errors
     /// An unknown name.
     pub fn of(registry: &Registry, name: &str) -> Result<Self, RegistryError> {
-        Self::paced(registry, name, PACKET_INTERVAL)
+        Self::with_interval(registry, name, PACKET_INTERVAL)
     }
 
     /// The controller `name` of `registry` before [`PACKETS`] packets `interval` apart.
     ///
     /// # Errors
     /// An unknown name.
-    pub fn paced(registry: &Registry, name: &str, interval: TimeDelta) -> Result<Self, RegistryError> {
+    pub fn with_interval(
+        registry: &Registry,
+        name: &str,
+        interval: TimeDelta,
+    ) -> Result<Self, RegistryError> {
         let limits =
             RateLimits::new(DataRate::from_kbps(50), DataRate::from_mbps(1), DataRate::from_mbps(8))?;
         let Halves { controller, mut receiver, .. } = registry.build(name, None, limits, 1.0)?;
         let history = SendHistory::new(TimeDelta::from_secs(2));
-        Ok(Self { controller, history, script: Script::of(&mut *receiver, interval), sent: 0 })
+        Ok(Self { controller, history, events: EventSequence::of(&mut *receiver, interval), sent: 0 })
     }
 
     /// Replays the whole minute; its duration over [`PACKETS`] is the cost per packet.
@@ -94,8 +98,8 @@ impl ReplayedCall {
 
     /// Replays events until this many more packets have been sent.
     pub fn advance(&mut self, packets: u32) -> DataRate {
-        let Self { controller, history, script, sent } = self;
-        for event in script.events(*sent..*sent + packets) {
+        let Self { controller, history, events, sent } = self;
+        for event in events.events(*sent..*sent + packets) {
             match event {
                 Event::Report(at, report) => {
                     let state = SendState { in_flight: history.in_flight(), ..SendState::default() };
@@ -126,7 +130,7 @@ impl ReplayedCall {
     }
 }
 
-impl Script {
+impl EventSequence {
     /// The script of the feedback that `receiver` gives on [`PACKETS`] packets, `interval` apart.
     pub fn of(receiver: &mut dyn Receiver, interval: TimeDelta) -> Self {
         let mut minute = Self { interval, reports: Vec::new(), records: Vec::new() };
@@ -158,27 +162,27 @@ impl Script {
                     ..ReceptionReport::default()
                 };
                 highest = number;
-                let heard = SendTime::ZERO + arrival + PROPAGATION;
-                minute.reports.push((heard, Stored::Other(Report::Reception(report))));
+                let received_at = SendTime::ZERO + arrival + PROPAGATION;
+                minute.reports.push((received_at, StoredReport::Other(Report::Reception(report))));
             }
         }
         minute
     }
 
     fn poll(&mut self, receiver: &mut dyn Receiver, now: ArrivalTime) {
-        let heard = SendTime::ZERO + (now - ArrivalTime::ZERO) - OFFSET + PROPAGATION;
+        let received_at = SendTime::ZERO + (now - ArrivalTime::ZERO) - OFFSET + PROPAGATION;
         while let Some(report) = receiver.poll_report(now) {
             let stored = match report {
                 Report::Packets { records, number, at } => {
                     let begin = self.records.len();
                     self.records.extend_from_slice(records);
-                    Stored::Packets { records: begin..self.records.len(), number, at }
+                    StoredReport::Packets { records: begin..self.records.len(), number, at }
                 }
-                Report::Ceiling(rate) => Stored::Other(Report::Ceiling(rate)),
-                Report::Reception(report) => Stored::Other(Report::Reception(report)),
-                Report::Native { report, echo } => Stored::Other(Report::Native { report, echo }),
+                Report::Ceiling(rate) => StoredReport::Other(Report::Ceiling(rate)),
+                Report::Reception(report) => StoredReport::Other(Report::Reception(report)),
+                Report::Native { report, echo } => StoredReport::Other(Report::Native { report, echo }),
             };
-            self.reports.push((heard, stored));
+            self.reports.push((received_at, stored));
         }
     }
 
@@ -204,12 +208,12 @@ impl Script {
         })
     }
 
-    fn report(&self, stored: &Stored) -> Report<'_> {
+    fn report(&self, stored: &StoredReport) -> Report<'_> {
         match stored {
-            Stored::Packets { records, number, at } => {
+            StoredReport::Packets { records, number, at } => {
                 Report::Packets { records: &self.records[records.clone()], number: *number, at: *at }
             }
-            Stored::Other(report) => *report,
+            StoredReport::Other(report) => *report,
         }
     }
 }
@@ -243,9 +247,9 @@ mod tests {
         let registry = Registry::standard();
         for name in registry.controller_names() {
             let minute = ReplayedCall::of(&registry, name).unwrap();
-            let last = minute.script.reports.last().map(|(at, _)| *at - SendTime::ZERO);
+            let last = minute.events.reports.last().map(|(at, _)| *at - SendTime::ZERO);
             assert!(last.is_some_and(|last| last > TimeDelta::from_secs(58)), "{name}: {last:?}");
-            assert!(minute.script.reports.is_sorted_by_key(|(at, _)| *at), "{name}");
+            assert!(minute.events.reports.is_sorted_by_key(|(at, _)| *at), "{name}");
             assert!(!minute.run().is_zero(), "{name}");
         }
     }

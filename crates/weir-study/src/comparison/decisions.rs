@@ -1,4 +1,4 @@
-//! Recorded decisions for readers: as text, and as ticks of a report.
+//! Recorded decisions in words, and as ticks in the plots of a report.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -12,8 +12,8 @@ use weir_measure::metrics::{DecidingSignal, Decisions, FlowPlan, MeasurePlan, Re
 use weir_report::page::{DecisionTick, Move};
 use weir_scenario::registry::Registry;
 
-/// Most ticks of a flow in a report; of more decisions, the ones that changed the rate most are kept.
-const MOST_TICKS: usize = 2000;
+/// Greatest number of ticks of a flow in a report. Of more decisions those that changed the rate most are shown.
+const MAX_TICKS: usize = 2000;
 
 /// The signals of the controllers of a run's flows.
 #[derive(Clone, Debug)]
@@ -49,7 +49,7 @@ pub(super) fn ticks(decisions: &Decisions, known: &FlowSignals) -> io::Result<Ve
     decisions.each(|decision| {
         if let Some(own) = largest.get_mut(decision.flow) {
             own.push(Reverse(RankedDecision(*decision)));
-            if own.len() > MOST_TICKS {
+            if own.len() > MAX_TICKS {
                 own.pop();
             }
         }

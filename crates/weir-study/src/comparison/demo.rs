@@ -3,7 +3,7 @@
 use weir_cc::LimitingFactor;
 
 use super::Comparison;
-use super::scatter::yardsticks_in_words;
+use super::scatter::reference_senders_in_words;
 use super::tables::{
     ColumnMetric, call_metrics, factor_metric, freeze_metrics, loss_metric, media_sum, share_beside_tcp,
 };
@@ -17,13 +17,13 @@ use weir_scenario::registry;
 
 /// The scenario of the call alone.
 pub const ALONE: &str = "cellular/lte-drive";
-/// The scenario of the call beside one CUBIC flow.
+/// The reference sender whose freezes come from the drives, not from a controller.
 pub const BESIDE_CUBIC: &str = "cellular/lte-drive-beside-cubic";
 /// The reference sender whose freezes come from the drives themselves, not from a controller.
-pub const FLOOR: &str = "fixed";
+pub const FREEZE_REFERENCE: &str = "fixed";
 
-/// Limiting factors that the table shows; at the maximum the rate is not held down.
-const HOLDS: [LimitingFactor; 5] = [
+/// Limiting factors that the table shows. The maximum does not hold the rate down.
+const SHOWN_FACTORS: [LimitingFactor; 5] = [
     LimitingFactor::Delay,
     LimitingFactor::Loss,
     LimitingFactor::RampUp,
@@ -32,33 +32,33 @@ const HOLDS: [LimitingFactor; 5] = [
 ];
 
 /// The candidates of the demo: `controllers`, followed by the reference senders.
-pub fn contestants(controllers: &[String]) -> Vec<String> {
-    let yardsticks = registry::references().map(|info| info.name.to_string());
-    let further = yardsticks.filter(|name| !controllers.contains(name));
+pub fn candidates(controllers: &[String]) -> Vec<String> {
+    let references = registry::references().map(|info| info.name.to_string());
+    let further = references.filter(|name| !controllers.contains(name));
     controllers.iter().cloned().chain(further).collect()
 }
 
-/// The source of a column's values.
+/// Source of a column's values.
 #[derive(Clone, Copy)]
-pub(super) enum From {
+pub(super) enum ColumnSource {
     /// The call alone.
     Alone,
     /// The call beside CUBIC.
     BesideCubic,
-    /// The call alone, less the value of [`FLOOR`] in the runs of the same seeds.
-    BeyondFloor,
+    /// The call alone, less the value of [`FREEZE_REFERENCE`] in the runs of the same seeds.
+    BeyondReference,
 }
 
-/// The table of the demo: useful rate, p95 frame delay, freezes beyond those of [`FLOOR`], share beside CUBIC, loss, time
+/// The table of the demo: useful rate, p95 frame delay, freezes beyond those of [`FREEZE_REFERENCE`], share beside CUBIC, loss, time
 /// per limiting factor. Both comparisons must be of the same controllers.
 pub fn table(alone: &Comparison, beside: &Comparison) -> RunTable {
     let columns = columns();
-    let floor = floor(alone);
+    let reference_runs = reference_runs(alone);
     let rows = alone.controllers.iter().zip(&beside.controllers).map(|(own, with_tcp)| {
-        let cell = |(from, metric): &(From, ColumnMetric<'_>)| match from {
-            From::Alone => metric.values(&own.runs),
-            From::BesideCubic => metric.values(&with_tcp.runs),
-            From::BeyondFloor => metric.values_beyond(&own.runs, floor),
+        let cell = |(from, metric): &(ColumnSource, ColumnMetric<'_>)| match from {
+            ColumnSource::Alone => metric.values(&own.runs),
+            ColumnSource::BesideCubic => metric.values(&with_tcp.runs),
+            ColumnSource::BeyondReference => metric.values_beyond(&own.runs, reference_runs),
         };
         RunRow { name: own.name.clone(), law: own.law.clone(), values: columns.iter().map(cell).collect() }
     });
@@ -67,10 +67,10 @@ pub fn table(alone: &Comparison, beside: &Comparison) -> RunTable {
 }
 
 /// Columns of the table, and the source of each.
-pub(super) fn columns() -> Vec<(From, ColumnMetric<'static>)> {
-    let mut columns: Vec<(From, ColumnMetric<'static>)> =
-        call_metrics().into_iter().map(|metric| (From::Alone, metric)).collect();
-    columns.extend(freeze_metrics().map(|metric| (From::BeyondFloor, beyond_floor(metric))));
+pub(super) fn columns() -> Vec<(ColumnSource, ColumnMetric<'static>)> {
+    let mut columns: Vec<(ColumnSource, ColumnMetric<'static>)> =
+        call_metrics().into_iter().map(|metric| (ColumnSource::Alone, metric)).collect();
+    columns.extend(freeze_metrics().map(|metric| (ColumnSource::BeyondReference, beyond_reference(metric))));
     let share = ColumnMetric::new(
         "share beside CUBIC",
         "%",
@@ -79,38 +79,38 @@ pub(super) fn columns() -> Vec<(From, ColumnMetric<'static>)> {
         "the call's part of what the call and one CUBIC upload got together; 50 would be fair",
         share_beside_tcp,
     );
-    columns.push((From::BesideCubic, share));
-    columns.push((From::Alone, loss_metric()));
-    columns.extend(HOLDS.map(|factor| (From::Alone, factor_metric(factor))));
+    columns.push((ColumnSource::BesideCubic, share));
+    columns.push((ColumnSource::Alone, loss_metric()));
+    columns.extend(SHOWN_FACTORS.map(|factor| (ColumnSource::Alone, factor_metric(factor))));
     columns
 }
 
 /// The same metric, labelled with the reference that is subtracted from it.
-fn beyond_floor(mut metric: ColumnMetric<'_>) -> ColumnMetric<'_> {
-    metric.column.label = format!("{} beyond {FLOOR}", metric.column.label);
+fn beyond_reference(mut metric: ColumnMetric<'_>) -> ColumnMetric<'_> {
+    metric.column.label = format!("{} beyond {FREEZE_REFERENCE}", metric.column.label);
     metric.column.definition =
-        format!("{}; less those of `{FLOOR}` over the same stretch", metric.column.definition);
+        format!("{}; less those of `{FREEZE_REFERENCE}` over the same stretch", metric.column.definition);
     metric
 }
 
-/// The runs of [`FLOOR`], or an empty slice if it did not run.
-fn floor(alone: &Comparison) -> &[RunMetrics] {
-    let floor = alone.controllers.iter().find(|controller| controller.name == FLOOR);
-    floor.map_or(&[], |floor| floor.runs.as_slice())
+/// The runs of [`FREEZE_REFERENCE`], or an empty slice if it did not run.
+fn reference_runs(alone: &Comparison) -> &[RunMetrics] {
+    let reference_runs = alone.controllers.iter().find(|controller| controller.name == FREEZE_REFERENCE);
+    reference_runs.map_or(&[], |reference_runs| reference_runs.runs.as_slice())
 }
 
-/// Notes on the table of the demo: the freezes of [`FLOOR`], and the meaning of the reference senders.
+/// Notes on the table of the demo: the freezes of [`FREEZE_REFERENCE`], and the meaning of the reference senders.
 pub fn notes(alone: &Comparison, table: &RunTable) -> Vec<String> {
-    floor_in_words(alone).into_iter().chain(yardsticks_in_words(table)).collect()
+    reference_in_words(alone).into_iter().chain(reference_senders_in_words(table)).collect()
 }
 
-/// The rate and the freezes of [`FLOOR`], in a sentence, or `None` if it did not run.
-fn floor_in_words(alone: &Comparison) -> Option<String> {
-    let runs = floor(alone);
+/// The rate and the freezes of [`FREEZE_REFERENCE`], in a sentence, or `None` if it did not run.
+fn reference_in_words(alone: &Comparison) -> Option<String> {
+    let runs = reference_runs(alone);
     let [freezes, frozen] = freeze_metrics().map(|metric| metric.estimate(runs));
     let rates: Vec<f64> = runs.iter().filter_map(|run| media_sum(run, |flow| flow.target_rate_bps)).collect();
     Some(format!(
-        "Freezes and frozen time are those beyond `{FLOOR}`, which sends {:.0} kbit/s whatever happens: its {} freezes and \
+        "Freezes and frozen time are those beyond `{FREEZE_REFERENCE}`, which sends {:.0} kbit/s whatever happens: its {} freezes and \
          {} s are the drives' own.",
         Estimate::of(&rates)?.mean / 1e3,
         in_words(&freezes?, 1),

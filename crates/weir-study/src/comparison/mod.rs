@@ -16,5 +16,5 @@ mod verdict;
 pub mod versus;
 pub mod why;
 
-pub use outcome::{Comparison, ControllerRuns, RunSample};
-pub use request::{Captures, ComparisonError, ComparisonRequest};
+pub use outcome::{Comparison, ControllerRuns, RecordedFlowCall, RunSample};
+pub use request::{Captures, ComparisonError, ComparisonOptions, ComparisonRequest, RecordedRuns};

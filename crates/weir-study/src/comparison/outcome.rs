@@ -3,6 +3,7 @@
 use weir_measure::metrics::{FlowDelays, Histogram, MeasurePlan, Recording};
 use weir_measure::results::{FlowKind, RunMetrics, Summary};
 use weir_scenario::compile::{TraceUse, names_of_stand_ins, stand_ins, titled};
+use weir_world::recorded::RecordedCall;
 
 /// The runs of all controllers.
 #[derive(Debug)]
@@ -24,8 +25,21 @@ pub struct ControllerRuns {
     pub law: String,
     /// Metrics of each run, in the order of the seeds.
     pub runs: Vec<RunMetrics>,
+    /// The recorded calls, in the order of the seeds and of the flows.
+    pub calls: Vec<RecordedFlowCall>,
     /// The run of the first seed in detail.
     pub sample: RunSample,
+}
+
+/// The recorded call of a media flow.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RecordedFlowCall {
+    /// Seed of the run.
+    pub seed: u64,
+    /// Index of the flow.
+    pub flow: usize,
+    /// The call.
+    pub call: RecordedCall,
 }
 
 /// The details of one run.
@@ -40,7 +54,7 @@ pub struct RunSample {
 }
 
 impl Comparison {
-    /// The runs of `controllers`, which `summary` is of, over `traces`; its ranking is that of these runs.
+    /// The results of `controllers` over `traces`. `summary` has the statistics over these runs, and their ranking.
     pub fn new(summary: Summary, controllers: Vec<ControllerRuns>, traces: Vec<TraceUse>) -> Self {
         let mut comparison = Self { summary, controllers, traces };
         comparison.summary.ranking = comparison.ranking_beside(&comparison);

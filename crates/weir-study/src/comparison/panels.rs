@@ -13,7 +13,8 @@ use super::scatter::scatter;
 use super::{Comparison, RunSample};
 use crate::paired::RunTable;
 use weir_measure::metrics::{
-    BIN, CouplingSeries, FlowSeries, Histogram, MeasurePlan, PER_SECOND, Series, Share, SignalSeries,
+    BIN_NANOS, BINS_PER_SECOND, CouplingSeries, FlowSeries, Histogram, MeasurePlan, Series, Share,
+    SignalSeries,
 };
 use weir_measure::results::FlowKind;
 use weir_measure::results::ranking::Ranking;
@@ -24,7 +25,7 @@ use weir_report::page::{
 use weir_scenario::registry::Registry;
 use weir_scenario::scenario::Scenario;
 
-/// Points of a distribution, on a page and in a file.
+/// Number of points of a distribution, on a page and in a file.
 pub const CDF_POINTS: usize = 1000;
 
 /// The remark on runs that are all alike.
@@ -68,13 +69,13 @@ pub fn report_input(
         let decisions = ticks(recording.decisions(), &signals)?;
         let (series, bins) = recording.for_a_page()?;
         if bins > 1 && panels.is_empty() {
-            notes.push(joined(bins));
+            notes.push(joined_bins_note(bins));
         }
         let RunSample { plan, delays, .. } = &controller.sample;
         let queuing_delay =
-            delays.get(subject(plan)).map_or_else(Vec::new, |own| distribution(&own.owd_excess));
-        let courses = Courses { series, decisions, queuing_delay };
-        panels.extend(drawn(&controller.name, &scenario.registry, plan, &signals, courses));
+            delays.get(detailed_flow(plan)).map_or_else(Vec::new, |own| distribution(&own.owd_excess));
+        let courses = PanelData { series, decisions, queuing_delay };
+        panels.extend(panel(&controller.name, &scenario.registry, plan, &signals, courses));
     }
     Ok(PageInput {
         title: comparison.titled(&scenario.title),
@@ -113,21 +114,21 @@ pub(super) fn first_of_several(seeds: &[u64]) -> Option<u64> {
 }
 
 /// The remark on curves that join this many bins in a point.
-fn joined(bins: usize) -> String {
-    let length = TimeDelta::from_nanos(BIN as i64 * bins as i64);
+fn joined_bins_note(bins: usize) -> String {
+    let length = TimeDelta::from_nanos(BIN_NANOS as i64 * bins as i64);
     format!(
         "Curves of so long a run have a point each {length}: means, and least and greatest values; the tables of the series have all."
     )
 }
 
 /// The flow that a panel shows in most detail: the first media flow, else the first.
-pub(super) fn subject(plan: &MeasurePlan) -> usize {
+pub(super) fn detailed_flow(plan: &MeasurePlan) -> usize {
     plan.flows.iter().position(|flow| flow.kind == FlowKind::Media).unwrap_or(0)
 }
 
-/// The data that the panel of a controller is drawn from.
+/// The data from which the panel of a controller is drawn.
 #[derive(Debug)]
-pub(super) struct Courses {
+pub(super) struct PanelData {
     /// The first run.
     pub(super) series: Series,
     /// The decisions of each flow.
@@ -137,21 +138,27 @@ pub(super) struct Courses {
 }
 
 /// The panel of a controller, whose flows have these signals, or `None` if there is no flow.
-pub(super) fn drawn(
+pub(super) fn panel(
     controller: &str,
     registry: &Registry,
     plan: &MeasurePlan,
     signals: &FlowSignals,
-    courses: Courses,
+    courses: PanelData,
 ) -> Option<ControllerPanel> {
-    let Courses { mut series, mut decisions, queuing_delay } = courses;
-    let subject = subject(plan);
-    let info = plan.flows.get(subject).and_then(|flow| registry.find(&flow.controller).ok());
-    let couplings =
-        series.couplings.iter().map(|coupling| together(coupling, plan, &series, &decisions)).collect();
-    let own = series.flows.get_mut(subject)?;
-    let bottleneck =
-        plan.flows.get(subject).and_then(|flow| flow.bottleneck).and_then(|link| series.links.get_mut(link));
+    let PanelData { mut series, mut decisions, queuing_delay } = courses;
+    let detailed_flow = detailed_flow(plan);
+    let info = plan.flows.get(detailed_flow).and_then(|flow| registry.find(&flow.controller).ok());
+    let couplings = series
+        .couplings
+        .iter()
+        .map(|coupling| coupling_curves(coupling, plan, &series, &decisions))
+        .collect();
+    let own = series.flows.get_mut(detailed_flow)?;
+    let bottleneck = plan
+        .flows
+        .get(detailed_flow)
+        .and_then(|flow| flow.bottleneck)
+        .and_then(|link| series.links.get_mut(link));
     Some(ControllerPanel {
         name: controller.to_owned(),
         description: info.map_or_else(String::new, |info| info.source.to_string()),
@@ -159,11 +166,14 @@ pub(super) fn drawn(
         max_rate_bps: highest_rate(plan),
         subject: own.name.clone(),
         limiting_factor: take(&mut own.limiting_factor),
-        decisions: decisions.get_mut(subject).map(take).unwrap_or_default(),
+        decisions: decisions.get_mut(detailed_flow).map(take).unwrap_or_default(),
         frame_delay_ms: take(&mut own.frame_delay_max_ms),
         loss_ratio: take(&mut own.loss_ratio),
         queuing_delay,
-        signals: take(&mut own.signals).into_iter().map(|signal| band(signal, subject, signals)).collect(),
+        signals: take(&mut own.signals)
+            .into_iter()
+            .map(|signal| band(signal, detailed_flow, signals))
+            .collect(),
         couplings,
         flows: curves(plan, series.flows),
         time_s: series.time_s,
@@ -224,7 +234,7 @@ fn sum(flows: &[FlowCurves]) -> FlowCurves {
 }
 
 /// The curves of the coupled flows of a coupling.
-fn together(
+fn coupling_curves(
     coupling: &CouplingSeries,
     plan: &MeasurePlan,
     series: &Series,
@@ -273,7 +283,7 @@ fn together(
 /// The mean over each bin and the bins of the second before it.
 fn over_a_second(rates: &[f64]) -> Vec<f64> {
     let mean = |bin: usize| {
-        let second = &rates[(bin + 1).saturating_sub(PER_SECOND)..=bin];
+        let second = &rates[(bin + 1).saturating_sub(BINS_PER_SECOND)..=bin];
         second.iter().sum::<f64>() / second.len() as f64
     };
     (0..rates.len()).map(mean).collect()

@@ -1,4 +1,4 @@
-//! Controllers side by side in a few scenarios: a table row for choosing among them.
+//! Table of several controllers in a few scenarios, for the choice among them.
 
 use super::Comparison;
 use super::demo;
@@ -7,11 +7,11 @@ use crate::paired::{RunRow, RunTable};
 use weir_measure::results::ranking::Ranking;
 use weir_report::page::Best;
 
-/// The scenarios of a portrait, in the order of [`table`].
+/// The scenarios of the table, in the order of [`table`].
 pub const SCENARIOS: [&str; 5] =
     [demo::ALONE, "quality/single-flow", "quality/steady", "quality/three-flows", "quality/beside-cubic"];
 
-/// A row per controller. The comparisons are those of [`SCENARIOS`], all of the same controllers.
+/// A row for each controller. The comparisons are those of [`SCENARIOS`], all with the same controllers.
 pub fn table(comparisons: &[Comparison; SCENARIOS.len()]) -> RunTable {
     let [call, alone, steady, three, beside] = comparisons;
     let mut columns: Vec<(&Comparison, ColumnMetric<'_>)> =
@@ -43,7 +43,7 @@ pub fn ranking([call, .., beside]: &[Comparison; SCENARIOS.len()]) -> Option<Ran
 /// The leading and the recommended controllers in a few sentences, or `None` where there is no ranking.
 pub fn verdict([call, ..]: &[Comparison; SCENARIOS.len()], ranking: Option<&Ranking>) -> Option<String> {
     let ranking = Some(ranking?);
-    Some(format!("{}: {}", SCENARIOS[0], call.verdict_by(ranking, &call.over())))
+    Some(format!("{}: {}", SCENARIOS[0], call.verdict_by(ranking, &call.runs_in_words())))
 }
 
 /// Columns of the table, in order.

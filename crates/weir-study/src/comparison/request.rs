@@ -1,13 +1,14 @@
-//! A scenario run under several controllers and seeds.
+//! Request for a comparison: a scenario run under several controllers and seeds.
 
-use super::outcome::{Comparison, ControllerRuns, RunSample};
+use super::outcome::{Comparison, ControllerRuns, RecordedFlowCall, RunSample};
 use crate::runs::{Capture, CaptureFile, NoStore, Ran, RunError, RunWorld, Runner, Task, check_links};
 use weir_form::ScenarioError;
 use weir_import::traces::TraceStore;
 use weir_measure::metrics::Measured;
-use weir_measure::results::{RunMetrics, Summary, UnevenRuns};
+use weir_measure::results::{OverRuns as _, RunMetrics, Summary, UnevenRuns};
 use weir_scenario::compile::{RunOptions, TraceUse};
 use weir_scenario::scenario::Scenario;
+use weir_world::recorded::RecordedCall;
 
 /// A comparison to run.
 #[derive(Clone, Copy, Debug)]
@@ -31,7 +32,30 @@ pub struct Captures<'a> {
     pub files: &'a [CaptureFile],
 }
 
-/// Why a comparison cannot be made.
+/// The runs whose media flows are recorded as calls.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RecordedRuns {
+    /// No run.
+    #[default]
+    None,
+    /// The run of the first seed, of each controller.
+    First,
+    /// All runs.
+    All,
+}
+
+/// Options of a comparison besides its runs.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ComparisonOptions<'a> {
+    /// Packets to capture.
+    pub captures: Option<Captures<'a>>,
+    /// Another world than the simulator.
+    pub world: Option<&'a dyn RunWorld>,
+    /// Runs to record.
+    pub record: RecordedRuns,
+}
+
+/// Reasons for which a comparison fails.
 #[derive(Debug, thiserror::Error)]
 pub enum ComparisonError {
     /// A run failed.
@@ -59,42 +83,21 @@ impl ComparisonRequest<'_> {
     /// # Errors
     /// The scenario names something that does not exist, or the simulator refuses it.
     pub fn run(&self, store: &TraceStore, done: &(dyn Fn() + Sync)) -> Result<Comparison, ComparisonError> {
-        self.run_capturing(store, done, None)
+        self.run_with(store, done, ComparisonOptions::default())
     }
 
-    /// [`Self::run`] with a capture of packets. A capture that fails leaves the packets written so far in its file.
+    /// [`Self::run`] with these options. A capture that fails leaves the packets written so far in its file.
     ///
     /// # Errors
-    /// As [`Self::run`]. Also: a named link does not exist, found before any run, or a file cannot be written.
-    pub fn run_capturing(
+    /// As [`Self::run`], and the errors of another world. Also: a named link does not exist, found before any run, or a file
+    /// cannot be written.
+    pub fn run_with(
         &self,
         store: &TraceStore,
         done: &(dyn Fn() + Sync),
-        captures: Option<Captures<'_>>,
+        options: ComparisonOptions<'_>,
     ) -> Result<Comparison, ComparisonError> {
-        self.run_anywhere(store, done, captures, None)
-    }
-
-    /// [`Self::run`] in another world than the simulator.
-    ///
-    /// # Errors
-    /// As [`Self::run`]; also the errors of the world.
-    pub fn run_in(
-        &self,
-        world: &dyn RunWorld,
-        store: &TraceStore,
-        done: &(dyn Fn() + Sync),
-    ) -> Result<Comparison, ComparisonError> {
-        self.run_anywhere(store, done, None, Some(world))
-    }
-
-    fn run_anywhere(
-        &self,
-        store: &TraceStore,
-        done: &(dyn Fn() + Sync),
-        captures: Option<Captures<'_>>,
-        world: Option<&dyn RunWorld>,
-    ) -> Result<Comparison, ComparisonError> {
+        let ComparisonOptions { captures, world, record } = options;
         let trials = self.trials()?;
         if let (Some(captures), Some(first), Some(&seed)) = (captures, trials.first(), self.seeds.first()) {
             let options = RunOptions { seed, ..RunOptions::default() };
@@ -108,7 +111,7 @@ impl ComparisonRequest<'_> {
                 self.seeds
                     .iter()
                     .enumerate()
-                    .map(move |(run, &seed)| self.task(trial, (seed, run), capture, world))
+                    .map(move |(run, &seed)| self.task(trial, (seed, run), capture, (world, record)))
             })
             .collect();
         let fold = |index, ran| TrialOutcome::of(ran, self.is_first(index));
@@ -137,13 +140,18 @@ impl ComparisonRequest<'_> {
         trial: &'a ScenarioTrial,
         (seed, run): (u64, usize),
         capture: Option<Capture<'a>>,
-        world: Option<&'a dyn RunWorld>,
+        (world, record): (Option<&'a dyn RunWorld>, RecordedRuns),
     ) -> Task<'a> {
         let ScenarioTrial { name, scenario, .. } = trial;
         let options = RunOptions { seed, controller: None, series: self.series && run == 0 };
         let task = Task::new(format!("{}/{name}/{seed}", scenario.name), scenario, options);
-        let folding = if run == 0 { KEPT_WHOLE } else { "" }.to_owned();
-        Task { folding, capture: capture.filter(|_| run == 0), world, ..task }
+        let folding = if run == 0 { WITH_SAMPLE } else { "" }.to_owned();
+        let record = match record {
+            RecordedRuns::None => false,
+            RecordedRuns::First => run == 0,
+            RecordedRuns::All => true,
+        };
+        Task { folding, capture: capture.filter(|_| run == 0), world, record, ..task }
     }
 
     /// Whether the run at `index` of all is the first of its controller.
@@ -161,12 +169,17 @@ impl ComparisonRequest<'_> {
         let mut controllers = Vec::with_capacity(trials.len());
         for ScenarioTrial { name, law, .. } in trials {
             let (name, law) = (name.clone(), law.clone());
-            let mut own = outcomes.by_ref().take(self.seeds.len());
-            let Some(TrialOutcome { metrics, sample: Some(sample), .. }) = own.next() else {
+            let (mut runs, mut calls, mut first) = (Vec::new(), Vec::new(), None);
+            for (&seed, outcome) in self.seeds.iter().zip(outcomes.by_ref()) {
+                let flow = |(flow, call)| RecordedFlowCall { seed, flow, call };
+                runs.push(outcome.metrics);
+                calls.extend(outcome.calls.into_iter().map(flow));
+                first = first.or(outcome.sample);
+            }
+            let Some(sample) = first else {
                 return Err(UnevenRuns { controller: name, runs: 0, seeds: self.seeds.len() }.into());
             };
-            let runs = std::iter::once(metrics).chain(own.map(|outcome| outcome.metrics)).collect();
-            controllers.push(ControllerRuns { name, law, runs, sample });
+            controllers.push(ControllerRuns { name, law, runs, calls, sample });
         }
         let runs = controllers.iter().map(|c| (c.name.as_str(), c.runs.as_slice()));
         let summary = Summary::from_runs(&self.scenario.name, self.seeds, runs)?;
@@ -181,8 +194,8 @@ impl<'a> Captures<'a> {
     }
 }
 
-/// The folding key of the first run of a controller.
-const KEPT_WHOLE: &str = "with sample";
+/// Key of the stored result of a controller's first run, which includes details.
+const WITH_SAMPLE: &str = "with sample";
 
 /// A scenario under one controller.
 struct ScenarioTrial {
@@ -195,13 +208,17 @@ struct ScenarioTrial {
 struct TrialOutcome {
     metrics: RunMetrics,
     sample: Option<RunSample>,
+    calls: Vec<(usize, RecordedCall)>,
     traces: Vec<TraceUse>,
 }
 
 impl TrialOutcome {
     /// The results that are kept of a run; of a controller's first run everything is kept.
     fn of(ran: Ran, first: bool) -> Self {
-        let Ran { plan, measured: Measured { metrics, delays, series, .. }, traces } = ran;
-        Self { metrics, sample: first.then_some(RunSample { plan, delays, series }), traces }
+        let Ran { plan, measured: Measured { mut metrics, delays, series, calls, .. }, counts, traces } = ran;
+        if !counts {
+            metrics.clear_values();
+        }
+        Self { metrics, sample: first.then_some(RunSample { plan, delays, series }), calls, traces }
     }
 }

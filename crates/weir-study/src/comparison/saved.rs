@@ -1,4 +1,4 @@
-//! A saved run, from which its report can be drawn again, alone or over another one.
+//! A saved run, from which its report can be drawn again, alone or together with another run.
 
 use serde::{Deserialize, Serialize};
 use weir_measure::metrics::{Decisions, MeasurePlan, ReadSeriesError, Series, read_cdf_csv};
@@ -17,7 +17,7 @@ use weir_report::page::{CdfStep, ControllerPanel, PageInput};
 use weir_scenario::compile::RunOptions;
 use weir_scenario::scenario::Scenario;
 
-/// The contents of a report, with its table run by run, as stored in `table.json`.
+/// The content of a report, with its table run by run, as stored in `table.json`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Saved {
     /// The scenario's name.
@@ -105,8 +105,8 @@ impl Saved {
         })
     }
 
-    /// Adds the controller to each row that lacks it, from the variants of the scenario.
-    pub fn tell_laws(&mut self, scenario: &Scenario) {
+    /// Sets the controller of each row without one, from the variants of the scenario.
+    pub fn set_controllers(&mut self, scenario: &Scenario) {
         for row in self.table.rows.iter_mut().filter(|row| row.law.is_empty() || row.law == row.name) {
             scenario.controller_of(&row.name).clone_into(&mut row.law);
         }
@@ -138,24 +138,24 @@ impl Saved {
         scenario: &Scenario,
         controller: &str,
         store: &TraceStore,
-        tables: &Tables,
+        tables: &SavedTables,
     ) -> Result<Option<ControllerPanel>, CurvesError> {
         let RecordedRun { plan, series, decisions } = RecordedRun::read(scenario, controller, store, tables)?;
-        let subject = plan.flows.get(panels::subject(&plan)).map_or("", |flow| flow.name.as_str());
+        let subject = plan.flows.get(panels::detailed_flow(&plan)).map_or("", |flow| flow.name.as_str());
         let step =
             |point: weir_measure::metrics::CdfPoint| CdfStep { delay_ms: point.delay_ms, share: point.share };
         let queuing_delay = read_cdf_csv(&tables.queuing_delays, subject)?.into_iter().map(step).collect();
         let signals = FlowSignals::of(&plan, &scenario.registry);
         let decisions = ticks(&decisions, &signals)?;
         let (series, _) = series.for_a_page();
-        let courses = panels::Courses { series, decisions, queuing_delay };
-        Ok(panels::drawn(controller, &scenario.registry, &plan, &signals, courses))
+        let courses = panels::PanelData { series, decisions, queuing_delay };
+        Ok(panels::panel(controller, &scenario.registry, &plan, &signals, courses))
     }
 }
 
 /// The saved tables of a controller's first run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Tables {
+pub struct SavedTables {
     /// Table of its time series.
     pub series: String,
     /// Table of its decisions; empty if there is none.
@@ -184,7 +184,7 @@ impl RecordedRun {
         scenario: &Scenario,
         controller: &str,
         store: &TraceStore,
-        tables: &Tables,
+        tables: &SavedTables,
     ) -> Result<Self, CurvesError> {
         let under = (!scenario.controllers.is_empty()).then_some(controller);
         let options = RunOptions { seed: scenario.seed, controller: under, series: true };
@@ -201,7 +201,7 @@ impl RecordedRun {
     ///
     /// # Errors
     /// The scenario cannot be built or run, or the series of a long run cannot be stored on the disk.
-    pub fn again(
+    pub fn rerun(
         scenario: &Scenario,
         controller: &str,
         seed: u64,

@@ -20,8 +20,8 @@ pub(super) fn of_two(runs: [(&RunTable, Option<&Ranking>); 2], names: &[String; 
     let mut all = points(first, its, false)?;
     all.extend(points(second, others, true)?);
     let marks = format!("Round marks are of {}, square ones of {}.", names[0], names[1]);
-    let yardsticks = yardsticks_in_words(first).or_else(|| yardsticks_in_words(second));
-    let note = [marks].into_iter().chain(yardsticks).collect::<Vec<_>>().join(" ");
+    let references = reference_senders_in_words(first).or_else(|| reference_senders_in_words(second));
+    let note = [marks].into_iter().chain(references).collect::<Vec<_>>().join(" ");
     Some(Scatter { points: all, note })
 }
 
@@ -48,7 +48,7 @@ fn points(table: &RunTable, ranking: Option<&Ranking>, is_second: bool) -> Optio
 fn standing(row: &RunRow, ranking: Option<&Ranking>) -> ControllerRank {
     let within = |names: fn(&Ranking) -> &[String]| ranking.is_some_and(|own| names(own).contains(&row.name));
     if registry::is_reference(&row.law) {
-        ControllerRank::Yardstick
+        ControllerRank::ReferenceSender
     } else if within(|ranking| &ranking.recommended) {
         ControllerRank::Recommended
     } else if within(|ranking| &ranking.leading) {
@@ -68,12 +68,12 @@ fn note(table: &RunTable, ranking: &Ranking) -> String {
             100.0 * ranking.confidence()
         ));
     }
-    sentences.extend(yardsticks_in_words(table));
+    sentences.extend(reference_senders_in_words(table));
     sentences.join(" ")
 }
 
 /// The meaning of the reference senders that `table` shows, or `None` where it shows none.
-pub(super) fn yardsticks_in_words(table: &RunTable) -> Option<String> {
+pub(super) fn reference_senders_in_words(table: &RunTable) -> Option<String> {
     let there = |name: &str| table.rows.iter().any(|row| row.law == name);
     let words = registry::references().filter(|info| there(&info.name));
     let words: Vec<String> = words.map(|info| format!("`{}` {}", info.name, info.summary)).collect();

@@ -11,14 +11,14 @@ impl Comparison {
     /// The verdict in a few sentences. Of several controllers it names the leading and the recommended ones. Of a single one it
     /// gives rate, queuing delay and loss; without media, the use of the bottleneck.
     pub fn verdict(&self) -> String {
-        self.verdict_by(self.summary.ranking.as_ref(), &self.over())
+        self.verdict_by(self.summary.ranking.as_ref(), &self.runs_in_words())
     }
 
-    /// [`Self::verdict`] by this ranking, where `over` names the runs that it covers.
-    pub(crate) fn verdict_by(&self, ranking: Option<&Ranking>, over: &str) -> String {
+    /// [`Self::verdict`] by this ranking. `runs_in_words` names the runs.
+    pub(crate) fn verdict_by(&self, ranking: Option<&Ranking>, runs_in_words: &str) -> String {
         let sentence = match (self.candidates().next(), ranking) {
             (None, _) => return "Nothing was compared.".to_owned(),
-            (Some(_), Some(ranking)) => self.ranked_in_words(ranking, over),
+            (Some(_), Some(ranking)) => self.ranked_in_words(ranking, runs_in_words),
             (Some(_), None) if self.has_media() => self.media_in_words(),
             (Some(_), None) => self.bottleneck_in_words(),
         };
@@ -56,16 +56,16 @@ impl Comparison {
     }
 
     /// The ranking in a sentence, and one on controllers that delivered no data in any run, if there are any.
-    fn ranked_in_words(&self, ranking: &Ranking, over: &str) -> String {
+    fn ranked_in_words(&self, ranking: &Ranking, runs_in_words: &str) -> String {
         let nothing = |run: &RunMetrics| run.media.rate_bps.is_none_or(|rate| rate == 0.0);
         let idle = self.candidates().filter(|(_, c)| c.runs.iter().all(nothing));
         let names: Vec<&str> = idle.map(|(_, c)| c.name.as_str()).collect();
         if names.is_empty() {
-            ranking.sentence(over)
+            ranking.sentence(runs_in_words)
         } else if names.len() == self.candidates().count() {
-            format!("No controller delivered anything {over}.")
+            format!("No controller delivered anything {runs_in_words}.")
         } else {
-            format!("{} Nothing was delivered by {}.", ranking.sentence(over), names.join(", "))
+            format!("{} Nothing was delivered by {}.", ranking.sentence(runs_in_words), names.join(", "))
         }
     }
 
@@ -76,14 +76,14 @@ impl Comparison {
         let loss = media(|run| run.media.loss_ratio.map(|ratio| 100.0 * ratio));
         let name = self.candidates().next().map_or("", |(_, c)| c.name.as_str());
         let (Some(rate), Some(delay), Some(loss)) = (rate, delay, loss) else {
-            return format!("{name} delivered nothing {}.", self.over());
+            return format!("{name} delivered nothing {}.", self.runs_in_words());
         };
         format!(
             "{name} carried {} kbit/s at a queuing delay of {} ms (95th percentile) and a loss of {} % {}.",
             in_words(&rate, 0),
             in_words(&delay, 0),
             in_words(&loss, 2),
-            self.over_with_interval()
+            self.runs_with_interval()
         )
     }
 
@@ -100,7 +100,7 @@ impl Comparison {
             "The link `{name}` was used to {} % and lost {} % of its packets {}.",
             in_words(&used, 1),
             in_words(&loss, 2),
-            self.over_with_interval()
+            self.runs_with_interval()
         )
     }
 
@@ -112,23 +112,23 @@ impl Comparison {
         Some(Estimate { half_width: estimate.half_width.filter(|_| random), ..estimate })
     }
 
-    pub(super) fn over(&self) -> String {
+    pub(super) fn runs_in_words(&self) -> String {
         match self.summary.runs {
             1 => "in one run".to_owned(),
             runs => format!("over {runs} runs"),
         }
     }
 
-    fn over_with_interval(&self) -> String {
+    fn runs_with_interval(&self) -> String {
         match self.summary.runs {
-            1 => self.over(),
-            _ if self.runs_are_alike() => format!("{}, all of them alike", self.over()),
-            _ => format!("{} (mean ± 95 % interval)", self.over()),
+            1 => self.runs_in_words(),
+            _ if self.runs_are_alike() => format!("{}, all of them alike", self.runs_in_words()),
+            _ => format!("{} (mean ± 95 % interval)", self.runs_in_words()),
         }
     }
 }
 
-/// `own` as a candidate; `beside` are its runs beside a competing flow.
+/// A candidate for the ranking, with its runs `beside` a competing flow.
 fn candidate(own: &ControllerRuns, beside: &[RunMetrics]) -> RankedController {
     let of = |runs: &[RunMetrics], value: &dyn Fn(&RunMetrics) -> Value| runs.iter().map(value).collect();
     let neighbours: Vec<Value> = of(beside, &neighbour_rate);

@@ -1,15 +1,16 @@
-//! Two runs side by side: their tables with the differences of the second to the first, and their curves over each other.
+//! Comparison of two saved runs: their tables with the differences of the second to the first, and their curves in
+//! the same plots.
 
 use weir_measure::results::Value;
 use weir_measure::results::ranking::LEAST_SEEDS;
 
-use super::changes::{ControllerChange, ControllerChanges, Gap, changes};
+use super::changes::{ComparisonGap, ControllerChange, ControllerChanges, changes};
 use super::saved::Saved;
 use super::scatter::of_two;
 use crate::paired::{RunRow, RunTable, known, less};
 use weir_report::page::{ControllerPanel, PageInput, Row, RowKind, SummaryTable};
 
-/// A run with all data that a page shows of it.
+/// A saved run with all data that a page shows.
 #[derive(Clone, Debug, Default)]
 pub struct Loaded {
     /// Name of the run on the page.
@@ -24,24 +25,24 @@ pub struct Loaded {
     pub controllers: Vec<ControllerPanel>,
 }
 
-/// Two runs side by side.
+/// A comparison of two saved runs.
 #[derive(Clone, Debug, Default)]
 pub struct Versus {
-    /// The page on both.
+    /// The page on both runs.
     pub page: PageInput,
     /// Differences of the second run to the first, seed by seed.
     pub differences: SummaryTable,
     /// Number of seeds that both have; 0 where runs are not paired.
     pub seeds: usize,
-    /// Why runs are not paired, or `None` where they are.
+    /// Reason for which runs are not paired, or `None` if they are.
     pub unpaired: Option<String>,
     /// The change of each controller that both runs have.
     pub changes: Vec<ControllerChange>,
-    /// Controllers of the first run that cannot be compared with themselves in the second, or not in every criterion.
-    pub gaps: Vec<Gap>,
+    /// Controllers of the first run that cannot be compared in the second run, or not in every criterion.
+    pub gaps: Vec<ComparisonGap>,
 }
 
-/// Both runs side by side.
+/// The comparison of both runs.
 pub fn versus(first: Loaded, second: Loaded) -> Versus {
     let unpaired = unpaired(&first, &second);
     let pairs = if unpaired.is_none() { common_seeds(&first.saved, &second.saved) } else { Vec::new() };
@@ -77,7 +78,7 @@ pub fn versus(first: Loaded, second: Loaded) -> Versus {
         source: first.saved.source.clone(),
         verdict: verdict(&first.saved.title, &names, (&changes, &gaps), pairs.len()),
         scenario,
-        summary: together(
+        summary: merged_rows(
             &first.saved.table.with_intervals(),
             &second.saved.table.with_intervals(),
             &differences,
@@ -91,6 +92,7 @@ pub fn versus(first: Loaded, second: Loaded) -> Versus {
         seed: first.saved.seeds.first().copied(),
         controllers: overlaid(first.controllers, second.controllers, &names[1]),
         notes,
+        strips: Vec::new(),
         runs: Some(names),
     };
     Versus { page, differences, seeds: pairs.len(), unpaired, changes, gaps }
@@ -100,7 +102,7 @@ pub fn versus(first: Loaded, second: Loaded) -> Versus {
 fn verdict(
     title: &str,
     [first, second]: &[String; 2],
-    (changes, gaps): (&[ControllerChange], &[Gap]),
+    (changes, gaps): (&[ControllerChange], &[ComparisonGap]),
     seeds: usize,
 ) -> String {
     let what = format!("{title}: {first} → {second}");
@@ -113,12 +115,12 @@ fn verdict(
         );
     }
     let changes = changes.iter().map(ControllerChange::in_words).collect::<Vec<_>>().join("; ");
-    let gaps = gaps.iter().map(Gap::in_words);
+    let gaps = gaps.iter().map(ComparisonGap::in_words);
     let sentences = [what, changes].into_iter().filter(|sentence| !sentence.is_empty()).chain(gaps);
     sentences.map(|sentence| format!("{sentence}.")).collect::<Vec<_>>().join(" ")
 }
 
-/// Why runs are not paired, or `None` where they are.
+/// Reason for which runs are not paired, or `None` if they are.
 fn unpaired(first: &Loaded, second: &Loaded) -> Option<String> {
     let (a, b) = (&first.saved, &second.saved);
     if a.scenario != b.scenario {
@@ -164,9 +166,9 @@ fn differences(a: &RunTable, b: &RunTable, pairs: &[(usize, usize)]) -> SummaryT
     known(SummaryTable { columns: a.columns.clone(), rows })
 }
 
-/// The rows of a controller below each other: of the first run, of the second, and their difference. Columns are those of the
-/// first and, behind them, those that only the second has.
-fn together(
+/// The rows of each controller together: those of the first run, of the second, and their difference. The columns of
+/// the first run are followed by those that only the second has.
+fn merged_rows(
     a: &SummaryTable,
     b: &SummaryTable,
     differences: &SummaryTable,

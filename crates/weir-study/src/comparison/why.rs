@@ -7,12 +7,12 @@ use weir_world::Side;
 use super::decisions::{FlowSignals, change, distance, signals};
 use super::panels;
 use super::saved::RecordedRun;
-use weir_measure::metrics::{DecidingSignal, DecisionReason, PER_SECOND, RecordedDecision};
+use weir_measure::metrics::{BINS_PER_SECOND, DecidingSignal, DecisionReason, RecordedDecision};
 use weir_measure::results::FlowKind;
 use weir_scenario::registry::Registry;
 
-/// A decrease by less than this share of the rate is not listed.
-const LEAST_MOVE: f64 = 0.02;
+/// Share of the rate below which a decrease is not listed.
+const MIN_DECREASE: f64 = 0.02;
 
 /// A flow of a recorded run.
 #[derive(Clone, Debug)]
@@ -22,9 +22,9 @@ pub struct RecordedFlow<'a> {
     flow: usize,
 }
 
-/// Why a flow cannot be examined.
+/// Reasons for which a flow cannot be examined.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum NoSubject {
+pub enum MissingFlow {
     /// There is no flow of this name; these are media flows.
     #[error("there is no media flow `{name}`")]
     Unknown {
@@ -33,7 +33,7 @@ pub enum NoSubject {
         /// The names of the media flows.
         known: Vec<String>,
     },
-    /// There is no media flow at all.
+    /// There is no media flow.
     #[error("no flow of this run has a rate controller")]
     NoMedia,
 }
@@ -67,14 +67,14 @@ pub struct FlowMoment {
 
 /// Successive decisions that lowered the rate, together by 2 % or more.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Fall {
+pub struct RateDecrease {
     /// Time of the first decision.
     pub begins: Time,
     /// Time of the last decision.
     pub ends: Time,
-    /// The decision that lowered it most, …
+    /// The decision that lowered the rate most.
     pub decision: RecordedDecision,
-    /// … with the rates before and after all of them.
+    /// All decisions as one, with the rates before and after them.
     pub whole: RecordedDecision,
 }
 
@@ -83,17 +83,17 @@ impl<'a> RecordedFlow<'a> {
     ///
     /// # Errors
     /// The run has no such flow.
-    pub fn of(run: &'a RecordedRun, registry: &Registry, name: Option<&str>) -> Result<Self, NoSubject> {
+    pub fn of(run: &'a RecordedRun, registry: &Registry, name: Option<&str>) -> Result<Self, MissingFlow> {
         let flows = &run.plan.flows;
         let is_media = |flow: usize| flows.get(flow).is_some_and(|own| own.kind == FlowKind::Media);
         let flow = match name {
-            None => {
-                Some(panels::subject(&run.plan)).filter(|&flow| is_media(flow)).ok_or(NoSubject::NoMedia)?
-            }
+            None => Some(panels::detailed_flow(&run.plan))
+                .filter(|&flow| is_media(flow))
+                .ok_or(MissingFlow::NoMedia)?,
             Some(name) => {
                 let known = || (0..flows.len()).filter(|&flow| is_media(flow));
                 let names = || known().map(|flow| flows[flow].name.clone()).collect();
-                let unknown = || NoSubject::Unknown { name: name.to_owned(), known: names() };
+                let unknown = || MissingFlow::Unknown { name: name.to_owned(), known: names() };
                 known().find(|&flow| flows[flow].name == name).ok_or_else(unknown)?
             }
         };
@@ -132,7 +132,7 @@ impl<'a> RecordedFlow<'a> {
         let series = &self.run.series;
         let flow = &series.flows[self.flow];
         let after = series.time_s.partition_point(|&begins| begins <= time.secs_f64());
-        let second = after.saturating_sub(PER_SECOND)..after;
+        let second = after.saturating_sub(BINS_PER_SECOND)..after;
         let mean = |values: &[f64]| {
             let known =
                 values.get(second.clone()).unwrap_or_default().iter().filter(|value| value.is_finite());
@@ -160,37 +160,38 @@ impl<'a> RecordedFlow<'a> {
     ///
     /// # Errors
     /// A part of a long run cannot be read.
-    pub fn falls(&self, most: usize) -> std::io::Result<Vec<Fall>> {
-        let mut falls: Vec<Fall> = Vec::new();
+    pub fn decreases(&self, most: usize) -> std::io::Result<Vec<RateDecrease>> {
+        let mut decreases: Vec<RateDecrease> = Vec::new();
         let mut falling = false;
         self.each(|decision| match decision.to.cmp(&decision.from) {
             core::cmp::Ordering::Greater => falling = false,
             core::cmp::Ordering::Equal => {}
             core::cmp::Ordering::Less => {
-                let own = Fall {
+                let own = RateDecrease {
                     begins: decision.time,
                     ends: decision.time,
                     decision: *decision,
                     whole: *decision,
                 };
-                match falls.last_mut().filter(|_| falling) {
-                    Some(fall) => fall.goes_on(decision),
-                    None => falls.push(own),
+                match decreases.last_mut().filter(|_| falling) {
+                    Some(fall) => fall.extend(decision),
+                    None => decreases.push(own),
                 }
                 falling = true;
             }
         })?;
-        falls.retain(|fall| fall.share() >= LEAST_MOVE);
-        falls.sort_by(|one, other| other.depth().total_cmp(&one.depth()).then(one.begins.cmp(&other.begins)));
-        falls.truncate(most);
-        Ok(falls)
+        decreases.retain(|fall| fall.share() >= MIN_DECREASE);
+        decreases
+            .sort_by(|one, other| other.depth().total_cmp(&one.depth()).then(one.begins.cmp(&other.begins)));
+        decreases.truncate(most);
+        Ok(decreases)
     }
 
     /// The signals that a decision was based on, each with its meaning.
     pub fn signals(&self, decision: &RecordedDecision) -> Vec<String> {
         let meaning =
             |name: &str| self.signals.find(decision.flow, Side::Sender, name).map_or("", |own| own.meaning);
-        let readings = self.readings(decision);
+        let signal_values = self.signal_values(decision);
         let deciding = decision.signals.iter().flatten();
         let with_meaning = |(text, own): (String, &DecidingSignal)| match meaning(
             self.run.decisions.signal(decision.flow, own.signal),
@@ -198,7 +199,7 @@ impl<'a> RecordedFlow<'a> {
             "" => text,
             meaning => format!("{text} ({meaning})"),
         };
-        readings.into_iter().zip(deciding).map(with_meaning).collect()
+        signal_values.into_iter().zip(deciding).map(with_meaning).collect()
     }
 
     /// The signals that a decision was based on, with their names.
@@ -212,7 +213,7 @@ impl<'a> RecordedFlow<'a> {
     }
 
     /// The signals that a decision was based on, as text without their meanings.
-    pub fn readings(&self, decision: &RecordedDecision) -> Vec<String> {
+    pub fn signal_values(&self, decision: &RecordedDecision) -> Vec<String> {
         signals(&self.run.decisions, &self.signals, decision)
     }
 
@@ -226,8 +227,8 @@ impl<'a> RecordedFlow<'a> {
     }
 }
 
-impl Fall {
-    fn goes_on(&mut self, decision: &RecordedDecision) {
+impl RateDecrease {
+    fn extend(&mut self, decision: &RecordedDecision) {
         self.ends = decision.time;
         self.whole.to = decision.to;
         if distance(decision) > distance(&self.decision) {
@@ -298,7 +299,7 @@ impl FlowMoment {
     }
 }
 
-impl Fall {
+impl RateDecrease {
     /// The decrease in one line.
     pub fn line(&self, subject: &RecordedFlow<'_>) -> String {
         let length = self.ends - self.begins;
@@ -308,7 +309,7 @@ impl Fall {
             String::new()
         };
         let percent = 100.0 * self.share();
-        let signals = subject.readings(&self.decision);
+        let signals = subject.signal_values(&self.decision);
         let behind = if signals.is_empty() { String::new() } else { format!(": {}", signals.join(", ")) };
         format!(
             "{:>9.2} s  {} (−{percent:.0} %){within}, {}{behind}",
@@ -366,9 +367,9 @@ mod tests {
             "0,,,,,,,,",
         );
         let subject = RecordedFlow::of(&run, &Registry::default(), None).unwrap();
-        let falls = subject.falls(9).unwrap();
-        let begins: Vec<u64> = falls.iter().map(|fall| fall.begins.nanos() / 1_000_000).collect();
-        assert_eq!(begins, [5000, 3000], "{falls:?}");
+        let decreases = subject.decreases(9).unwrap();
+        let begins: Vec<u64> = decreases.iter().map(|fall| fall.begins.nanos() / 1_000_000).collect();
+        assert_eq!(begins, [5000, 3000], "{decreases:?}");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Statistics of a pair of flows on its paths.
+//! Simulated pairs of flows for shared bottleneck detection, and the statistics of each flow.
 
 use std::collections::VecDeque;
 
@@ -24,19 +24,20 @@ const SECONDS: u64 = 150;
 const CAPACITY_BPS: u64 = 10_000_000;
 const CAPACITY: DataRate = DataRate::from_bps(CAPACITY_BPS);
 const QUEUE: TimeDelta = TimeDelta::from_millis(200);
-/// Highest rate of a call of the pair; the pair is a tenth of the capacity.
-const MOST: DataRate = DataRate::from_kbps(500);
-/// Load of the pair itself. TCP flows use all that is left; the same load is assumed for them.
+/// Highest rate of a call of the pair; the pair uses a tenth of the capacity.
+const MAX_RATE: DataRate = DataRate::from_kbps(500);
+/// Load of the pair itself. TCP flows use all remaining capacity; the same load is assumed for them.
 const OWN_LOAD: f64 = 0.1;
-/// Independent sources of background traffic on each link, and the mean lengths of their bursts and gaps.
+/// Number of independent sources of background traffic on each link. The mean lengths of their bursts and gaps
+/// follow.
 const SOURCES: u32 = 10;
 const BURST: TimeDelta = TimeDelta::from_secs(1);
 const GAP: TimeDelta = TimeDelta::from_secs(2);
 /// Packet size of the background traffic, in bytes.
-const PACKET: u64 = 1000;
-/// Serialisation time of a background packet. A packet that waits longer than this has met a queue, and not only a
-/// packet in service.
-const SERVICE: TimeDelta = TimeDelta::from_micros((8_000_000 * PACKET / CAPACITY_BPS) as i64);
+const PACKET_BYTES: u64 = 1000;
+/// Serialisation time of a background packet. A packet that waits longer has met a queue, and not only a packet in
+/// service.
+const SERVICE_TIME: TimeDelta = TimeDelta::from_micros((8_000_000 * PACKET_BYTES / CAPACITY_BPS) as i64);
 
 /// Whether two flows share a bottleneck.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -89,7 +90,7 @@ pub(super) struct CaseSeries<'l> {
     /// The case.
     pub(super) case: Case<'l>,
     /// Statistics of each flow.
-    pub(super) told: [Vec<IntervalStatistics>; 2],
+    pub(super) intervals: [Vec<IntervalStatistics>; 2],
 }
 
 /// Statistics of a flow in one interval.
@@ -117,9 +118,9 @@ pub(super) fn run<'l>(
     case: &Case<'l>,
 ) -> Result<CaseSeries<'l>, RegistryError> {
     let flows = [traffic(registry, case.law)?, traffic(registry, case.law)?];
-    let watch = Watch { flows: [Fates::new(config), Fates::new(config)] };
+    let watch = PairMonitor { flows: [FlowMonitor::new(config), FlowMonitor::new(config)] };
     let watch = Simulation::new(spec(case, flows), watch).expect("the network is valid").run();
-    Ok(CaseSeries { case: *case, told: watch.flows.map(|flow| flow.told) })
+    Ok(CaseSeries { case: *case, intervals: watch.flows.map(|flow| flow.intervals) })
 }
 
 fn traffic(registry: &Registry, law: &str) -> Result<Traffic, RegistryError> {
@@ -133,7 +134,7 @@ fn traffic(registry: &Registry, law: &str) -> Result<Traffic, RegistryError> {
         });
     }
     let kbps = DataRate::from_kbps;
-    let limits = RateLimits::new(kbps(150), kbps(300), MOST)?;
+    let limits = RateLimits::new(kbps(150), kbps(300), MAX_RATE)?;
     let halves = registry.build(law, None, limits, 1.0)?;
     let config = MediaConfig::new(limits, EncoderConfig::rfc8867());
     let config =
@@ -181,30 +182,30 @@ fn bursts(case: &Case<'_>, name: &str) -> Traffic {
     let peak = CAPACITY.scale((case.load - OWN_LOAD) / (f64::from(SOURCES) * duty));
     let span = [Time::ZERO, Time::from_millis(1000 * SECONDS)];
     let steps = Unresponsive::bursts(peak, [BURST, GAP], span, || random.random());
-    Traffic::Unresponsive(Unresponsive { steps, packet_size: DataSize::from_bytes(PACKET), headers: 0 })
+    Traffic::Unresponsive(Unresponsive { steps, packet_size: DataSize::from_bytes(PACKET_BYTES), headers: 0 })
 }
 
-/// Monitor of the packets of flows 0 and 1.
+/// Monitor of the packets of both flows of the pair.
 #[derive(Debug)]
-struct Watch {
-    flows: [Fates; 2],
+struct PairMonitor {
+    flows: [FlowMonitor; 2],
 }
 
 #[derive(Debug)]
-struct Fates {
+struct FlowMonitor {
     statistics: FlowStatistics,
     /// Departure times of lost packets that no later arrival has confirmed yet.
     lost: VecDeque<SendTime>,
     packets: u32,
     queued: u32,
     sent: u64,
-    told: Vec<IntervalStatistics>,
+    intervals: Vec<IntervalStatistics>,
 }
 
-impl Fates {
+impl FlowMonitor {
     fn new(config: &Config) -> Self {
         let statistics = FlowStatistics::new(*config).expect("the configuration is valid");
-        Self { statistics, lost: VecDeque::new(), packets: 0, queued: 0, sent: 0, told: Vec::new() }
+        Self { statistics, lost: VecDeque::new(), packets: 0, queued: 0, sent: 0, intervals: Vec::new() }
     }
 
     fn on_arrival(&mut self, now: Time, packet: &PacketMeta) {
@@ -215,9 +216,9 @@ impl Fates {
             self.statistics.on_loss(lost);
         }
         self.statistics.on_arrival(sent, ArrivalTime::from_nanos(now.nanos() as i64));
-        if let Some(told) = self.statistics.poll() {
-            self.told.push(IntervalStatistics {
-                statistics: told,
+        if let Some(intervals) = self.statistics.poll() {
+            self.intervals.push(IntervalStatistics {
+                statistics: intervals,
                 packets: self.packets,
                 queued: self.queued,
                 sent: self.sent,
@@ -225,11 +226,11 @@ impl Fates {
             (self.packets, self.queued, self.sent) = (0, 0, 0);
         }
         self.packets += 1;
-        self.queued += u32::from(packet.wait > SERVICE);
+        self.queued += u32::from(packet.wait > SERVICE_TIME);
     }
 }
 
-impl Monitor for Watch {
+impl Monitor for PairMonitor {
     fn sent(&mut self, _now: Time, flow: usize, packet: &PacketMeta) {
         if let Some(fates) = self.flows.get_mut(flow).filter(|_| !packet.control) {
             fates.sent += u64::from(packet.wire_size);

@@ -1,4 +1,4 @@
-//! Grid of cases, and how often pairs are grouped.
+//! The grid of cases of shared bottleneck detection, and the shares of intervals in which pairs are grouped.
 
 use rayon::prelude::*;
 use serde::Serialize;
@@ -9,13 +9,13 @@ use weir_units::TimeDelta;
 use super::course::{Case, CaseSeries, IntervalStatistics, Kind, Management, run};
 use weir_scenario::registry::{Registry, RegistryError};
 
-/// Algorithms of the grid unless others are given: controllers and TCP algorithms.
+/// Controllers and TCP algorithms of the grid by default.
 pub const LAWS: [&str; 3] = ["gcc", "nada", "cubic"];
 const LAGS_MS: [i64; 3] = [0, 50, 100];
 const LOADS: [f64; 3] = [0.7, 0.9, 1.1];
 const QUEUES: [Management; 2] = [Management::DropTail, Management::Codel];
-/// Time from which on pairs are judged.
-const BEGIN: TimeDelta = TimeDelta::from_secs(35);
+/// Time from which on intervals count.
+const COUNT_FROM: TimeDelta = TimeDelta::from_secs(35);
 /// First seed. Resolutions 10 and 11 of [`weir_cc::coupled::sbd`] were chosen with seeds 1 to 5, so that the grid uses
 /// others.
 const FIRST_SEED: u64 = 101;
@@ -103,17 +103,17 @@ impl IntervalCounts {
 }
 
 /// Counts for the pair of a run.
-fn judge(config: &Config, course: &CaseSeries<'_>) -> IntervalCounts {
-    judge_pair(config, [&course.told[0], &course.told[1]])
+fn grouping_counts(config: &Config, course: &CaseSeries<'_>) -> IntervalCounts {
+    pair_counts(config, [&course.intervals[0], &course.intervals[1]])
 }
 
 /// Counts for the first flow of one run and the second of another, as a measure of chance.
-fn chance(config: &Config, a: &CaseSeries<'_>, b: &CaseSeries<'_>) -> IntervalCounts {
-    judge_pair(config, [&a.told[0], &b.told[1]])
+fn chance_counts(config: &Config, a: &CaseSeries<'_>, b: &CaseSeries<'_>) -> IntervalCounts {
+    pair_counts(config, [&a.intervals[0], &b.intervals[1]])
 }
 
-fn judge_pair(config: &Config, told: [&[IntervalStatistics]; 2]) -> IntervalCounts {
-    let begins = BEGIN.nanos().div_euclid(config.interval.nanos()) as u64;
+fn pair_counts(config: &Config, intervals: [&[IntervalStatistics]; 2]) -> IntervalCounts {
+    let begins = COUNT_FROM.nanos().div_euclid(config.interval.nanos()) as u64;
     let interval_seconds = config.interval.secs_f64();
     // These limits are never exceeded, so that the guard has no effect.
     let unguarded =
@@ -128,11 +128,15 @@ fn judge_pair(config: &Config, told: [&[IntervalStatistics]; 2]) -> IntervalCoun
         detector
     });
     let mut judged = IntervalCounts::default();
-    let (mut rest, mut told_last) = (told, [None::<u64>; 2]);
-    let last = told.iter().filter_map(|told| told.last()).map(|told| told.statistics.interval).max();
+    let (mut rest, mut told_last) = (intervals, [None::<u64>; 2]);
+    let last = intervals
+        .iter()
+        .filter_map(|intervals| intervals.last())
+        .map(|intervals| intervals.statistics.interval)
+        .max();
     for interval in 0..=last.unwrap_or(0) {
         let next = [0, 1].map(|flow: usize| {
-            let next = rest[flow].first().filter(|told| told.statistics.interval == interval)?;
+            let next = rest[flow].first().filter(|intervals| intervals.statistics.interval == interval)?;
             rest[flow] = &rest[flow][1..];
             // Statistics can skip intervals; the sent bytes then cover several of them.
             let passed = next.statistics.interval
@@ -147,7 +151,9 @@ fn judge_pair(config: &Config, told: [&[IntervalStatistics]; 2]) -> IntervalCoun
         });
         let [Some(a), Some(b)] = next else { continue };
         // Only intervals count in which both flows met a queue with at least half of their packets.
-        if interval < begins || ![a, b].iter().all(|told| 2 * told.queued >= told.packets.max(1)) {
+        if interval < begins
+            || ![a, b].iter().all(|intervals| 2 * intervals.queued >= intervals.packets.max(1))
+        {
             continue;
         }
         let together = |detector: &Detector| detector.group(members[0]) == detector.group(members[1]);
@@ -165,6 +171,7 @@ fn judge_pair(config: &Config, told: [&[IntervalStatistics]; 2]) -> IntervalCoun
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Row {
     /// Name of the controller or TCP algorithm.
+    #[serde(rename = "controller")]
     pub law: String,
     /// Mean offered load.
     pub load: f64,
@@ -226,7 +233,7 @@ impl DetectionRequest<'_> {
             };
             let sum = |kind: Kind| {
                 let of = |course: &&CaseSeries<'_>| course.case.kind == kind && of_row(&course.case);
-                let judged = courses.iter().filter(of).map(|course| judge(config, course));
+                let judged = courses.iter().filter(of).map(|course| grouping_counts(config, course));
                 judged.fold(IntervalCounts::default(), IntervalCounts::with)
             };
             let (shared, separate) = (sum(Kind::Shared), sum(Kind::Separate));
@@ -254,7 +261,7 @@ fn shuffled(config: &Config, courses: &[CaseSeries<'_>], of: &dyn Fn(&Case<'_>) 
         courses.iter().filter(|course| course.case.kind == Kind::Shared && of(&course.case)).collect();
     let others = shared.iter().cycle().skip(1);
     let pairs = shared.iter().zip(others).filter(|(a, b)| a.case != b.case && a.case.seed != b.case.seed);
-    pairs.map(|(a, b)| chance(config, a, b)).fold(IntervalCounts::default(), IntervalCounts::with)
+    pairs.map(|(a, b)| chance_counts(config, a, b)).fold(IntervalCounts::default(), IntervalCounts::with)
 }
 
 #[cfg(test)]
@@ -264,7 +271,7 @@ mod tests {
     use super::*;
 
     /// Statistics of a flow over `intervals` at the bottleneck of this number; every packet meets a queue.
-    fn told(intervals: core::ops::Range<u64>, bottleneck: u32) -> Vec<IntervalStatistics> {
+    fn intervals(intervals: core::ops::Range<u64>, bottleneck: u32) -> Vec<IntervalStatistics> {
         let one = |interval| IntervalStatistics {
             statistics: Statistics {
                 interval,
@@ -286,12 +293,12 @@ mod tests {
 
     #[test]
     fn pairs_are_asked_for_from_35_s_on_where_both_found_others_in_the_queue() {
-        let (a, mut b) = (told(0..200, 0), told(0..200, 0));
-        for told in &mut b[150..160] {
-            told.queued = 4;
+        let (a, mut b) = (intervals(0..200, 0), intervals(0..200, 0));
+        for intervals in &mut b[150..160] {
+            intervals.queued = 4;
         }
         b.drain(160..170);
-        let judged = judge_pair(&Config::DEFAULT, [&a, &b]);
+        let judged = pair_counts(&Config::DEFAULT, [&a, &b]);
         assert_eq!((judged.intervals, judged.packets), (80, 1600));
         assert_eq!((judged.together, judged.guarded, judged.grouped, judged.neither), (80, 80, 80, 0));
         assert_eq!(judged.packets_per_interval(), 10.0);
@@ -299,9 +306,9 @@ mod tests {
 
     #[test]
     fn flows_of_two_bottlenecks_and_nothing_to_judge() {
-        let judged = judge_pair(&Config::DEFAULT, [&told(0..200, 0), &told(0..200, 3)]);
+        let judged = pair_counts(&Config::DEFAULT, [&intervals(0..200, 0), &intervals(0..200, 3)]);
         assert_eq!((judged.intervals, judged.together, judged.grouped), (100, 0, 0));
         assert_eq!(judged.ratio(), Some(0.0));
-        assert_eq!(judge_pair(&Config::DEFAULT, [&told(0..100, 0), &[]]).ratio(), None);
+        assert_eq!(pair_counts(&Config::DEFAULT, [&intervals(0..100, 0), &[]]).ratio(), None);
     }
 }

@@ -49,17 +49,17 @@ impl VerdictBaseline {
         serde_json::from_value(claims).map(Self).map_err(|source| error(source.to_string()))
     }
 
-    /// Claims that were met and are not met in `results`. Rows (`PAPER/ROW`) count if they are `asked` for, whether
+    /// Claims that were met and are not met in `results`. Rows (`PAPER/ROW`) count if they are `is_requested` for, whether
     /// they still exist or not.
-    pub fn lost(&self, asked: impl Fn(&str) -> bool, results: &[ClaimResult]) -> Vec<LostClaim> {
+    pub fn lost(&self, is_requested: impl Fn(&str) -> bool, results: &[ClaimResult]) -> Vec<LostClaim> {
         let lost = |EarlierClaim { id, verdict }: &EarlierClaim| {
             let now = results.iter().find(|result| result.id == *id).map(|result| result.verdict);
             let of = |verdict: Verdict| Entry::of_verdict(verdict.is_met());
             // A claim that no row has any more is not met.
             let now_is = now.map_or(Entry::of_verdict(false), of);
-            let is_asked = id.rsplit_once('/').is_some_and(|(row, _)| asked(row));
+            let requested = id.rsplit_once('/').is_some_and(|(row, _)| is_requested(row));
             let is_worse = changed(&of(*verdict), &now_is).0 == Some(Direction::Worse);
-            (is_asked && is_worse).then(|| LostClaim { id: id.clone(), was: *verdict, is: now })
+            (requested && is_worse).then(|| LostClaim { id: id.clone(), was: *verdict, is: now })
         };
         self.0.iter().filter_map(lost).collect()
     }

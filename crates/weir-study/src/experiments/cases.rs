@@ -57,20 +57,20 @@ fn settings(
     place: &GridPoint,
 ) -> Result<Vec<Setting>, ScenarioError> {
     let row = &experiment.row;
-    let mut laid = Vec::new();
+    let mut common_settings = Vec::new();
     let mut lay = |set: &[String], path: &KeyPath| {
         let setting = |(index, text): (usize, &String)| Setting {
             text: text.clone(),
             at: Some(path.with("set").item(index)),
         };
-        laid.extend(set.iter().enumerate().map(setting));
+        common_settings.extend(set.iter().enumerate().map(setting));
     };
     if !row.is_by_itself(variant) {
         lay(&row.set, &KeyPath::default());
         row.sweeps.iter().for_each(|(name, sweep)| lay(&sweep.set, &KeyPath::of(&["sweeps", name])));
     }
     row.layers(variant).for_each(|(name, layer)| lay(&layer.set, &KeyPath::of(&["variants", name])));
-    laid.into_iter().map(|setting| filled(experiment, setting, place)).collect()
+    common_settings.into_iter().map(|setting| filled(experiment, setting, place)).collect()
 }
 
 /// Setting with the numbers that follow from the axes filled in.
@@ -84,8 +84,8 @@ fn filled(experiment: &Experiment, setting: Setting, place: &GridPoint) -> Resul
     }
 }
 
-/// Settings applied to all scenarios of the row, after all others.
-fn laid(experiment: &Experiment, place: &GridPoint) -> Result<Vec<Setting>, ScenarioError> {
+/// Settings that apply to all scenarios of the row, after all others.
+fn common_settings(experiment: &Experiment, place: &GridPoint) -> Result<Vec<Setting>, ScenarioError> {
     experiment.laid.iter().cloned().map(|setting| filled(experiment, setting, place)).collect()
 }
 
@@ -99,7 +99,7 @@ pub(super) fn parameters(
 ) -> Result<Vec<String>, ScenarioError> {
     let mut all = settings(experiment, variant, place)?;
     if experiment.row.has_analyses_alone() {
-        all.extend(laid(experiment, place)?);
+        all.extend(common_settings(experiment, place)?);
     }
     let set: Vec<String> = all.iter().map(|setting| setting.text.clone()).collect();
     entry.check(&set).map_err(|error| placed(experiment, &all, &error))?;
@@ -113,8 +113,8 @@ pub(super) fn scenario(
     place: &GridPoint,
 ) -> Result<Scenario, ScenarioError> {
     let row = &experiment.row;
-    let mut scenario = match &experiment.asked {
-        Some(asked) => asked.scenario_at(&experiment.registry, place)?,
+    let mut scenario = match &experiment.measured_scenario {
+        Some(measured_scenario) => measured_scenario.scenario_at(&experiment.registry, place)?,
         None => of_the_row(experiment, variant, place)?,
     };
     if let Some(controller) = row.own_controller(variant) {
@@ -129,7 +129,7 @@ pub(super) fn scenario(
 fn of_the_row(experiment: &Experiment, variant: &str, place: &GridPoint) -> Result<Scenario, ScenarioError> {
     let mut all = settings(experiment, variant, place)?;
     all.extend(windows(experiment));
-    all.extend(laid(experiment, place)?);
+    all.extend(common_settings(experiment, place)?);
     let overrides: Vec<String> = all.iter().map(|setting| setting.text.clone()).collect();
     source(experiment, variant, &overrides).map_err(|error| placed(experiment, &all, &error))
 }

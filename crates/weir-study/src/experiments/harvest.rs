@@ -1,4 +1,4 @@
-//! Values taken from runs.
+//! Values that claims and plots take from runs.
 
 use super::cases::{Case, CaseSource, scenario};
 use crate::judge::Harvest;

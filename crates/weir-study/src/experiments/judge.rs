@@ -1,4 +1,4 @@
-//! Judgement: from the values of runs to a verdict.
+//! Verdicts on claims, from the values of runs.
 
 #[cfg(test)]
 mod tests;
@@ -10,9 +10,9 @@ use crate::judge::Verdict;
 use weir_measure::results::Value;
 use weir_measure::results::stats::{Estimate, Kind, mean, sample_sd};
 
-/// Least share of the runs inside the range …
+/// Least share of runs in the range.
 const RUNS_INSIDE: f64 = 0.7;
-/// … or on the claimed side.
+/// Least share of runs on the claimed side.
 const RUNS_ON_THE_SIDE: f64 = 0.8;
 
 /// Measured value at a place.
@@ -75,7 +75,7 @@ impl PlaceVerdict {
             verdict,
             measured,
             inside,
-            margin: measured.mean.map_or(f64::NEG_INFINITY, |mean| depth(range, mean)),
+            margin: measured.mean.map_or(f64::NEG_INFINITY, |mean| distance_inside(range, mean)),
         }
     }
 
@@ -152,7 +152,7 @@ impl TrendDirection {
 }
 
 /// Distance of `value` from the nearer end of `range`; negative outside.
-fn depth(range: Range, value: f64) -> f64 {
+fn distance_inside(range: Range, value: f64) -> f64 {
     let above = range.min.map_or(f64::INFINITY, |min| value - min);
     let below = range.max.map_or(f64::INFINITY, |max| max - value);
     above.min(below)

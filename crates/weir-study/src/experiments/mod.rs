@@ -4,11 +4,11 @@
 //! sweeps, seeds, and claims. Each claim has its class, the paper's value, a formula over the results, and
 //! the accepted range. [`Reproduction`] plans the runs of many rows, makes each once, and judges.
 
-mod asked;
 mod baseline;
 mod cases;
 mod catalogue;
 mod claim;
+mod command_line_sweep;
 mod harvest;
 mod judge;
 mod markdown;

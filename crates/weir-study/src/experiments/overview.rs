@@ -7,7 +7,7 @@ use super::results::{Basis, ClaimResult, Count, counts};
 use crate::judge::Verdict;
 
 /// Greatest relative difference between a measured number and the paper's that counts as near.
-const NEAR: f64 = 0.2;
+const NEAR_SHARE: f64 = 0.2;
 
 /// Summary of a paper. Claims that are reported beside others are not counted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -91,7 +91,7 @@ impl NumberCount {
             count.claims += 1;
             count.met += usize::from(claim.verdict.is_met());
             let ours = claim.measured.and_then(|measured| measured.mean);
-            let is_near = |ours: f64| (ours - paper).abs() <= NEAR * paper.abs();
+            let is_near = |ours: f64| (ours - paper).abs() <= NEAR_SHARE * paper.abs();
             count.within_20_percent += usize::from(ours.is_some_and(is_near));
         }
         count

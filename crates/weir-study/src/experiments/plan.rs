@@ -73,15 +73,15 @@ pub(super) fn is_claimed(claim: &Claim, place: &GridPoint) -> bool {
     claim.selection.iter().all(meant)
 }
 
-/// Place of a row.
+/// A variant's place in the sweeps of a row.
 #[derive(Clone, Copy)]
-struct Spot<'e, 'p> {
+struct PlannedPlace<'e, 'p> {
     experiment: &'e Experiment,
     /// First place of the row.
     first: &'p GridPoint,
     place: &'p GridPoint,
-    /// Whether its scenarios are read when they are run.
-    unread: bool,
+    /// Whether the scenarios are read only when they run.
+    reads_late: bool,
 }
 
 struct Planner<'e, 't> {
@@ -102,8 +102,8 @@ impl<'e> Planner<'e, '_> {
         }
         for (index, place) in places.iter().enumerate() {
             // Only the ends of a grid are read before the runs start.
-            let unread = experiment.has_a_grid() && index > 0 && index + 1 < places.len();
-            let spot = Spot { experiment, first: &places[0], place, unread };
+            let reads_late = experiment.has_a_grid() && index > 0 && index + 1 < places.len();
+            let spot = PlannedPlace { experiment, first: &places[0], place, reads_late };
             let mut own = self.variants(&spot, seeds)?;
             if extent.plots {
                 self.of_plots(&spot, seeds, &mut own)?;
@@ -111,16 +111,12 @@ impl<'e> Planner<'e, '_> {
             cases.push(own);
         }
         let used: BTreeSet<usize> = cases.iter().flat_map(BTreeMap::values).copied().collect();
-        self.takes_what_is_laid(experiment, &used)?;
+        self.check_settings(experiment, &used)?;
         Ok(PlannedRow { experiment, places, cases, seeds })
     }
 
-    /// Refuses settings for a row if no run of the row accepts them.
-    fn takes_what_is_laid(
-        &self,
-        experiment: &Experiment,
-        used: &BTreeSet<usize>,
-    ) -> Result<(), ScenarioError> {
+    /// Refuses settings for a row that none of its runs accepts.
+    fn check_settings(&self, experiment: &Experiment, used: &BTreeSet<usize>) -> Result<(), ScenarioError> {
         let Some(setting) = experiment.laid.first() else { return Ok(()) };
         let takes = |case: &usize| match self.cases[*case].source {
             CaseSource::Analysis { .. } => experiment.row.has_analyses_alone(),
@@ -186,22 +182,23 @@ impl<'e> Planner<'e, '_> {
     /// Cases of the variants that claims need at this place.
     fn variants(
         &mut self,
-        spot: &Spot<'e, '_>,
+        spot: &PlannedPlace<'e, '_>,
         seeds: u32,
     ) -> Result<BTreeMap<String, usize>, ScenarioError> {
-        let Spot { experiment, place, .. } = *spot;
+        let PlannedPlace { experiment, place, .. } = *spot;
         let mut cases = BTreeMap::new();
         for (claim, formulas) in experiment.row.claims.iter().zip(&experiment.formulas) {
             if !is_claimed(claim, place) {
                 continue;
             }
             for leaf in formulas.leaves() {
-                self.want(spot, leaf, seeds, &formulas.at, &mut cases)?;
+                self.add_path(spot, leaf, seeds, &formulas.at, &mut cases)?;
             }
         }
-        let asked = experiment.asked.iter().flat_map(|asked| &asked.measured);
-        for leaf in asked.flat_map(Formula::leaves) {
-            self.want(spot, leaf, seeds, &KeyPath::default(), &mut cases)?;
+        let measured_scenario =
+            experiment.measured_scenario.iter().flat_map(|measured_scenario| &measured_scenario.measured);
+        for leaf in measured_scenario.flat_map(Formula::leaves) {
+            self.add_path(spot, leaf, seeds, &KeyPath::default(), &mut cases)?;
         }
         Ok(cases)
     }
@@ -209,25 +206,25 @@ impl<'e> Planner<'e, '_> {
     /// Adds the cases of the variants that plots need at this place.
     fn of_plots(
         &mut self,
-        spot: &Spot<'e, '_>,
+        spot: &PlannedPlace<'e, '_>,
         seeds: u32,
         cases: &mut BTreeMap<String, usize>,
     ) -> Result<(), ScenarioError> {
-        let Spot { experiment, first, place, .. } = *spot;
+        let PlannedPlace { experiment, first, place, .. } = *spot;
         let plots = experiment.row.plots.iter().zip(&experiment.plots).enumerate();
         for (index, (plot, formulas)) in plots.filter(|(_, (plot, _))| is_drawn(plot, first, place)) {
             for leaf in formulas.leaves() {
                 let path = plot_path(index).with("lines");
-                self.want(spot, leaf, needed(plot, seeds), &path, cases)?;
+                self.add_path(spot, leaf, needed(plot, seeds), &path, cases)?;
             }
         }
         Ok(())
     }
 
     /// Requests the value of `leaf` from runs of `seeds` seeds; `cases` has the variants of the place.
-    fn want(
+    fn add_path(
         &mut self,
-        spot: &Spot<'e, '_>,
+        spot: &PlannedPlace<'e, '_>,
         leaf: &Leaf,
         seeds: u32,
         path: &KeyPath,
@@ -251,14 +248,14 @@ impl<'e> Planner<'e, '_> {
         Ok(())
     }
 
-    fn case(&mut self, spot: &Spot<'e, '_>, variant: &str) -> Result<usize, ScenarioError> {
-        let Spot { experiment, place, .. } = *spot;
+    fn case(&mut self, spot: &PlannedPlace<'e, '_>, variant: &str) -> Result<usize, ScenarioError> {
+        let PlannedPlace { experiment, place, .. } = *spot;
         if let Some(entry) = experiment.row.own_analysis(variant).and_then(analysis::find) {
             let set = parameters(experiment, entry, variant, place)?;
             let name = format!("{}\n{set:?}", entry.name());
             return Ok(self.known_or(name, || (CaseSource::Analysis { entry, set }, None)));
         }
-        if spot.unread {
+        if spot.reads_late {
             let Experiment { name, laid, .. } = experiment;
             let name = format!("{name}\n{variant}\n{place:?}\n{laid:?}");
             let source =

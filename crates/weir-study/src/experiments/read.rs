@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use toml::Table;
 
-use super::asked::MeasuredScenario;
 use super::catalogue::ShippedRow;
 use super::claim::{Claim, Class, OverPlaces, Trend};
+use super::command_line_sweep::MeasuredScenario;
 use super::plots::{self, PlotFormulas};
 use super::row::{Row, ScenarioSource, Sweep, SweepValues, Tried, row_shape};
 use crate::judge::formula::{Formula, FormulaContext, Kind, Leaf, Scope, fill, parse_any, parse_as};
@@ -29,7 +29,7 @@ pub struct Experiment {
     /// Formulas of its figures with settings changed, in their order.
     pub(super) tried: Vec<Formulas>,
     /// Sweep of a command line, in place of the row's scenario and settings.
-    pub(super) asked: Option<MeasuredScenario>,
+    pub(super) measured_scenario: Option<MeasuredScenario>,
     /// Settings applied to the scenarios of all variants, after all others.
     pub(super) laid: Vec<Setting>,
     /// Text of the inline scenario, with each line at its line number in the file.
@@ -113,7 +113,7 @@ impl Experiment {
             formulas,
             plots,
             tried,
-            asked: None,
+            measured_scenario: None,
             laid: Vec::new(),
             inline: None,
             templates: None,

@@ -165,10 +165,11 @@ impl PlannedRow<'_> {
 
     /// Places of a sweep from the command line, each with the values of each number, run by run.
     fn measured(&self, harvests: &Harvests<'_>) -> Vec<(GridPoint, Vec<Vec<Value>>)> {
-        let Some(asked) = &self.experiment.asked else { return Vec::new() };
+        let Some(measured_scenario) = &self.experiment.measured_scenario else { return Vec::new() };
         self.with_runs(harvests, |runs| {
-            let numbers =
-                |place: usize| asked.measured.iter().map(move |formula| runs.numbers(formula, place));
+            let numbers = |place: usize| {
+                measured_scenario.measured.iter().map(move |formula| runs.numbers(formula, place))
+            };
             let places = self.places.iter().enumerate();
             places.map(|(place, at)| (at.clone(), numbers(place).collect())).collect()
         })

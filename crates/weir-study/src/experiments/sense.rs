@@ -122,8 +122,9 @@ fn of_margin(claim: &Claim, path: &KeyPath) -> Option<Problem> {
 fn of_better(better: &BetterConditions, range: Range, over: OverPlaces, path: &KeyPath) -> Vec<Problem> {
     let mut problems = Vec::new();
     if better.at.len() < 2 {
-        let told = if better.at.is_empty() { "neither delay nor loss" } else { "one of delay and loss only" };
-        let problem = Problem::value(&path.with("at"), format!("{told} is compared"));
+        let compared =
+            if better.at.is_empty() { "neither delay nor loss" } else { "one of delay and loss only" };
+        let problem = Problem::value(&path.with("at"), format!("{compared} is compared"));
         problems.push(problem.help("a value is better at no more delay and no more loss: name both"));
     }
     let (end, key) = match better.side {

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::asked::MeasuredScenario;
+use super::command_line_sweep::MeasuredScenario;
 use super::plots::{Axis, LineOf, Plot, PlotKind};
 use super::read::{Experiment, read_formula};
 use super::reproduce::Reproduced;
@@ -106,14 +106,18 @@ impl SweepRequest<'_> {
         let read = |text: String| read_formula(&row, &text, false, &KeyPath::default());
         let measured = shown.map(read).collect::<Result<_, _>>().map_err(|problem| origin.error(problem))?;
         let definitions = self.contestants.iter().filter_map(|contestant| contestant.definition.clone());
-        let asked = MeasuredScenario {
+        let measured_scenario = MeasuredScenario {
             scenario: self.scenario.to_owned(),
             set: definitions.chain(self.set.iter().cloned()).collect(),
             varied: self.varied.to_vec(),
             measured,
         };
         let registry = self.registry.clone();
-        Ok(Experiment { registry, asked: Some(asked), ..Experiment::of("sweep/run", row, origin)? })
+        Ok(Experiment {
+            registry,
+            measured_scenario: Some(measured_scenario),
+            ..Experiment::of("sweep/run", row, origin)?
+        })
     }
 
     fn row(&self) -> Row {

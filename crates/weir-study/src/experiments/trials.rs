@@ -80,7 +80,7 @@ impl Trials {
         let result = |((row, (tried, number)), claim): ((&Experiment, &(Tried, usize)), ClaimResult)| {
             let is_in = |place: &PlaceResult| place.measured.mean.is_some_and(|mean| tried.accept.has(mean));
             let inside = claim.places.iter().filter(|place| is_in(place)).count();
-            let asked = needed(claim.places.len(), row.row.claims[0].share);
+            let needed_places = needed(claim.places.len(), row.row.claims[0].share);
             TrialResult {
                 row: claim.row,
                 number: *number,
@@ -92,7 +92,7 @@ impl Trials {
                 form: tried.form,
                 seeds: tried.seeds,
                 measured: claim.measured,
-                moved: inside < asked.max(1),
+                moved: inside < needed_places.max(1),
                 places: claim.places,
             }
         };

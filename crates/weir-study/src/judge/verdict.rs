@@ -1,48 +1,55 @@
 //! The verdict on a check, a case of a suite, or a claim of a paper.
+//!
+//! A check compares a metric with a limit; a case is a scenario with checks; a suite has several cases. The reference is
+//! the omniscient sender, which knows the capacity of the path and sends its share of it, one round trip late
+//! (docs/suites.md).
 
 use serde::{Deserialize, Serialize, Serializer};
 
-/// Verdict on a check, a case or a claim: from the best to the worst, then the reasons why a check does not count.
+/// Verdict on a check, a case or a claim. The first six are in order from the best to the worst; the others are reasons
+/// for which a check does not count.
 ///
-/// As JSON it has the names of claims; checks have the names of [`Verdict::check_name`]. Both are read.
+/// In JSON a claim has the name of [`Verdict::words`], a check that of [`Verdict::check_name`]. Both are accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// The mean keeps to the limit. Of a claim, most runs lie in the range as well, or an order holds beyond chance.
+    /// The mean over the runs keeps to the limit. A claim about a range also has most runs in that range. A claim about
+    /// an order holds beyond chance.
     #[serde(rename = "reproduced", alias = "passed")]
     Passed,
-    /// The value is better than the paper's, at no more delay and no more loss.
+    /// The value is better than that of the paper, and neither delay nor loss is higher.
     #[serde(rename = "better than the paper")]
     Better,
-    /// A test shows the mechanism.
+    /// A test of the code shows the mechanism that is claimed.
     Tested,
-    /// The runs do not decide: the 95 % interval of the mean holds the limit.
+    /// The runs are not decisive: the limit lies in the 95 % interval of the mean.
     #[serde(rename = "undecided", alias = "open")]
     Open,
-    /// The mean lies in the range and too few runs do: the runs inside and outside are of two kinds.
+    /// The mean lies in the range, but too few runs do, because the runs fall into two groups.
     #[serde(rename = "not reproduced (two kinds of runs)", alias = "not reproduced (runs scatter)")]
     TwoKinds,
-    /// The mean does not keep to the limit, or a run has no value. Of a claim, the mean lies outside of the range, or
+    /// The mean does not keep to the limit, or a run has no value. For a claim, the mean lies outside of the range, or
     /// the order does not hold.
     #[serde(rename = "not reproduced", alias = "missed")]
     Missed,
-    /// The check applies in no run.
+    /// The check applies to no run: the condition under which it counts is never met.
     NotAsked,
-    /// The omniscient sender misses the check at all of its operating points, and no controller exceeds that sender in
-    /// this case.
-    BeyondPhysics,
-    /// The omniscient sender misses the check at all of its operating points and is known to be no bound there. Some
-    /// controller exceeds it, or none was compared with it.
+    /// The limit is unattainable: the omniscient sender misses it at all of its operating points, and no controller
+    /// does better than that sender in this case.
+    #[serde(rename = "beyond-physics")]
+    Unattainable,
+    /// The omniscient sender misses the limit at all of its operating points, but is not known to be an upper bound in
+    /// this case. Either some controller does better, or no controller was compared with it.
     NoBoundKnown,
-    /// The check is a rate, in a case with the check `useful`.
+    /// The check is about the rate, in a case that also has the check `useful`. The value is shown and does not count.
     Shown,
-    /// There is nothing to measure, in no run of the omniscient sender at any of its operating points. Of a case, some
-    /// check has nothing to measure, or no check counts.
+    /// No run of the omniscient sender, at any of its operating points, has the value to measure. For a case, some check
+    /// has no value to measure, or no check counts.
     NotJudged,
 }
 
 impl Verdict {
-    /// Verdicts on claims.
+    /// Verdicts that a claim can have, from the best to the worst.
     pub const OF_CLAIMS: [Self; 6] =
         [Self::Passed, Self::Better, Self::Tested, Self::Open, Self::TwoKinds, Self::Missed];
 
@@ -68,19 +75,19 @@ impl Verdict {
             Self::TwoKinds => "two-kinds",
             Self::Missed => "missed",
             Self::NotAsked => "not-asked",
-            Self::BeyondPhysics => "beyond-physics",
+            Self::Unattainable => "beyond-physics",
             Self::NoBoundKnown => "no-bound-known",
             Self::Shown => "shown",
             Self::NotJudged => "not-judged",
         }
     }
 
-    /// Whether the claim or check is met.
+    /// Whether the claim holds or the check is passed.
     pub const fn is_met(self) -> bool {
         matches!(self, Self::Passed | Self::Better | Self::Tested)
     }
 
-    /// Sign of the verdict in tables.
+    /// Sign of the verdict in tables: `✓`, `?`, `✗`, or `·` for a check that does not count.
     pub const fn mark(self) -> char {
         match self {
             Self::Passed | Self::Better | Self::Tested => '✓',

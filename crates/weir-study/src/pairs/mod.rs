@@ -52,6 +52,7 @@ pub struct PairsRequest<'a> {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Pair {
     /// Names of the algorithms.
+    #[serde(rename = "controllers")]
     pub laws: [String; 2],
     /// Result without coupling.
     pub uncoupled: PairOutcome,

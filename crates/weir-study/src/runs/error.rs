@@ -41,6 +41,9 @@ pub enum RunError {
         /// The cause.
         problem: Box<dyn std::error::Error + Send + Sync>,
     },
+    /// The user ended the runs.
+    #[error("interrupted: the runs were ended, and nothing was written")]
+    Interrupted,
     /// The series of a run of hours did not fit on the disk, or cannot be read from there.
     #[error("the series of a long run, in a temporary file: {0}")]
     Series(io::Error),

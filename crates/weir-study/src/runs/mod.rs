@@ -24,4 +24,4 @@ pub use runner::Runner;
 pub use shard::Shard;
 pub use store::{Both, NoStore, ResultLog, Store, StoreError};
 pub use task::{BUILT_FROM, Ran, Task, Watched, kept_or_made, key};
-pub use world::{Plan, RunWorld};
+pub use world::{Plan, RunWorld, WorldRun};

@@ -39,6 +39,8 @@ pub struct Task<'a> {
     pub capture: Option<Capture<'a>>,
     /// The world of the run; `None` is the simulator.
     pub world: Option<&'a dyn RunWorld>,
+    /// Whether its media flows are recorded as calls.
+    pub record: bool,
 }
 
 /// A changed measurement of a run.
@@ -57,6 +59,8 @@ pub struct Ran {
     pub plan: MeasurePlan,
     /// The measured results.
     pub measured: Measured,
+    /// Whether the run counts in means and rankings.
+    pub counts: bool,
     /// The traces in use.
     pub traces: Vec<TraceUse>,
 }
@@ -64,7 +68,8 @@ pub struct Ran {
 impl<'a> Task<'a> {
     /// A run that is measured as `scenario` says, without a capture.
     pub fn new(name: String, scenario: &'a Scenario, options: RunOptions<'a>) -> Self {
-        Self { name, folding: String::new(), scenario, options, watched: None, capture: None, world: None }
+        let (folding, watched, capture, world, record) = (String::new(), None, None, None, false);
+        Self { name, folding, scenario, options, watched, capture, world, record }
     }
 
     /// The result of `fold` on the run: taken from `store` if it is there, else made and stored.
@@ -121,6 +126,7 @@ impl<'a> Task<'a> {
 
     pub(super) fn planned(&self, traces: &TraceStore) -> Result<Run, RunError> {
         let mut run = self.scenario.build(&self.options, traces)?;
+        run.plan.record = self.record;
         if let Some(Watched { plan, from }) = self.watched {
             plan(&mut run.plan, from);
         }
@@ -138,21 +144,24 @@ impl<'a> Task<'a> {
     fn made(&self, run: Run, store: &TraceStore) -> Result<Ran, RunError> {
         let Run { spec, plan, traces, witness } = run;
         let recorder = Recorder::with_storage(plan.clone(), temporary_file).beside(witness);
+        let mut counts = true;
         let recorder = match (self.world, self.capture) {
             (Some(world), _) => {
                 let mut first = Some((spec, recorder));
-                world.run(&self.name, &mut || {
+                let run = world.run(&self.name, &mut || {
                     if let Some(first) = first.take() {
                         return Ok(first);
                     }
                     let Run { spec, plan, witness, .. } = self.planned(store)?;
                     Ok((spec, Recorder::with_storage(plan, temporary_file).beside(witness)))
-                })?
+                })?;
+                counts = run.counts;
+                run.recorder
             }
             (None, Some(capture)) => capture.simulate(spec, recorder)?,
             (None, None) => weir_measure::simulate(spec, recorder)?,
         };
-        Ok(Ran { plan, measured: recorder.finish(), traces })
+        Ok(Ran { plan, measured: recorder.finish(), counts, traces })
     }
 }
 

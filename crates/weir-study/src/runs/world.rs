@@ -10,6 +10,15 @@ use super::error::RunError;
 /// The description of a run with its recorder, made anew by each call.
 pub type Plan<'a> = dyn FnMut() -> Result<(RunSpec, Recorder), RunError> + 'a;
 
+/// A run that a world has made.
+#[derive(Debug)]
+pub struct WorldRun {
+    /// The recorder, after the run.
+    pub recorder: Recorder,
+    /// Whether the run counts in means and rankings: the world may find that it was disturbed.
+    pub counts: bool,
+}
+
 /// A world that makes runs, such as real sockets. Results of the simulator alone are stored.
 pub trait RunWorld: Debug + Sync {
     /// Makes the run `name` that `plan` describes, and shows it to the recorder. A world may call `plan` again and repeat the
@@ -17,5 +26,5 @@ pub trait RunWorld: Debug + Sync {
     ///
     /// # Errors
     /// Errors of `plan`; the world lacks something that the run needs, or fails.
-    fn run(&self, name: &str, plan: &mut Plan<'_>) -> Result<Recorder, RunError>;
+    fn run(&self, name: &str, plan: &mut Plan<'_>) -> Result<WorldRun, RunError>;
 }

@@ -21,7 +21,7 @@ use crate::judge::formula::Formula;
 pub(super) use against_tcp::AgainstTcp;
 use against_tcp::{bins, bits_of_bins};
 pub(super) use served::{
-    Served, excess_delay, is_asked, least_useful, served, useful_bytes, worst_frame_delay,
+    Served, excess_delay, is_applicable, least_useful, served, useful_bytes, worst_frame_delay,
 };
 
 /// Start of the time over which rates count unless a case sets another; a call may start up until then.

@@ -1,6 +1,6 @@
 //! Time series of the rates of a run, for plots.
 
-use weir_measure::metrics::{FairShares, FlowPlan, MeasurePlan, PER_SECOND, max_min_shares};
+use weir_measure::metrics::{BINS_PER_SECOND, FairShares, FlowPlan, MeasurePlan, max_min_shares};
 use weir_measure::results::FlowKind;
 use weir_net::Time;
 
@@ -36,7 +36,9 @@ fn kind(flow: &FlowPlan) -> FlowKind {
 /// Bytes that each flow received per second, from its bytes per bin in `receipts`.
 pub(super) fn by_second(receipts: &[Vec<u32>]) -> Vec<Vec<u64>> {
     let of_flow = |bins: &Vec<u32>| {
-        bins.chunks(PER_SECOND).map(|second| second.iter().map(|&bytes| u64::from(bytes)).sum()).collect()
+        bins.chunks(BINS_PER_SECOND)
+            .map(|second| second.iter().map(|&bytes| u64::from(bytes)).sum())
+            .collect()
     };
     receipts.iter().map(of_flow).collect()
 }

@@ -4,10 +4,10 @@
 use super::cases::{Case, POINTS};
 use super::course::RateSeries;
 use super::finding::Finding;
+use super::omniscient_runs::{OmniscientRun, OmniscientRuns};
 use super::ranking::ranking;
 use super::results::{CaseResult, CheckResult, ControllerResult};
 use super::trials::SeedTrial;
-use super::yardstick::{Attempt, Yardstick};
 use crate::runs::RunError;
 use weir_import::traces::TraceStore;
 use weir_measure::results::Value;
@@ -31,7 +31,7 @@ pub(super) struct CaseJudge<'c> {
 /// Reference runs of a case, run by run.
 struct ReferenceRuns {
     benchmark: Vec<Finding>,
-    yardstick: Yardstick,
+    omniscient: OmniscientRuns,
 }
 
 impl<'c> CaseJudge<'c> {
@@ -89,20 +89,20 @@ impl<'c> CaseJudge<'c> {
     ) -> Result<(CaseResult, Vec<RateSeries>), RunError> {
         let checks = &self.case.checks;
         let beside = self.beside(found);
-        let void = beside.yardstick.void(self.case);
+        let void = beside.omniscient.void(self.case);
         let mut courses = Vec::with_capacity(self.contests.len());
         let mut controllers = Vec::with_capacity(self.contests.len());
         for trial in &self.contests {
             // As a candidate the omniscient sender has its reference runs at the best operating point.
             let runs = match trial.contestant {
-                NAME => beside.yardstick.findings(),
+                NAME => beside.omniscient.findings(),
                 _ => found.next().unwrap_or_default(),
             };
             let values: Vec<Vec<Value>> =
                 runs.iter().enumerate().map(|(run, own)| self.values(&beside, run, own)).collect();
             let check = |(index, check)| {
                 let values = values.iter().map(|run| run[index]).collect();
-                CheckResult::asked(check, values, &beside.yardstick.asks(check)).unless(&void)
+                CheckResult::applicable(check, values, &beside.omniscient.applicability(check)).unless(&void)
             };
             let checks = checks.iter().enumerate().map(check).collect();
             let viewed = runs.iter().map(Finding::viewed).collect();
@@ -115,7 +115,7 @@ impl<'c> CaseJudge<'c> {
             }
         }
         let (name, title, swept) = (self.case.name.clone(), self.case.title.clone(), self.case.swept.clone());
-        let omniscient = Some(beside.yardstick.result(self.case));
+        let omniscient = Some(beside.omniscient.result(self.case));
         let ranking = ranking(&controllers);
         Ok((CaseResult { name, title, swept, traces, controllers, ranking, omniscient }, courses))
     }
@@ -125,17 +125,18 @@ impl<'c> CaseJudge<'c> {
         let benchmark = self.benchmark.as_ref().and_then(|_| found.next()).unwrap_or_default();
         let attempt = |(run, own): (usize, Finding)| {
             let judged = own.judged(&self.case.checks, benchmark.get(run), Some(&own));
-            Attempt::new(own, judged)
+            OmniscientRun::new(own, judged)
         };
-        let attempts = |runs: Vec<Finding>| runs.into_iter().enumerate().map(attempt).collect();
+        let omniscient_runs = |runs: Vec<Finding>| runs.into_iter().enumerate().map(attempt).collect();
         let tried = self.points.iter().map(|&(preset, _)| preset).zip(found);
-        let yardstick = Yardstick::best(tried.map(|(preset, runs)| (preset, attempts(runs))).collect());
-        ReferenceRuns { benchmark, yardstick }
+        let omniscient =
+            OmniscientRuns::best(tried.map(|(preset, runs)| (preset, omniscient_runs(runs))).collect());
+        ReferenceRuns { benchmark, omniscient }
     }
 
     /// Value of each check in the run of this index.
     fn values(&self, beside: &ReferenceRuns, run: usize, own: &Finding) -> Vec<Value> {
-        let omniscient = beside.yardstick.finding(run);
+        let omniscient = beside.omniscient.finding(run);
         let judged = own.judged(&self.case.checks, beside.benchmark.get(run), omniscient);
         judged.into_iter().map(|(value, _)| value).collect()
     }

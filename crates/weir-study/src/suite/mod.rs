@@ -14,6 +14,7 @@ mod file;
 mod finding;
 mod judge;
 mod moments;
+mod omniscient_runs;
 mod page;
 mod quantity;
 mod ranking;
@@ -22,7 +23,6 @@ mod run;
 mod told;
 mod trials;
 mod variants;
-mod yardstick;
 
 pub use baseline::{CheckChange, CheckChanges, Unlike, compare, compare_saved};
 pub use cases::{Case, SUITES, Suite, find};

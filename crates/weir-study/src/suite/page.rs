@@ -21,7 +21,7 @@ use weir_report::page::{COMPETITOR, IDEAL, PLACED_CSS, PlacedTable, colour_of, p
 const SIZE: (f64, f64) = (320.0, 110.0);
 /// Share of the time in which rates fit into the plots of a case, and the margin above them.
 const USUAL: f64 = 0.99;
-const ROOM: f64 = 1.1;
+const AXIS_MARGIN: f64 = 1.1;
 
 /// Page without external parts. `begun` has the first words of the command that repeats a cell: the program, the name
 /// of the suite, and the options for traces.
@@ -195,7 +195,7 @@ fn top(courses: &[RateSeries]) -> f64 {
     };
     let rates = courses.iter().flat_map(|course| &course.flows).filter_map(|(_, _, rates)| usual(rates));
     let shares = courses.iter().flat_map(|course| course.shares.iter().map(|piece| share(course, piece)));
-    ROOM * rates.chain(shares).filter(|rate| rate.is_finite()).fold(0.1, f64::max)
+    AXIS_MARGIN * rates.chain(shares).filter(|rate| rate.is_finite()).fold(0.1, f64::max)
 }
 
 /// Time series as SVG, without any text of other files.

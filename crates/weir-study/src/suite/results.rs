@@ -64,7 +64,7 @@ pub struct ControllerResult {
     /// Name of the controller or variant.
     pub name: String,
     /// Controller of the variant; absent in results of older versions.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
+    #[serde(default, rename = "controller", alias = "law", skip_serializing_if = "String::is_empty")]
     pub law: String,
     /// The checks, in the suite's order.
     pub checks: Vec<CheckResult>,
@@ -161,11 +161,12 @@ impl CheckResult {
 
     /// Result over the runs in which the check applies, or one that does not count without such runs; `values` are
     /// those of all runs.
-    pub(super) fn asked(check: &super::Check, values: Vec<Value>, asked: &[bool]) -> Self {
-        let of_asked = values.iter().zip(asked).filter(|(_, asked)| **asked).map(|(&value, _)| value);
-        let of_asked = Self::new(check, of_asked.collect());
-        let void = (!asked.contains(&true)).then_some(Verdict::NotAsked);
-        Self { values, void, ..of_asked }.judged()
+    pub(super) fn applicable(check: &super::Check, values: Vec<Value>, applicable: &[bool]) -> Self {
+        let of_applicable =
+            values.iter().zip(applicable).filter(|(_, applicable)| **applicable).map(|(&value, _)| value);
+        let of_applicable = Self::new(check, of_applicable.collect());
+        let void = (!applicable.contains(&true)).then_some(Verdict::NotAsked);
+        Self { values, void, ..of_applicable }.judged()
     }
 
     /// Copy that does not count, if it is one of the `void` checks, each with the reason.
@@ -287,7 +288,7 @@ impl ControllerResult {
             return format!("not judged: nothing to measure of {unmeasured}");
         }
         let reasons = [
-            (Verdict::BeyondPhysics, "beyond physics"),
+            (Verdict::Unattainable, "beyond physics"),
             (Verdict::NoBoundKnown, "of no known bound"),
             (Verdict::NotAsked, "asked of nobody"),
             (Verdict::Shown, "only shown"),

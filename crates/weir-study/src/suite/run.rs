@@ -33,7 +33,7 @@ pub struct SuitePlan<'a> {
     request: SuiteRequest<'a>,
     judges: Vec<CaseJudge<'a>>,
     /// Log of the reference runs, in which no controller takes part.
-    yardsticks: Option<&'a ResultLog>,
+    reference_runs: Option<&'a ResultLog>,
 }
 
 /// Result of a run suite.
@@ -89,7 +89,7 @@ impl<'a> SuiteRequest<'a> {
         Ok(SuitePlan {
             request: *self,
             judges: self.selected().into_iter().map(judge).collect::<Result<_, _>>()?,
-            yardsticks: None,
+            reference_runs: None,
         })
     }
 }
@@ -136,10 +136,10 @@ impl Shardable for SuitePlan<'_> {
 }
 
 impl<'a> SuitePlan<'a> {
-    /// Plan that keeps the reference runs in the log `yardsticks`; they are the same for all controllers.
+    /// Plan that keeps the reference runs in the log `reference_runs`; they are the same for all controllers.
     #[must_use]
-    pub fn keeping(self, yardsticks: Option<&'a ResultLog>) -> Self {
-        Self { yardsticks, ..self }
+    pub fn keeping(self, reference_runs: Option<&'a ResultLog>) -> Self {
+        Self { reference_runs, ..self }
     }
 
     /// All trials, case by case.
@@ -166,7 +166,7 @@ impl<'a> SuitePlan<'a> {
             let (task, run) = (&tasks[index], &runs[index]);
             let fold = |ran| run.finding(ran);
             // Reference runs are stored in the log as well, as they are the same for all controllers.
-            match self.yardsticks.filter(|_| run.is_yardstick()) {
+            match self.reference_runs.filter(|_| run.is_reference()) {
                 Some(kept) => task.make(traces, &Both(store, kept), fold),
                 None => task.make(traces, store, fold),
             }

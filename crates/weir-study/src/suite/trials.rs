@@ -59,7 +59,7 @@ impl<'t> TrialRun<'t> {
     }
 
     /// Whether the run is a reference run: no controller takes part, and its result is the same for all controllers.
-    pub(super) fn is_yardstick(&self) -> bool {
+    pub(super) fn is_reference(&self) -> bool {
         self.trial.is_benchmark || self.trial.contestant == NAME
     }
 

@@ -102,6 +102,8 @@ pub struct Compared {
     pub real: f64,
     /// The least, the median and the largest simulated value.
     pub simulated: [f64; 3],
+    /// All simulated values, in ascending order.
+    pub values: Vec<f64>,
     /// The range within which the real value agrees.
     pub allowed: [f64; 2],
     /// The result.
@@ -142,7 +144,8 @@ fn judge(flow: String, quantity: &ComparedQuantity, class: usize, real: f64, sor
     } else {
         Agreement::Differs
     };
-    Compared { flow, quantity: quantity.name, real, simulated: [least, median, most], allowed, agreement }
+    let (quantity, simulated, values) = (quantity.name, [least, median, most], sorted.to_vec());
+    Compared { flow, quantity, real, simulated, values, allowed, agreement }
 }
 
 #[cfg(test)]

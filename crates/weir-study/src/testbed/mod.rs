@@ -1,6 +1,7 @@
 //! Scenarios over real sockets: a world of runs beside the simulator, and the comparison of both.
 
 mod agreement;
+mod distribution;
 mod noise;
 
 use std::sync::{Condvar, Mutex, PoisonError};
@@ -16,10 +17,11 @@ use weir_scenario::compile::RunOptions;
 use weir_scenario::scenario::Scenario;
 use weir_world::RunSpec;
 
-use crate::runs::{Plan, RunError, RunWorld, Task};
+use crate::runs::{Plan, RunError, RunWorld, Task, WorldRun};
 
 pub use agreement::{Agreement, Compared, compare};
-pub use noise::HostNoise;
+pub use distribution::{DistributionBeside, LEAST_RUNS, compare_distributions};
+pub use noise::{HostNoise, LatenessDistribution};
 
 /// Processor time of emulators that may be used, as a share of one core.
 const MOST_CPU: f64 = 0.5;
@@ -45,12 +47,24 @@ pub struct LiveRun {
     pub senders_late_ms: [f64; 3],
     /// Processor time of the emulator over the duration of the run.
     pub emulator_cpu: f64,
+    /// The same of the receivers' timers.
+    pub receivers_late_ms: [f64; 3],
     /// Packets that entered the emulator.
     pub packets: u64,
+    /// Packets that were handed to a host.
+    pub delivered: u64,
     /// Packets that links dropped.
     pub dropped: u64,
+    /// Packets that were still inside at the end.
+    pub inside: u64,
     /// Packets lost outside of the links.
     pub lost_outside: u64,
+    /// Packets between hosts that fit no flow; they count as lost outside.
+    pub unknown: u64,
+    /// Steps of the wall clock.
+    pub clock_steps: u64,
+    /// Receive stamps that were discarded in favour of the time of reading.
+    pub stamps_discarded: u64,
     /// Why threads had no real-time priority.
     pub not_realtime: Option<String>,
     /// Segments that the kernel's TCP sent again, by flow.
@@ -81,6 +95,8 @@ pub struct LiveResults {
     pub runs: Vec<LiveRun>,
     /// Conclusive runs beside simulated ones; empty without a comparison.
     pub compared: Vec<RunBeside>,
+    /// Distributions of quantities that are a spread; empty for fewer than twelve runs.
+    pub distributions: Vec<DistributionBeside>,
 }
 
 /// The JSON Schema of [`LiveResults`].
@@ -106,20 +122,28 @@ struct Gate {
     changed: Condvar,
 }
 
+/// A place among the runs that take place, which ends with this value.
+struct GatePass<'a>(&'a Gate);
+
 impl Gate {
-    fn enter(&self) {
+    /// Waits for a place.
+    fn enter(&self) -> GatePass<'_> {
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let entered = self.changed.wait_while(state, |(running, most)| running >= most);
         entered.unwrap_or_else(PoisonError::into_inner).0 += 1;
+        GatePass(self)
     }
 
-    fn leave(&self, most: Option<u32>) {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        state.0 -= 1;
-        if let Some(most) = most {
-            state.1 = most;
-        }
-        self.changed.notify_all();
+    /// Changes the number of places.
+    fn widen(&self, most: u32) {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).1 = most;
+    }
+}
+
+impl Drop for GatePass<'_> {
+    fn drop(&mut self) {
+        self.0.state.lock().unwrap_or_else(PoisonError::into_inner).0 -= 1;
+        self.0.changed.notify_all();
     }
 }
 
@@ -142,7 +166,7 @@ impl<P> std::fmt::Debug for Testbed<P> {
 
 impl<P: Fn(Progress<'_>) -> bool + Sync> Testbed<P> {
     /// A testbed that makes `together` runs at a time. Without a number it measures the first run, and then makes as many as
-    /// keep the emulators below half of a core. `progress` is called each second of a run, which ends if it returns `false`.
+    /// keep the emulators below half of a core. `progress` is called ten times a second; if it returns `false`, the runs end.
     pub fn new(options: LiveOptions, together: Option<u32>, progress: P) -> Self {
         let gate = Gate { state: Mutex::new((0, together.unwrap_or(1))), changed: Condvar::new() };
         Self { options, together, progress, gate, runs: Mutex::default() }
@@ -162,23 +186,27 @@ impl<P: Fn(Progress<'_>) -> bool + Sync> Testbed<P> {
         spec: RunSpec,
         recorder: Recorder,
         repeated: bool,
-    ) -> Result<(Recorder, bool), RunError> {
+    ) -> Result<WorldRun, RunError> {
         let end = spec.end;
-        self.gate.enter();
-        let ran = weir_live::run::run(spec, self.options, recorder, |at| {
-            (self.progress)(Progress { run: name, at, end })
-        });
-        let most = ran.as_ref().ok().filter(|_| self.together.is_none()).map(|report| {
+        let place = self.gate.enter();
+        let goes_on = |at| (self.progress)(Progress { run: name, at, end });
+        if !goes_on(Time::ZERO) {
+            return Err(RunError::Interrupted);
+        }
+        let report = weir_live::run::run(spec, self.options, recorder, goes_on)
+            .map_err(|error| RunError::World { run: name.to_owned(), problem: Box::new(error) })?;
+        if report.ended < end {
+            return Err(RunError::Interrupted);
+        }
+        if self.together.is_none() {
             let share = report.emulator_cpu.secs_f64() / end.secs_f64().max(1e-3);
-            ((MOST_CPU / share.max(1e-3)) as u32).clamp(1, MOST_TOGETHER)
-        });
-        self.gate.leave(most);
-        let report =
-            ran.map_err(|error| RunError::World { run: name.to_owned(), problem: Box::new(error) })?;
+            self.gate.widen(((MOST_CPU / share.max(1e-3)) as u32).clamp(1, MOST_TOGETHER));
+        }
+        drop(place);
         let record = record(name, &report, end, repeated);
         let conclusive = record.inconclusive.is_empty();
         self.runs.lock().unwrap_or_else(PoisonError::into_inner).push(record);
-        Ok((report.monitor, conclusive))
+        Ok(WorldRun { recorder: report.monitor, counts: conclusive })
     }
 }
 
@@ -193,24 +221,30 @@ fn record(name: &str, report: &LiveReport<Recorder>, end: Time, repeated: bool) 
         emulator_late_ms: report.emulator.summary_ms(),
         senders_late_ms: report.senders.summary_ms(),
         emulator_cpu: report.emulator_cpu.secs_f64() / end.secs_f64().max(1e-3),
+        receivers_late_ms: report.receivers.summary_ms(),
         packets: report.packets.entered,
+        delivered: report.packets.delivered,
         dropped: report.packets.dropped,
+        inside: report.packets.inside,
         lost_outside: report.packets.lost_outside,
+        unknown: report.packets.unknown,
+        clock_steps: report.clock_steps,
+        stamps_discarded: report.stamps_discarded,
         not_realtime: report.not_realtime.clone(),
         retransmitted: sent_again.collect(),
-        noise: HostNoise::of(&report.senders, &report.emulator),
+        noise: HostNoise::of(&report.senders, &report.receivers, &report.emulator),
     }
 }
 
 impl<P: Fn(Progress<'_>) -> bool + Sync> RunWorld for Testbed<P> {
-    fn run(&self, name: &str, plan: &mut Plan<'_>) -> Result<Recorder, RunError> {
+    fn run(&self, name: &str, plan: &mut Plan<'_>) -> Result<WorldRun, RunError> {
         let (spec, recorder) = plan()?;
-        let (recorder, conclusive) = self.once(name, spec, recorder, false)?;
-        if conclusive {
-            return Ok(recorder);
+        let first = self.once(name, spec, recorder, false)?;
+        if first.counts {
+            return Ok(first);
         }
         let (spec, recorder) = plan()?;
-        Ok(self.once(name, spec, recorder, true)?.0)
+        self.once(name, spec, recorder, true)
     }
 }
 
@@ -224,10 +258,10 @@ pub struct NoisySimulator<'a> {
 }
 
 impl RunWorld for NoisySimulator<'_> {
-    fn run(&self, _: &str, plan: &mut Plan<'_>) -> Result<Recorder, RunError> {
+    fn run(&self, _: &str, plan: &mut Plan<'_>) -> Result<WorldRun, RunError> {
         let (mut spec, recorder) = plan()?;
         self.noise.add_to(&mut spec, self.draw);
-        Ok(weir_measure::simulate(spec, recorder)?)
+        Ok(WorldRun { recorder: weir_measure::simulate(spec, recorder)?, counts: true })
     }
 }
 
@@ -256,4 +290,24 @@ pub fn simulate_with(
         Ok(Task { world: Some(&world), ..task }.run(traces)?.measured.metrics)
     };
     (1..=SIMULATED_RUNS).map(one).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_that_fails_leaves_its_place_to_others() {
+        let gate = Gate { state: Mutex::new((0, 1)), changed: Condvar::new() };
+        let failed = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            let _place = gate.enter();
+            panic!("a run that fails");
+        }));
+        assert!(failed.is_err());
+        let place = gate.enter();
+        assert_eq!(gate.state.lock().unwrap().0, 1);
+        gate.widen(3);
+        drop((gate.enter(), place));
+        assert_eq!(*gate.state.lock().unwrap(), (0, 3));
+    }
 }

@@ -11,35 +11,73 @@ use weir_net::{Jitter, LinkConfig, Order, Service};
 use weir_units::{DataRate, TimeDelta};
 use weir_world::{LinkSpec, RunSpec, Side, Traffic, purpose, stream};
 
-/// Number of quantiles that are kept of a distribution.
-const QUANTILES: usize = 400;
 /// Number of latenesses drawn for a flow; they repeat.
 const DRAWS: usize = 4099;
+/// Longest lateness of a valid file, in µs.
+const LONGEST_US: f64 = 1e7;
 
-/// How late a real run was: the lateness of its hosts' timers, and of the deliveries of its emulator.
+/// How late a real run was: the timers of its hosts, and the deliveries of its emulator.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HostNoise {
-    /// Quantiles of the lateness of hosts, in µs, in equal steps; the last one is the maximum.
-    pub hosts_us: Vec<f64>,
-    /// The same of the emulator.
-    pub emulator_us: Vec<f64>,
+    /// Lateness of senders.
+    pub senders: LatenessDistribution,
+    /// Lateness of receivers.
+    pub receivers: LatenessDistribution,
+    /// Lateness of the emulator.
+    pub emulator: LatenessDistribution,
+}
+
+/// A distribution of latenesses: values, and how often each occurred.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LatenessDistribution {
+    /// The values in µs.
+    pub late_us: Vec<f64>,
+    /// The number of each.
+    pub count: Vec<u64>,
+}
+
+impl LatenessDistribution {
+    fn of(lateness: &Lateness) -> Self {
+        let (late_us, count) =
+            lateness.buckets().map(|(late, count)| (late.nanos() as f64 / 1e3, count)).unzip();
+        Self { late_us, count }
+    }
+
+    fn is_valid(&self) -> bool {
+        let total = self.count.iter().try_fold(0_u64, |sum, &count| sum.checked_add(count));
+        let possible = self.late_us.iter().all(|us| (0.0..LONGEST_US).contains(us));
+        self.late_us.len() == self.count.len() && possible && total.is_some()
+    }
+
+    /// A value, each as often as it occurred; zero if there is none.
+    fn draw(&self, random: &mut impl RngExt) -> f64 {
+        let total: u64 = self.count.iter().sum();
+        if total == 0 {
+            return 0.0;
+        }
+        let mut place = random.random_range(0..total);
+        for (&late, &count) in self.late_us.iter().zip(&self.count) {
+            match place.checked_sub(count) {
+                None => return late,
+                Some(rest) => place = rest,
+            }
+        }
+        0.0
+    }
 }
 
 impl HostNoise {
     /// The noise of a run whose hosts and emulator were late so.
-    pub fn of(hosts: &Lateness, emulator: &Lateness) -> Self {
-        let quantiles = |lateness: &Lateness| {
-            let at = |step: usize| lateness.percentile(step as f64 / QUANTILES as f64).micros() as f64;
-            (1..=QUANTILES).map(at).collect()
-        };
-        Self { hosts_us: quantiles(hosts), emulator_us: quantiles(emulator) }
+    pub fn of(senders: &Lateness, receivers: &Lateness, emulator: &Lateness) -> Self {
+        let [senders, receivers, emulator] = [senders, receivers, emulator].map(LatenessDistribution::of);
+        Self { senders, receivers, emulator }
     }
 
-    /// Whether each value is a time.
+    /// Whether each value is a time, and has a number.
     pub fn is_valid(&self) -> bool {
-        let of = |values: &[f64]| !values.is_empty() && values.iter().all(|us| (0.0..1e7).contains(us));
-        of(&self.hosts_us) && of(&self.emulator_us)
+        [&self.senders, &self.receivers, &self.emulator].into_iter().all(LatenessDistribution::is_valid)
     }
 
     /// Lets the hosts of `spec` be late: every packet enters its first link later by a drawn lateness of a host and one of the
@@ -50,7 +88,8 @@ impl HostNoise {
             let name = format!("host noise of the {side:?}s");
             let seed = stream(spec.seed ^ draw.rotate_left(32), &name, purpose::HOST_NOISE);
             let mut config = LinkConfig::new(Service::Constant(DataRate::from_mbps(10_000)), TimeDelta::ZERO);
-            config.jitter = Jitter::Trace(self.draws(seed));
+            let hosts = if side == Side::Sender { &self.senders } else { &self.receivers };
+            config.jitter = Jitter::Trace(self.draws(hosts, seed));
             config.order = Order::Link;
             let link = spec.links.len();
             spec.links.push(LinkSpec::new(&name, config));
@@ -68,13 +107,37 @@ impl HostNoise {
         }
     }
 
-    fn draws(&self, seed: u64) -> Arc<[TimeDelta]> {
+    fn draws(&self, hosts: &LatenessDistribution, seed: u64) -> Arc<[TimeDelta]> {
         let mut random = Pcg64Mcg::seed_from_u64(seed);
-        let mut one = |values: &[f64]| values[random.random_range(0..values.len())];
         let mut draw = || {
-            let late_us = one(&self.hosts_us) + one(&self.emulator_us);
+            let late_us = hosts.draw(&mut random) + self.emulator.draw(&mut random);
             TimeDelta::from_nanos((late_us * 1e3) as i64)
         };
         (0..DRAWS).map(|_| draw()).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn latenesses_are_drawn_as_often_as_they_occurred() {
+        let mut lateness = Lateness::default();
+        for _ in 0..9_990 {
+            lateness.record(TimeDelta::from_micros(50));
+        }
+        for _ in 0..10 {
+            lateness.record(TimeDelta::from_millis(8));
+        }
+        let none = Lateness::default();
+        let noise = HostNoise::of(&lateness, &none, &none);
+        assert!(noise.is_valid());
+        let draws = |hosts| (1..=20).flat_map(|seed| noise.draws(hosts, seed).to_vec()).collect::<Vec<_>>();
+        let all = draws(&noise.senders);
+        let rare = all.iter().filter(|late| **late > TimeDelta::from_millis(1)).count();
+        // One in a thousand of 82 thousand; the standard deviation is nine.
+        assert!((46..=118).contains(&rare), "{rare} of {}", all.len());
+        assert!(draws(&noise.receivers).iter().all(|late| *late == TimeDelta::ZERO));
     }
 }

@@ -32,7 +32,7 @@ fn viewed(own: &ControllerResult) -> Option<(f64, f64)> {
 fn ahead(case: &CaseResult) -> Vec<String> {
     let omniscient = case.omniscient.as_ref().expect("it runs in every case");
     let mut ahead = Vec::new();
-    let voids = [Verdict::BeyondPhysics, Verdict::NoBoundKnown];
+    let voids = [Verdict::Unattainable, Verdict::NoBoundKnown];
     for check in omniscient.checks.iter().filter(|check| check.void.is_some_and(|why| voids.contains(&why))) {
         let keeps =
             |own: &&ControllerResult| own.checks.iter().any(|other| other.name == check.name && other.passed);

@@ -12,7 +12,7 @@ use weir_measure::metrics::Recorder;
 use weir_measure::simulate;
 use weir_scenario::compile::RunOptions;
 use weir_scenario::scenario::Scenario;
-use weir_theory::analysis::rest;
+use weir_theory::analysis::solver;
 
 use super::every_law::long;
 
@@ -92,7 +92,7 @@ impl Lot {
 
     /// The rates at rest, where a share `payload` of each packet of `packet` bits is payload.
     fn equilibrium(&self, packet: f64, payload: f64) -> Vec<f64> {
-        let link = |link: &Link| rest::Link {
+        let link = |link: &Link| solver::Link {
             capacity: link.capacity * payload,
             constant_traffic: 0.0,
             buffer: f64::INFINITY,
@@ -101,7 +101,7 @@ impl Lot {
             let links = &self.links[flow.links.clone()];
             let propagation: f64 = links.iter().map(|link| link.delay).sum();
             let serialisation: f64 = links.iter().map(|link| packet / link.capacity).sum();
-            rest::User {
+            solver::RoutedFlow {
                 route: flow.links.clone().collect(),
                 forward: propagation + serialisation,
                 // The return path has no serialisation time.
@@ -111,9 +111,9 @@ impl Lot {
                 price_scale: BETA,
             }
         };
-        let links: Vec<rest::Link> = self.links.iter().map(link).collect();
-        let users: Vec<rest::User> = self.flows.iter().map(user).collect();
-        rest::rest(&links, &users).expect("there is room").rates
+        let links: Vec<solver::Link> = self.links.iter().map(link).collect();
+        let users: Vec<solver::RoutedFlow> = self.flows.iter().map(user).collect();
+        solver::solve(&links, &users).expect("there is room").rates
     }
 }
 

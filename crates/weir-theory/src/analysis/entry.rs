@@ -33,20 +33,20 @@ pub(super) trait Analysis {
     fn run(parameters: &Self::Parameters) -> Result<Self::Results, Problem>;
 }
 
-/// Named parameters.
+/// A named set of parameters.
 pub(super) struct ParameterPreset<P> {
     pub(super) name: &'static str,
     pub(super) summary: &'static str,
     pub(super) parameters: P,
 }
 
-/// An analysis by its name.
+/// An analysis that is found by its name.
 #[derive(Debug)]
 pub struct Entry {
     name: &'static str,
     summary: &'static str,
     source: &'static str,
-    /// JSON Schemas, made at the first call: the names of all analyses stand in the help of every command.
+    /// JSON Schemas, computed at the first call, because the help of every command lists the names of all analyses.
     parameters: OnceLock<Value>,
     results: OnceLock<Value>,
     describe_parameters: fn() -> Value,

@@ -11,7 +11,7 @@ mod range;
 
 use std::sync::LazyLock;
 
-pub use dccc::rest;
+pub use dccc::solver;
 pub use entry::{Analysed, Entry};
 
 static ENTRIES: LazyLock<Vec<Entry>> = LazyLock::new(|| {

@@ -1,11 +1,11 @@
-//! The integration itself.
+//! Integration of DCCC's fluid model by explicit Euler steps.
 
 use super::{FluidError, FluidFlow, FluidLink};
 
 /// Longest step, s.
-const LONGEST_STEP: f64 = 0.5e-3;
+const MAX_STEP: f64 = 0.5e-3;
 /// The projection of eq. (15) keeps rates above this, bit/s.
-const LEAST_RATE: f64 = 1000.0;
+const MIN_RATE: f64 = 1000.0;
 
 /// Rates and queues over time.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,10 +44,10 @@ struct LinkState {
     loss: f64,
 }
 
-/// A bit in flight, with the queues that it has met so far.
+/// A bit in flight, with the sums over the queues that it has passed.
 #[derive(Clone, Copy)]
 struct Bit {
-    /// When it left, and when it reaches the next link of its route or, at last, its source as a report.
+    /// Departure of the bit.
     left: f64,
     next: f64,
     rate: f64,
@@ -56,7 +56,7 @@ struct Bit {
     delay: f64,
 }
 
-/// A flow's state: the bits before each link of its route, in order, and the bits whose report is on its way.
+/// State of a flow: the bits before each link of its route in order, and the last reported bit.
 struct FlowState {
     rate: f64,
     stages: Vec<std::collections::VecDeque<Bit>>,
@@ -75,7 +75,7 @@ pub fn integrate(
     duration: f64,
     step: f64,
 ) -> Result<Integration, FluidError> {
-    let times = step > 0.0 && step <= LONGEST_STEP && duration > 0.0 && duration.is_finite();
+    let times = step > 0.0 && step <= MAX_STEP && duration > 0.0 && duration.is_finite();
     if !times {
         return Err(FluidError::Time);
     }
@@ -151,7 +151,7 @@ impl FluidFlow {
 }
 
 impl FlowState {
-    /// Sends a bit, and updates the arriving rate at each link by the bits that have arrived by now.
+    /// Sends a bit, and updates the arriving rate at each link from the bits that have arrived by now.
     fn arrive(&mut self, flow: &FluidFlow, now: f64) {
         let rate = if flow.is_active(now) { self.rate } else { 0.0 };
         if rate > 0.0 || self.arriving.iter().any(|&arriving| arriving > 0.0) {
@@ -170,8 +170,8 @@ impl FlowState {
         here.map(|(_, &rate)| rate).sum()
     }
 
-    /// The bits that are at a link enter its queue, in its present state. Links are handled from the last to the first. So no bit
-    /// passes a link before its arrival there is counted, however short the path to it.
+    /// Moves the bits that have arrived at a link into its queue in its present state. Links are handled from the
+    /// last to the first, so that each bit is counted at every link, however short the path between two of them.
     fn pass(&mut self, flow: &FluidFlow, links: &[FluidLink], states: &[LinkState], now: f64) {
         for (hop, &link) in flow.route.iter().enumerate().rev() {
             let (before, behind) = self.stages.split_at_mut(hop + 1);
@@ -203,6 +203,6 @@ impl FlowState {
         let delay_price = flow.price_scale * (bit.delay - flow.threshold).max(0.0) / rtt;
         let excess = flow.utility_weight / self.rate - delay_price - bit.price;
         // Euler step of `ẋ = k_r·x·excess` with `k_r = η/RTT`.
-        self.rate = (self.rate * (1.0 + step * flow.gain / rtt * excess)).max(LEAST_RATE);
+        self.rate = (self.rate * (1.0 + step * flow.gain / rtt * excess)).max(MIN_RATE);
     }
 }

@@ -1,12 +1,14 @@
-//! DCCC as a fluid: the delay differential equations of dccc-2017, eqs (2), (4), (15), (16), integrated on links and routes of
-//! any number. An oracle: packet runs have to agree with it as far as packets behave like a fluid.
+//! The fluid model of DCCC: the delay differential equations of dccc-2017, eqs (2), (4), (15) and (16), integrated on
+//! any number of links and routes. It is a reference for packet runs, which must agree with it as far as packets
+//! behave like a fluid.
 //!
-//! Delays depend on the state. A bit that leaves its source at `s` meets the first queue of its route as it is then. The next
-//! queue is met in its state on arrival. The report comes one return delay after the bit's arrival. A source knows at `t` the
-//! fate of the last bit that has been reported by then. Links neither shape nor delay the rates of a flow relative to each other.
-//! At a link, bits arrive at the rate at which they left their source (eq. (1)).
+//! Delays depend on the state. A bit that leaves its source at `s` meets the first queue of its route in its state at
+//! arrival, and so on for the next queues. Its report reaches the source one return delay after its arrival. At time
+//! `t` the source knows the fate of the last reported bit. Links do not shape the rates of flows relative to each
+//! other. At a link, bits arrive at the rate at which they left their source (eq. (1)).
 //!
-//! Explicit Euler steps of at most half a millisecond. Memory grows with time: the model suits minutes, not hours.
+//! Steps are explicit Euler steps of at most half a millisecond. Memory grows with time, so that the model suits
+//! minutes and not hours.
 
 mod integrate;
 
@@ -48,7 +50,7 @@ pub struct FluidFlow {
     pub threshold: f64,
 }
 
-/// Why a model cannot be integrated.
+/// Reasons for which a model cannot be integrated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FluidError {
     /// A step or a duration is not a positive time, or the step is longer than half a millisecond.

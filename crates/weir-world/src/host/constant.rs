@@ -160,7 +160,7 @@ fn changes(steps: &[(Time, DataRate)], pauses: Vec<(Time, Time)>) -> Vec<(Time, 
         while let Some((_, step)) = steps.next_if(|step| step.0 <= at) {
             rate = step.bps();
         }
-        while pauses.turn(at).is_some() {}
+        while pauses.next_due(at).is_some() {}
         (at, if pauses.paused() { 0 } else { rate })
     });
     at_each.collect()

@@ -11,15 +11,18 @@ use crate::coupling::CouplingSpec;
 use crate::flow::FlowSpec;
 use crate::monitor::Monitor;
 
-/// The couplers of a run. A near one, without delay, is polled for its actions as soon as it has received a message.
-/// Its actions for other flows, and all messages to and actions of a far one, wait in queues for their time.
+/// The couplers of a run.
+///
+/// A near coupler has no delay, and is polled for its actions as soon as it has received a message. Its actions for
+/// other flows wait in a queue. So do all messages to, and all actions of, a far coupler, until their delay has
+/// passed.
 #[derive(Debug, Default)]
 pub struct Couplings {
     all: Vec<DelayedCoupler>,
     /// The coupling of each flow.
-    of_flow: Vec<Option<u32>>,
-    /// A near coupler with actions for other flows than the sender of the message.
-    hurried: Option<usize>,
+    coupling_by_flow: Vec<Option<u32>>,
+    /// A coupler without delay that has actions for other flows than the sender of the message.
+    immediate: Option<usize>,
 }
 
 /// A coupler, and the messages and actions in transit, in the order in which they arrive.
@@ -91,11 +94,12 @@ fn local(now: Time) -> SendTime {
 impl Couplings {
     /// The couplers `specs` of the flows `flows`.
     pub fn new(specs: Vec<CouplingSpec>, flows: &[FlowSpec]) -> Self {
-        let of_flow = flows.iter().map(|flow| flow.coupled.as_ref().map(|coupled| coupled.coupling as u32));
+        let coupling_by_flow =
+            flows.iter().map(|flow| flow.coupled.as_ref().map(|coupled| coupled.coupling as u32));
         Self {
             all: specs.into_iter().map(DelayedCoupler::new).collect(),
-            of_flow: of_flow.collect(),
-            hurried: None,
+            coupling_by_flow: coupling_by_flow.collect(),
+            immediate: None,
         }
     }
 
@@ -136,7 +140,7 @@ impl Couplings {
 
     #[inline]
     fn of(&self, flow: usize) -> Option<usize> {
-        self.of_flow.get(flow).copied().flatten().map(|index| index as usize)
+        self.coupling_by_flow.get(flow).copied().flatten().map(|index| index as usize)
     }
 
     /// The next action for `flow` of coupler `index`, a near one that has just received a message of `flow`. Actions
@@ -154,15 +158,15 @@ impl Couplings {
                 return Some(sent);
             }
             coupling.actions.push_back((now, sent));
-            self.hurried = Some(index);
+            self.immediate = Some(index);
         }
         None
     }
 
-    /// A coupler with actions for this instant; each is returned once.
+    /// A coupler with actions that are due at this instant. Each is returned once.
     #[inline]
-    pub fn take_hurried(&mut self) -> Option<usize> {
-        self.hurried.take()
+    pub fn take_immediate(&mut self) -> Option<usize> {
+        self.immediate.take()
     }
 
     /// Passes the messages that have come by `now` to coupler `index`, and calls its timer.
@@ -179,7 +183,7 @@ impl Couplings {
         }
     }
 
-    /// The next action of coupler `index` that has reached its host.
+    /// The next action of coupler `index` that has arrived at its host.
     pub fn next_arrived(&mut self, now: Time, index: usize) -> Option<SentAction> {
         let actions = &mut self.all[index].actions;
         let due = actions.front().is_some_and(|&(due, _)| due <= now);

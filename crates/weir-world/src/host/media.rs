@@ -11,7 +11,7 @@ use weir_net::Time;
 use weir_wire::media::MediaHeader;
 
 use super::clock::Clock;
-use super::pauses::{Pauses, Turn};
+use super::pauses::{PauseEdge, Pauses};
 use super::priorities::Priorities;
 use super::{Life, SignalBuffer, UDP_OVERHEAD, World, packet_meta};
 use crate::coupling::CoupledSpec;
@@ -54,7 +54,7 @@ struct FlowCoupling {
 impl SendingFlow {
     /// Performs the flow's start, stop, pauses and changes of weight that are due at `now`, and reports them to its
     /// coupler.
-    fn live(&mut self, now: Time, local: SendTime, session: &mut Session, world: &mut impl World) {
+    fn apply_schedule(&mut self, now: Time, local: SendTime, session: &mut Session, world: &mut impl World) {
         let (id, Life { start, stop, .. }) = (self.id, self.life);
         if now >= stop {
             session.stop(id);
@@ -65,18 +65,19 @@ impl SendingFlow {
         }
         session.start(local, id);
         self.send_messages(now, local, session, world, |flow, session| flow.begin(local, session));
-        while let Some(turn) = self.pauses.turn(now) {
-            match turn {
-                Turn::Pause => session.pause(local, id),
-                Turn::Resume => session.resume(local, id),
+        while let Some(edge) = self.pauses.next_due(now) {
+            match edge {
+                PauseEdge::Pause => session.pause(local, id),
+                PauseEdge::Resume => session.resume(local, id),
             }
-            self.send_messages(now, local, session, world, |flow, session| match turn {
-                Turn::Pause => flow.pause(),
-                Turn::Resume => flow.resume(local, session),
+            self.send_messages(now, local, session, world, |flow, session| match edge {
+                PauseEdge::Pause => flow.pause(),
+                PauseEdge::Resume => flow.resume(local, session),
             });
             self.signals_changed = true;
         }
-        while let Some(priority) = self.coupled.as_mut().and_then(|coupled| coupled.priorities.turn(now)) {
+        while let Some(priority) = self.coupled.as_mut().and_then(|coupled| coupled.priorities.next_due(now))
+        {
             self.send_messages(now, local, session, world, |flow, _| flow.weigh(priority));
         }
         if let Some(coupled) = &mut self.coupled {
@@ -85,7 +86,7 @@ impl SendingFlow {
         }
     }
 
-    /// Sends `messages` to the flow's coupler, if it has one, and applies the actions that it answers with at once.
+    /// Sends `messages` to the flow's coupler, if it has one, and applies the actions of its immediate answer.
     fn send_messages<W: IntoIterator<Item = CouplingMessage>>(
         &mut self,
         now: Time,
@@ -104,13 +105,13 @@ impl SendingFlow {
         }
     }
 
-    /// Time of the next call of [`Self::live`].
-    fn next_turn(&self, now: Time) -> Time {
+    /// Time of the next call of [`Self::apply_schedule`].
+    fn next_change(&self, now: Time) -> Time {
         if now < self.life.start {
             self.life.start
         } else if now < self.life.stop {
             let next_priority_change =
-                self.coupled.as_ref().map_or(Time::MAX, |coupled| coupled.priorities.next_turn());
+                self.coupled.as_ref().map_or(Time::MAX, |coupled| coupled.priorities.next_change());
             self.life.stop.min(self.pauses.next_edge()).min(next_priority_change)
         } else {
             Time::MAX
@@ -166,7 +167,7 @@ impl MediaSource {
     pub fn wake(&mut self, now: Time, world: &mut impl World) -> Time {
         let local = SendTime::from_nanos(self.clock.read(now));
         for flow in &mut self.flows {
-            flow.live(now, local, &mut self.session, world);
+            flow.apply_schedule(now, local, &mut self.session, world);
         }
         self.drain(now, local, world)
     }
@@ -245,7 +246,7 @@ impl MediaSource {
         let wake = wake.map(|wake| wake.at);
         let due = flows.iter().filter_map(SendingFlow::answer_timeout).chain(wake).min();
         let due = due.map_or(Time::MAX, |due| self.clock.when(due.nanos(), now));
-        flows.iter().map(|flow| flow.next_turn(now)).fold(due, Time::min)
+        flows.iter().map(|flow| flow.next_change(now)).fold(due, Time::min)
     }
 }
 

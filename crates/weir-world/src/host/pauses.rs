@@ -1,11 +1,13 @@
-//! Pauses of a flow.
+//! Scheduled pauses of a flow.
 
 use weir_net::Time;
 
-/// An edge of a pause.
+/// The beginning or the end of a pause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Turn {
+pub(super) enum PauseEdge {
+    /// The beginning of a pause.
     Pause,
+    /// The end of a pause.
     Resume,
 }
 
@@ -39,17 +41,17 @@ impl Pauses {
         pause.map_or(Time::MAX, |&(from, to)| if self.paused { to } else { from })
     }
 
-    /// The next edge passed by `now`; call until `None`.
-    pub(super) fn turn(&mut self, now: Time) -> Option<Turn> {
+    /// The next edge, if it is due by `now`. Each is returned once; several may be due.
+    pub(super) fn next_due(&mut self, now: Time) -> Option<PauseEdge> {
         if self.next_edge() > now || self.next_edge() == Time::MAX {
             return None;
         }
         self.paused = !self.paused;
         self.at += usize::from(!self.paused);
-        Some(if self.paused { Turn::Pause } else { Turn::Resume })
+        Some(if self.paused { PauseEdge::Pause } else { PauseEdge::Resume })
     }
 
-    /// Whether there is a pause, as of the last call of [`Self::turn`].
+    /// Whether there is a pause, as of the last call of [`Self::next_due`].
     pub(super) fn paused(&self) -> bool {
         self.paused
     }
@@ -64,14 +66,14 @@ mod tests {
         let t = Time::from_millis;
         let mut pauses = Pauses::new(vec![(t(50), t(60)), (t(10), t(20)), (t(20), t(30)), (t(40), t(40))]);
         assert_eq!(pauses.next_edge(), t(10));
-        assert_eq!(pauses.turn(t(9)), None);
-        assert_eq!((pauses.turn(t(10)), pauses.turn(t(10))), (Some(Turn::Pause), None));
+        assert_eq!(pauses.next_due(t(9)), None);
+        assert_eq!((pauses.next_due(t(10)), pauses.next_due(t(10))), (Some(PauseEdge::Pause), None));
         assert!(pauses.paused());
         assert_eq!(pauses.next_edge(), t(30));
-        // A late call returns all edges.
-        let turns: Vec<Turn> = std::iter::from_fn(|| pauses.turn(t(55))).collect();
-        assert_eq!(turns, [Turn::Resume, Turn::Pause]);
-        assert_eq!(pauses.turn(t(60)), Some(Turn::Resume));
+        // A late call reedges all edges.
+        let edges: Vec<PauseEdge> = std::iter::from_fn(|| pauses.next_due(t(55))).collect();
+        assert_eq!(edges, [PauseEdge::Resume, PauseEdge::Pause]);
+        assert_eq!(pauses.next_due(t(60)), Some(PauseEdge::Resume));
         assert_eq!(pauses.next_edge(), Time::MAX);
     }
 }

@@ -6,7 +6,7 @@ use weir_wire::seq::Unwrapper;
 
 use super::tables::PacketRow;
 use super::{
-    ArrivalClock, FORMAT_VERSION, MOST_PACKETS, OptionalInteger, RecordedCall, RecordedStream,
+    ArrivalClock, FORMAT_VERSION, MOST_EVENTS, MOST_PACKETS, OptionalInteger, RecordedCall, RecordedStream,
     RecordingSource, StreamKind,
 };
 
@@ -54,6 +54,8 @@ pub struct CallBuilder {
     /// Departures by absolute send time.
     send_times: SendTimes,
     left_out: u64,
+    /// Whether rows of other tables than packets were left out.
+    events_left_out: bool,
     first_us: Option<i64>,
     last_us: i64,
 }
@@ -143,6 +145,14 @@ impl CallBuilder {
     /// The call so far. Its times are those given.
     pub fn call_mut(&mut self) -> &mut RecordedCall {
         &mut self.call
+    }
+
+    /// Whether the tables other than packets take another row. A reader of a file asks before it adds one, so that no file
+    /// fills the memory.
+    pub fn has_room(&mut self) -> bool {
+        let rows: usize = self.call.time_columns().iter().map(|column| column.len()).sum();
+        self.events_left_out |= rows >= MOST_EVENTS;
+        rows < MOST_EVENTS
     }
 
     /// Says what clock the arrivals are of.
@@ -275,7 +285,14 @@ impl CallBuilder {
             );
             self.remark(sentence);
         }
-        let origin = self.first_us.unwrap_or(0);
+        if self.events_left_out {
+            let sentence = format!(
+                "The call has more reports, estimates and frames than the {MOST_EVENTS} that are kept; later ones are left out."
+            );
+            self.remark(sentence);
+        }
+        // Whole milliseconds: controllers round times to them, and must do so as in the call.
+        let origin = self.first_us.unwrap_or(0).div_euclid(1000) * 1000;
         let mut call = self.call;
         call.duration_us = (self.last_us - origin).max(0);
         if let Some(least_delay) = self.send_times.least_delay {

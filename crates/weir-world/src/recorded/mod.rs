@@ -31,7 +31,9 @@ pub use tables::{
 /// Version of the form that this crate writes and reads.
 pub const FORMAT_VERSION: u32 = 1;
 /// Most packets that a call keeps; later packets are left out and a remark says so.
-pub const MOST_PACKETS: usize = 2_500_000;
+pub const MOST_PACKETS: usize = 2_000_000;
+/// Most rows of the tables other than packets; later ones are left out and a remark says so.
+pub const MOST_EVENTS: usize = 750_000;
 /// Greatest time of an event, and greatest length of a call, in µs: 6000 years.
 const MOST_TIME_US: i64 = 200_000_000_000_000_000;
 /// Most bytes of a packet.
@@ -159,7 +161,7 @@ pub struct RecordedCall {
     /// Packets of media in order of departure, or of arrival where departures are unknown.
     #[serde(default)]
     pub packets: Packets,
-    /// Per-packet feedback reports that came to the sender.
+    /// Feedback reports that came to the sender.
     #[serde(default)]
     pub feedback: FeedbackReports,
     /// Receiver reports (RFC 3550 §6.4.2) that came to the sender.
@@ -226,6 +228,12 @@ impl core::fmt::Display for MalformedCall {
 }
 
 impl core::error::Error for MalformedCall {}
+
+/// The JSON Schema of a [`RecordedCall`].
+#[cfg(feature = "schema")]
+pub fn call_schema() -> schemars::Schema {
+    schemars::schema_for!(RecordedCall)
+}
 
 impl RecordedCall {
     /// Checks what the types do not: version, lengths of columns, stream numbers, order of times.

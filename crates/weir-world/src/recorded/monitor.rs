@@ -18,18 +18,30 @@ use crate::monitor::{FrameMeta, Monitor};
 pub struct CallMonitor {
     /// Calls by the index of the flow.
     calls: Vec<Option<CallBuilder>>,
+    /// Whether arrivals at the receivers are recorded.
+    records_arrivals: bool,
 }
 
 impl CallMonitor {
-    /// A recorder of the flows for which `is_media` is set.
+    /// A recorder of both ends of the flows for which `is_media` is set. Arrivals are those at the receiver.
     pub fn new(is_media: impl IntoIterator<Item = bool>) -> Self {
+        Self::with_clock(is_media, ArrivalClock::Common)
+    }
+
+    /// A recorder of the sending ends alone: arrivals are those of the reports, by the receiver's clock.
+    pub fn at_senders(is_media: impl IntoIterator<Item = bool>) -> Self {
+        Self::with_clock(is_media, ArrivalClock::Receiver)
+    }
+
+    fn with_clock(is_media: impl IntoIterator<Item = bool>, arrivals: ArrivalClock) -> Self {
         let builder = || {
             let mut builder = CallBuilder::new(RecordingSource::Weir);
-            builder.set_arrival_clock(ArrivalClock::Common);
+            builder.set_arrival_clock(arrivals);
             builder.call_mut().packet_overhead_bytes = UDP_OVERHEAD;
             builder
         };
-        Self { calls: is_media.into_iter().map(|media| media.then(builder)).collect() }
+        let calls = is_media.into_iter().map(|media| media.then(builder)).collect();
+        Self { calls, records_arrivals: arrivals == ArrivalClock::Common }
     }
 
     /// The recorded calls, with the index of their flow.
@@ -105,7 +117,9 @@ impl Monitor for CallMonitor {
     }
 
     fn rtp_arrived(&mut self, now: Time, flow: usize, header: &MediaHeader, ecn: Ecn) {
-        if let Some(call) = self.call(flow) {
+        if self.records_arrivals
+            && let Some(call) = self.call(flow)
+        {
             call.on_arrival(micros(now), header.ssrc, header.sequence, ecn_bits(ecn));
         }
     }

@@ -49,6 +49,9 @@ impl CallBuilder {
     pub fn on_rtcp(&mut self, time_us: i64, datagram: &[u8]) {
         self.touch(time_us);
         for message in messages(datagram).flatten() {
+            if !self.has_room() {
+                return;
+            }
             match message {
                 Message::Twcc(feedback) => self.on_transport_feedback(time_us, &feedback),
                 Message::Ccfb(feedback) => self.on_ccfb(time_us, &feedback),
@@ -61,7 +64,12 @@ impl CallBuilder {
     /// skipped: the sender's view of its packets is not known there.
     pub fn on_rtcp_of_receiver(&mut self, time_us: i64, datagram: &[u8]) {
         self.touch(time_us);
-        messages(datagram).flatten().for_each(|message| self.on_report(time_us, &message));
+        for message in messages(datagram).flatten() {
+            if !self.has_room() {
+                return;
+            }
+            self.on_report(time_us, &message);
+        }
     }
 
     /// Takes a report or a request of the receiver other than per-packet feedback.
@@ -75,6 +83,13 @@ impl CallBuilder {
             }
             Message::Remb(remb) => {
                 self.call.ceilings.push(RateRow { time_us, bps: remb.bitrate });
+            }
+            Message::Nada(_)
+            | Message::NadaDelay(_)
+            | Message::Dccc(_)
+            | Message::Tfrc(_)
+            | Message::Own(_) => {
+                self.call.feedback.push(FeedbackReport { time_us, ..FeedbackReport::default() });
             }
             Message::Pli(request) => self.on_key_frame_request(time_us, request.source),
             Message::Nack(request) => {

@@ -138,8 +138,12 @@ macro_rules! table {
 
             /// Puts the rows into the order of `key`; rows of equal keys keep theirs.
             pub fn sort_by_key<K: Ord>(&mut self, key: impl Fn(&$row) -> K) {
+                if (0..self.len()).map(|index| key(&self.row(index))).is_sorted() {
+                    return;
+                }
                 let mut order: Vec<u32> = (0..self.len() as u32).collect();
-                order.sort_by_key(|&index| key(&self.row(index as usize)));
+                // Without the memory of a stable sort: the place decides between equal keys.
+                order.sort_unstable_by_key(|&index| (key(&self.row(index as usize)), index));
                 $(self.$field = order.iter().map(|&index| self.$field[index as usize]).collect();)*
             }
 

@@ -59,13 +59,13 @@ impl PacketRow {
 }
 
 table! {
-    /// Per-packet feedback reports.
+    /// Feedback reports: per-packet reports, and reports in a controller's own form.
     FeedbackReports,
-    /// A per-packet feedback report.
+    /// A feedback report.
     FeedbackReport {
         /// Its arrival at the sender.
         time_us: i64,
-        /// Packets that it covers.
+        /// Packets that it covers; 0 for a report in a controller's own form.
         packets: u32,
         /// Packets that it reports as not received.
         lost: u32,

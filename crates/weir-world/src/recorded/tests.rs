@@ -124,10 +124,10 @@ fn requests_of_the_receiver_are_kept() {
     builder.on_rtcp(10, &nack);
     builder.on_rtcp(20, &intra);
     let call = builder.finish();
-    assert_eq!(call.nacks.rows().collect::<Vec<_>>(), [Nack { time_us: 0, stream: 0, packets: 3 }]);
+    assert_eq!(call.nacks.rows().collect::<Vec<_>>(), [Nack { time_us: 10, stream: 0, packets: 3 }]);
     assert_eq!(
         call.key_frame_requests.rows().collect::<Vec<_>>(),
-        [KeyFrameRequest { time_us: 10, stream: 0 }]
+        [KeyFrameRequest { time_us: 20, stream: 0 }]
     );
 }
 
@@ -195,4 +195,22 @@ fn a_recording_of_the_receiver_has_its_reports_and_no_fates() {
     let call = builder.finish();
     assert!(!call.has_feedback() && call.feedback.is_empty());
     assert_eq!(call.nacks.rows().collect::<Vec<_>>(), [Nack { time_us: 20_000, stream: 0, packets: 1 }]);
+}
+
+#[test]
+fn rows_beyond_the_most_are_left_out_and_a_remark_says_so() {
+    let mut builder = CallBuilder::new(RecordingSource::EventLogOfSender);
+    builder.on_sent(0, &packet(100, 10));
+    while builder.has_room() {
+        builder.call_mut().targets.push(RateRow { time_us: 0, bps: 1 });
+    }
+    builder.on_rtcp(10_000, &feedback(3));
+    let call = builder.finish();
+    assert_eq!((call.targets.len(), call.feedback.len()), (MOST_EVENTS, 0));
+    assert_eq!(
+        call.remarks,
+        [
+            "The call has more reports, estimates and frames than the 750000 that are kept; later ones are left out."
+        ]
+    );
 }

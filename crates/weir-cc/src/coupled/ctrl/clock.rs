@@ -1,19 +1,20 @@
-//! The ACK clock: others' acknowledgements release a newcomer's segments (draft-welzl-tcp-ccc-00 §3; "Start Me Up",
-//! ANRW 2016).
+//! The ACK clock of a newcomer: acknowledgements of other flows release its first segments.
 //!
-//! The counts are whole numbers: with a sum of fractions such as `10 · 0.1` a segment would miss its acknowledgement.
+//! Source: draft-welzl-tcp-ccc-00 §3; Islam, Welzl, "Start Me Up: Determining and Sharing TCP's Initial Congestion
+//! Window", ANRW 2016. Counts are whole numbers, because sums of fractions such as `10 · 0.1` would miss an
+//! acknowledgement.
 
 use crate::time::SendTime;
 
-/// Ticks of the greatest weight; weights are counted in ticks.
-pub(super) const TICKS: f64 = 16_777_216.0;
+/// The greatest weight in ticks, the whole numbers in which weights are counted.
+pub(super) const MAX_TICKS: f64 = 16_777_216.0;
 
 /// The ACK clock of one newcomer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct AckClock {
-    /// `k`, segments not yet clocked out.
+    /// `k`, number of segments that are not released yet.
     pub(super) left: u32,
-    /// Segments clocked out.
+    /// Number of segments released.
     pub(super) sent: u32,
     /// Credit from others' acknowledgements, in ticks.
     credit: u64,
@@ -22,24 +23,24 @@ pub(super) struct AckClock {
 }
 
 impl AckClock {
-    /// A clock for `left` segments in a group of `total` ticks: the first acknowledgement sends.
+    /// A clock for `left` segments in a group of `total` ticks. The first acknowledgement releases a segment.
     pub(super) const fn new(now: SendTime, left: u32, total: u64) -> Self {
         Self { left, sent: 0, credit: total, acknowledged_at: now }
     }
 
-    /// Whether the next acknowledgement sends, in a group of `total` ticks.
+    /// Whether the next acknowledgement releases a segment, in a group of `total` ticks.
     pub(super) const fn is_due(&self, total: u64) -> bool {
         self.left > 0 && self.credit >= total
     }
 
-    /// An acknowledgement of another flow sends a segment.
+    /// Releases a segment by an acknowledgement of another flow.
     pub(super) const fn send(&mut self, total: u64) {
         self.left = self.left.saturating_sub(1);
         self.sent = self.sent.saturating_add(1);
         self.credit = self.credit.saturating_sub(total);
     }
 
-    /// Counts `segments` of another flow as acknowledged; the newcomer has `ticks` of the total.
+    /// Counts `segments` acknowledged segments of another flow. The newcomer has `ticks` of the total weight.
     pub(super) const fn add_credit(&mut self, now: SendTime, segments: u64, ticks: u64) {
         self.acknowledged_at = now;
         self.credit = self.credit.saturating_add(segments.saturating_mul(ticks));

@@ -4,33 +4,37 @@ use weir_units::TimeDelta;
 
 use crate::config_error::{ConfigError, amount, at_least_one, check, ratio, span, weight};
 
-/// Constants of coupled windows; [`Config::default`] couples flows that share a path, and hands shares over by ACK clock.
+/// Constants of coupled windows. [`Config::default`] couples flows that share a path, and gives newcomers their
+/// shares by the ACK clock.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct Config {
-    /// How a newcomer comes to its share (draft-welzl-tcp-ccc-00 §3; resolutions P2 and 1).
+    /// Way in which a newcomer gets its share (draft-welzl-tcp-ccc-00 §3; resolution P2, divergence 1).
     pub newcomer: Newcomer,
-    /// Whether a timeout of one flow while others are acknowledged counts as a loss event of all (P10).
+    /// Whether a timeout of one flow, while others are acknowledged, is a loss event of all flows (P10).
     pub rto_counts_as_loss: bool,
-    /// Whether shares are shares of a rate, `cwnd/srtt_min`, as flows of several destinations need, and not of the sum of
-    /// windows. On one path a latecomer that takes the others' queue for distance would gain by it.
+    /// Whether the flows share a rate, `cwnd/srtt_min`, instead of the sum of windows. Flows to several destinations
+    /// need that. On one path, a later flow would gain, because it measures a greater `srtt_min` over the others'
+    /// queue.
     pub by_rates: bool,
-    /// The flow whose growth counts where delay-based controllers and others are coupled.
+    /// The flow whose growth counts if delay-based and other controllers are coupled.
     pub lead: CoordinatorSelection,
     /// `IW` in segments, at least 1: the window with which a flow without an ACK clock begins (RFC 6928).
     pub initial_window: f64,
-    /// Most segments, at least 1, by which one acknowledgement opens a window whose share rose.
+    /// Greatest number of segments, at least 1, by which one acknowledgement opens a window whose share has risen.
     pub burst: f64,
-    /// Least part of the aggregate that remains after a loss event, in (0, 1]. The controller that saw the loss gives
-    /// the reduction; a flow whose flight was below its share would otherwise take more than it has lost.
+    /// Least part of the aggregate that remains after a loss event, in (0, 1]. The controller with the loss
+    /// determines the reduction, and a flow with a flight below its share would otherwise reduce by more than it has
+    /// lost.
     pub least_kept: f64,
-    /// Timeouts in a row, at least 1, while others are acknowledged, after which a flow is not coupled any more.
+    /// Number of successive timeouts, at least 1, while others are acknowledged, after which a flow is no longer
+    /// coupled.
     pub most_timeouts: u32,
-    /// Round trips without an acknowledgement, at least 1, after which another flow coordinates.
+    /// Number of round trips without an acknowledgement, at least 1, after which another flow coordinates.
     pub coordinator_silence: f64,
-    /// A flow that used less than this part of its share for a round trip, in [0, 1], leaves the rest to others.
+    /// Part of its share, in [0, 1], below which the use of a flow in a round trip leaves the remainder to others.
     pub limited_share: f64,
     /// Factor on the greatest flight of an application-limited flow, at least 1, that gives its `DW`.
     pub desired_headroom: f64,
@@ -40,13 +44,13 @@ pub struct Config {
     pub usual_rtt: TimeDelta,
 }
 
-/// How a newcomer comes to its share.
+/// Way in which a newcomer gets its share.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub enum Newcomer {
-    /// The sum stays, and the others' acknowledgements clock the newcomer's first segments out.
+    /// The sum stays, and the others' acknowledgements release the newcomer's first segments.
     #[default]
     Clocked,
     /// The sum stays, and the newcomer's window opens from its initial window by its own acknowledgements.
@@ -55,7 +59,7 @@ pub enum Newcomer {
     AddsWindow,
 }
 
-/// The flow whose growth counts where delay-based controllers and others are coupled.
+/// The flow whose growth counts if delay-based and other controllers are coupled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
@@ -89,7 +93,7 @@ impl Default for Config {
 }
 
 impl Config {
-    /// As the draft prints a join: the newcomer's window comes on top.
+    /// The join as the draft prints it: the newcomer's window is added to the sum.
     pub fn as_printed() -> Self {
         Self { newcomer: Newcomer::AddsWindow, ..Self::default() }
     }

@@ -1,16 +1,17 @@
-//! E-TCP: one window, divided equally (Eggert, Heidemann, Touch: "Effects of ensemble TCP", 1999).
+//! E-TCP: one window, divided equally among the connections.
 //!
-//! The formulas are ours: of the original only an announcement was at hand. As criticised in coupling-2018 §III.B it
-//! keeps no state of a connection. Each connection's loss halves the window of all, however many belong to one loss
-//! event. A connection in fast recovery gets a new part, too; a sender that obeys no window in fast recovery is spared
-//! this.
+//! Source: Eggert, Heidemann, Touch, "Effects of ensemble-TCP", 1999. Only an announcement of the paper was
+//! available, so that the formulas are Weir's. As criticised in coupling-2018 §III.B, it keeps no state per
+//! connection. Each connection's loss halves the common window, even if several belong to one loss event. A
+//! connection in fast recovery gets a new part, too, but a sender that ignores windows in fast recovery does not use
+//! it.
 
-use super::ensemble::{ControlledFlow, Ensemble, Rule};
+use super::ensemble::{ControlledFlow, Rule, RuleCoupler};
 use crate::coupled::message::{CwndUpdate, WindowEvent};
 use crate::window::Window;
 
-/// Couples windows by one shared window that is divided equally.
-pub type ETcp = Ensemble<OneWindow>;
+/// Coupler with one common window that is divided equally.
+pub type ETcp = RuleCoupler<OneWindow>;
 
 /// The shared window of all connections.
 #[derive(Clone, Debug)]

@@ -1,24 +1,25 @@
-//! EFCM: every connection has the mean of all windows (Savorić et al., Computer Networks 49(2), 2005).
+//! EFCM: every connection has the mean of all windows.
 //!
-//! The formulas are ours: of the original only an abstract was at hand. `n` connections stay as aggressive as `n`. Its
-//! pacing and its use of round-trip times are absent: these are the senders' own.
+//! Source: Savorić et al., Computer Networks 49(2), 2005. Only an abstract was available, so that the formulas are
+//! Weir's. `n` connections are as aggressive as `n` uncoupled ones. Its pacing and its use of round-trip times are
+//! left to the senders.
 
-use super::ensemble::{ControlledFlow, Ensemble, Rule};
+use super::ensemble::{ControlledFlow, Rule, RuleCoupler};
 use crate::coupled::message::{CwndUpdate, WindowEvent};
 use crate::window::Window;
 
-/// Couples windows by their mean.
-pub type Efcm = Ensemble<Mean>;
+/// Coupler that gives each connection the mean of the windows.
+pub type Efcm = RuleCoupler<WindowSums>;
 
 /// The sums of the connections' windows.
 #[derive(Clone, Debug, Default)]
-pub struct Mean {
+pub struct WindowSums {
     cwnd: f64,
     /// Sum of the `ssthresh` last reported by each connection.
     ssthresh: Option<f64>,
 }
 
-impl Mean {
+impl WindowSums {
     fn spread(&self, flows: &mut [ControlledFlow], at_once: bool) {
         let count = flows.len() as f64;
         for flow in flows {
@@ -29,7 +30,7 @@ impl Mean {
     }
 }
 
-impl Rule for Mean {
+impl Rule for WindowSums {
     fn on_join(&mut self, flows: &mut [ControlledFlow], place: usize) {
         self.cwnd += flows[place].window.cwnd;
         let joined = flows[place].window.ssthresh;

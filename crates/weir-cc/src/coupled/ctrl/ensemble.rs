@@ -1,4 +1,4 @@
-//! Common part of the relatives of ctrlTCP: flows whose windows a rule sets.
+//! Common part of ctrlTCP's relatives (E-TCP, EFCM, RFC 2140): flows whose windows a rule sets.
 
 use core::fmt::Debug;
 
@@ -10,44 +10,44 @@ use crate::coupled::message::{
 use crate::time::SendTime;
 use crate::window::Window;
 
-/// A flow, and the window that the rule gives it.
+/// A flow, and the window that the rule gives to it.
 #[derive(Clone, Copy, Debug)]
 pub struct ControlledFlow {
     pub(super) window: Window,
-    /// Bytes of a segment.
+    /// Size of a segment in bytes.
     segment: f64,
-    /// Whether it gets its window at once, and not at its own next message.
+    /// Whether the flow gets its window at once, instead of at its own next message.
     pub(super) at_once: bool,
     recovering: bool,
 }
 
-/// How flows share; windows are in segments.
+/// Rule by which flows share; windows are in segments.
 pub(super) trait Rule: Send + Sync + Debug + Default {
-    /// The flow at `place` has joined with its initial window.
+    /// Takes the flow at `place`, which has joined with its initial window.
     fn on_join(&mut self, flows: &mut [ControlledFlow], place: usize);
 
-    /// A window event of the flow at `place`, including a flow that is alone.
+    /// Takes a window event of the flow at `place`, which may be the only flow.
     fn on_cwnd_update(&mut self, flows: &mut [ControlledFlow], place: usize, cwnd_update: &CwndUpdate);
 
-    /// A flow has left with this window.
+    /// Takes the window of a flow that has left.
     fn on_leave(&mut self, _flows: &mut [ControlledFlow], _left: Window) {}
 
-    /// A flow goes on without coupling, with this window.
+    /// Takes the window of a flow that continues without coupling.
     fn on_withdraw(&mut self, flows: &mut [ControlledFlow], left: Window) {
         self.on_leave(flows, left);
     }
 }
 
-/// Flows that share by a rule. Marks and timeouts have the effect that each flow's own congestion controller gives
-/// them.
+/// Flows that share windows by a rule. Marks and timeouts have the effect that each flow's own congestion controller
+/// gives to them.
 #[derive(Clone, Debug, Default)]
-pub struct Sharing<R>(R);
+pub struct WindowSharing<R>(R);
 
-/// Coupler of flows that share by a rule.
-pub(super) type Ensemble<R> = AlgorithmCoupler<Sharing<R>>;
+/// Coupler of flows that share windows by a rule.
+pub(super) type RuleCoupler<R> = AlgorithmCoupler<WindowSharing<R>>;
 
 #[expect(private_bounds, reason = "the rules are named by their types only")]
-impl<R: Rule> Ensemble<R> {
+impl<R: Rule> RuleCoupler<R> {
     /// A coupler without flows.
     pub fn new() -> Self {
         Self::default()
@@ -60,7 +60,7 @@ impl<R: Rule> Ensemble<R> {
     }
 }
 
-impl<R: Rule> CouplingAlgorithm for Sharing<R> {
+impl<R: Rule> CouplingAlgorithm for WindowSharing<R> {
     type Flow = ControlledFlow;
 
     const WINDOWS_ONLY: bool = true;
@@ -121,7 +121,7 @@ impl<R: Rule> CouplingAlgorithm for Sharing<R> {
         left: ControlledFlow,
         departure: Departure,
     ) {
-        let Sharing(rule) = &mut frame.algorithm;
+        let WindowSharing(rule) = &mut frame.algorithm;
         match departure {
             Departure::Withdrawal => rule.on_withdraw(frame.flows.all_mut(), left.window),
             _ => rule.on_leave(frame.flows.all_mut(), left.window),

@@ -1,4 +1,4 @@
-//! State of a coupled flow.
+//! State of a flow that is coupled by windows (ctrlTCP).
 
 use weir_units::TimeDelta;
 
@@ -12,36 +12,36 @@ use crate::window::Window;
 #[derive(Clone, Debug)]
 pub struct Flow {
     pub(super) parameters: FlowParameters,
-    /// Signal by which its controller steers.
-    pub(super) steered: Steered,
+    /// Congestion signal of its controller.
+    pub(super) congestion_signal: CongestionSignal,
     /// Bytes of a segment.
     pub(super) segment: f64,
     /// Its weight among the members.
     pub(super) weight: f64,
-    /// The same in whole numbers, for the ACK clock.
+    /// The weight in whole numbers, for the ACK clock.
     pub(super) ticks: u64,
-    /// `DW` in bytes; infinite while it uses its share.
+    /// `DW`, the desired window in bytes; infinite while the flow uses its share.
     pub(super) cap: f64,
-    /// The window it goes on with, in segments.
-    pub(super) held: Window,
+    /// The window with which it continues, in segments.
+    pub(super) window: Window,
     pub(super) phase: Phase,
     /// Whether it may have data in the network.
     pub(super) outstanding: bool,
     pub(super) base_rtt: Option<TimeDelta>,
-    /// Time of its last acknowledgement; before that, the time when it joined.
+    /// Time of its last acknowledgement or, before the first, of its join.
     pub(super) acknowledged_at: SendTime,
-    /// Timeouts in a row.
+    /// Number of successive timeouts.
     pub(super) timeouts: u32,
     pub(super) clock: Option<AckClock>,
     pub(super) usage: ShareUsage,
 }
 
-/// Signal by which a controller steers.
+/// Congestion signal of a controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Steered {
-    /// Losses and marks: a TCP.
+pub(super) enum CongestionSignal {
+    /// Losses and marks, as in TCP.
     Loss,
-    /// Delay: a controller that reports its decisions.
+    /// Delay, for a controller that reports its decisions.
     Delay,
 }
 
@@ -50,22 +50,22 @@ pub(super) enum Steered {
 pub(super) enum Phase {
     /// No loss is being repaired.
     Open,
-    /// Fast recovery: its window is its own.
+    /// Fast recovery, in which the flow's window is its own.
     Recovery,
-    /// `ssbits`: its retransmission timer ran out, and the meaning is not decided.
+    /// `ssbits`: its retransmission timer has expired, and the kind of timeout is not decided.
     Undecided,
-    /// `ssbits`: its retransmission timer ran out while others are acknowledged.
+    /// `ssbits`: its retransmission timer has expired while other flows are acknowledged.
     Isolated,
 }
 
-/// How much of its share a flow uses, by rounds of the group.
+/// Use of its share by a flow, in rounds of the group.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ShareUsage {
-    /// Bytes acknowledged in this round and in the last.
+    /// Bytes acknowledged in the present round and in the last one.
     pub(super) acked: [f64; 2],
-    /// Most bytes that were in the network in this round.
+    /// Greatest number of bytes in the network in the present round.
     pub(super) peak: f64,
-    /// Whether the window limited it in this round, or it cannot be judged yet.
+    /// Whether the window limited the flow in this round, or the use is not known yet.
     pub(super) limited: bool,
 }
 
@@ -73,12 +73,12 @@ impl Flow {
     pub(super) fn new(now: SendTime, parameters: FlowParameters, windowed: &Windowed) -> Self {
         Self {
             parameters,
-            steered: Steered::Loss,
+            congestion_signal: CongestionSignal::Loss,
             segment: windowed.segment.bytes_f64().max(1.0),
             weight: parameters.priority,
             ticks: 1,
             cap: f64::INFINITY,
-            held: windowed.window,
+            window: windowed.window,
             phase: Phase::Open,
             outstanding: true,
             base_rtt: windowed.base_rtt,
@@ -89,7 +89,7 @@ impl Flow {
         }
     }
 
-    /// Whether its retransmission timer ran out, and it has not recovered (`ssbits`).
+    /// Whether its retransmission timer has expired and it has not recovered (`ssbits`).
     pub(super) fn is_timed_out(&self) -> bool {
         matches!(self.phase, Phase::Undecided | Phase::Isolated)
     }
@@ -110,14 +110,14 @@ impl Flow {
         self.base_rtt.filter(|&rtt| rtt > TimeDelta::ZERO).map(|rtt| possible_rtt(rtt).secs_f64())
     }
 
-    /// Another round begins.
-    pub(super) fn turn_round(&mut self) {
+    /// Begins another round.
+    pub(super) fn begin_round(&mut self) {
         let ShareUsage { acked: [acked, _], .. } = self.usage;
         self.usage = ShareUsage { acked: [0.0, acked], peak: 0.0, limited: false };
     }
 
-    /// Bytes acknowledged in this round and the last.
-    pub(super) fn acked_lately(&self) -> f64 {
+    /// Bytes acknowledged in the present round and in the last one.
+    pub(super) fn recently_acked(&self) -> f64 {
         self.usage.acked[0] + self.usage.acked[1]
     }
 }
@@ -156,9 +156,9 @@ mod tests {
         let mut flow = flow();
         let mut lately = |segments: f64, turns: bool| {
             flow.on_acknowledged(SendTime::from_millis(7), &acked(segments, 5.0, false));
-            let bytes = flow.acked_lately();
+            let bytes = flow.recently_acked();
             if turns {
-                flow.turn_round();
+                flow.begin_round();
             }
             bytes
         };
@@ -171,7 +171,7 @@ mod tests {
     fn use_is_judged_by_round() {
         let mut flow = flow();
         assert!(flow.usage.limited, "it cannot be judged yet");
-        flow.turn_round();
+        flow.begin_round();
         for flight in [3.0, 6.0, 4.0] {
             flow.on_acknowledged(SendTime::ZERO, &acked(2.0, flight, false));
         }
@@ -180,7 +180,7 @@ mod tests {
         flow.on_acknowledged(SendTime::ZERO, &acked(1.0, 1.0, true));
         flow.on_acknowledged(SendTime::ZERO, &acked(1.0, 1.0, false));
         assert!(flow.usage.limited);
-        flow.turn_round();
+        flow.begin_round();
         assert_eq!((flow.usage.peak, flow.usage.limited), (0.0, false));
     }
 }

@@ -1,4 +1,4 @@
-//! The group: the coordinator, the aggregate and the actions for each flow.
+//! The coordinated group of ctrlTCP: the coordinator, the aggregate, and the actions for each flow.
 
 mod answers;
 mod clocks;
@@ -13,9 +13,9 @@ mod timeouts;
 use weir_units::TimeDelta;
 
 use super::config::Config;
-use super::episode::Episode;
 use super::flow::{Flow, Phase};
-use super::shares::Shares;
+use super::loss_event::LossEvent;
+use super::shares::WindowShares;
 use super::tenants::Tenants;
 use crate::config_error::ConfigError;
 use crate::coupled::conversion::possible_rtt;
@@ -28,7 +28,7 @@ use crate::time::SendTime;
 
 use clocks::NewcomerClocks;
 
-/// Couples windows: the aggregate reacts as one connection does, and each flow has its share of it.
+/// Coupler of windows. The aggregate reacts as one connection does, and each flow has its share of it.
 pub type CtrlTcp = AlgorithmCoupler<Coordination>;
 
 /// State of the coordination: the sums, the coordinator and the loss event.
@@ -36,16 +36,16 @@ pub type CtrlTcp = AlgorithmCoupler<Coordination>;
 pub struct Coordination {
     config: Config,
     tenants: Tenants,
-    shares: Shares,
-    /// `CoCo`: the flow whose growth is the aggregate's.
+    shares: WindowShares,
+    /// `CoCo`: the flow whose growth is that of the aggregate.
     coordinator: Option<FlowId>,
-    episode: Episode,
+    loss_event: LossEvent,
     clocks: NewcomerClocks,
-    /// Number of flows whose timeout is not decided.
+    /// Number of flows with a timeout whose kind is not decided.
     undecided: u32,
-    /// Whether the last flow has not yet reached all that the others left.
+    /// Whether the only remaining flow has not reached the whole aggregate yet.
     inheriting: bool,
-    /// The sum of priorities, tenants' among them.
+    /// Sum of the priorities, those of tenants included.
     priorities: f64,
     srtt: Option<TimeDelta>,
     next_review: SendTime,
@@ -60,7 +60,7 @@ impl CtrlTcp {
         Self::for_tenants(config, Tenants::none())
     }
 
-    /// The same for flows of several tenants.
+    /// As [`Self::new`], for flows of several tenants.
     ///
     /// # Errors
     /// The first constant of `config` out of its range.
@@ -69,9 +69,9 @@ impl CtrlTcp {
         Ok(Self::of(Coordination {
             config,
             tenants,
-            shares: Shares::default(),
+            shares: WindowShares::default(),
             coordinator: None,
-            episode: Episode::default(),
+            loss_event: LossEvent::default(),
             clocks: NewcomerClocks::default(),
             undecided: 0,
             inheriting: false,
@@ -96,9 +96,9 @@ impl CtrlTcp {
         self.algorithm.shares.threshold()
     }
 
-    /// Whether a loss event is in progress: the sum stands still.
-    pub fn in_episode(&self, now: SendTime) -> bool {
-        self.algorithm.episode.is_running(now)
+    /// Whether a loss event is in progress, in which the sum is constant.
+    pub fn in_loss_event(&self, now: SendTime) -> bool {
+        self.algorithm.loss_event.is_in_progress(now)
     }
 
     fn on_cwnd_update(&mut self, now: SendTime, place: usize, cwnd_update: &CwndUpdate) {
@@ -132,7 +132,7 @@ impl CtrlTcp {
         self.algorithm.srtt.unwrap_or(self.algorithm.config.usual_rtt)
     }
 
-    /// Sets `sum_cwnd`. ACK clocks do not hand out a reduced part.
+    /// Sets `sum_cwnd`. ACK clocks do not release a reduced part.
     fn set_sum(&mut self, sum: f64) {
         let falls = sum < self.algorithm.shares.sum();
         self.algorithm.shares.set_sum(sum, self.flows.all());
@@ -145,7 +145,7 @@ impl CtrlTcp {
         self.algorithm.coordinator == Some(self.flows.member(place))
     }
 
-    /// Whether one flow is alone and has all: its own controller steers it, and the aggregate follows.
+    /// Whether only one flow is coupled and has the whole aggregate, which then follows the flow's own controller.
     fn is_alone(&self) -> bool {
         self.flows.len() == 1 && !self.algorithm.inheriting
     }
@@ -161,7 +161,7 @@ impl CouplingAlgorithm for Coordination {
     }
 
     fn on_join(frame: &mut AlgorithmCoupler<Self>, now: SendTime, place: usize, _: &Join) {
-        frame.take_in(now, place);
+        frame.on_joined(now, place);
     }
 
     fn on_rate(frame: &mut AlgorithmCoupler<Self>, now: SendTime, place: usize, update: &Update) {
@@ -192,7 +192,7 @@ impl CouplingAlgorithm for Coordination {
     fn answer(frame: &mut AlgorithmCoupler<Self>, place: usize, message: &CouplingMessage) {
         match message {
             CouplingMessage::Join(_) => frame.send_window(place, f64::INFINITY, None),
-            CouplingMessage::Update(_) => frame.send_window(place, frame.flows[place].held.cwnd, None),
+            CouplingMessage::Update(_) => frame.send_window(place, frame.flows[place].window.cwnd, None),
             _ => {}
         }
     }

@@ -1,18 +1,18 @@
-//! Ensemble sharing of RFC 2140 (§ 5): a newcomer begins with an equal part of the others' windows, which shrink by it.
-//! From then on each connection is on its own.
+//! Ensemble sharing of RFC 2140 §5: a newcomer begins with an equal part of the others' windows, which shrink by it.
+//! Afterwards the connections are independent.
 
-use super::ensemble::{ControlledFlow, Ensemble, Rule};
+use super::ensemble::{ControlledFlow, Rule, RuleCoupler};
 use crate::coupled::message::CwndUpdate;
 use crate::window::Window;
 
-/// Couples the initial windows of connections.
-pub type Rfc2140 = Ensemble<Beginnings>;
+/// Coupler of the initial windows of connections.
+pub type Rfc2140 = RuleCoupler<EqualInitialParts>;
 
-/// Rule of equal parts for newcomers.
+/// Rule that gives newcomers equal parts.
 #[derive(Clone, Debug, Default)]
-pub struct Beginnings;
+pub struct EqualInitialParts;
 
-impl Rule for Beginnings {
+impl Rule for EqualInitialParts {
     fn on_join(&mut self, flows: &mut [ControlledFlow], place: usize) {
         let others = flows.len().saturating_sub(1) as f64;
         if others < 1.0 {

@@ -1,28 +1,28 @@
-//! The aggregate, and each flow's share of it.
+//! The aggregate of coupled windows, and each flow's share of it.
 
 use super::flow::Flow;
 
-/// Greatest sum in bytes: a reported value may be anything.
-const MOST: f64 = 1e15;
+/// Greatest sum in bytes, because reported values can be arbitrary.
+const MAX_SUM: f64 = 1e15;
 
 /// The sums of windows, in bytes.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Shares {
+pub(super) struct WindowShares {
     /// `sum_cwnd`.
     sum: f64,
     /// `sum_ssthresh`, or `None` before the first congestion.
     threshold: Option<f64>,
-    /// Part of the threshold per weight.
+    /// Threshold per unit of weight.
     threshold_level: f64,
     /// The sum of weights.
     weights: f64,
-    /// Share per weight of a flow that can use it.
+    /// Share per unit of weight, of a flow that can use it.
     level: f64,
-    /// Whether flows leave part of their share to others.
+    /// Whether some flows leave a part of their shares to others.
     capped: bool,
 }
 
-impl Shares {
+impl WindowShares {
     pub(super) const fn sum(&self) -> f64 {
         self.sum
     }
@@ -36,26 +36,26 @@ impl Shares {
     }
 
     pub(super) fn set_threshold(&mut self, threshold: f64) {
-        self.threshold = Some(threshold.clamp(1.0, MOST));
-        self.threshold_level = threshold.clamp(1.0, MOST) / self.weights;
+        self.threshold = Some(threshold.clamp(1.0, MAX_SUM));
+        self.threshold_level = threshold.clamp(1.0, MAX_SUM) / self.weights;
     }
 
-    /// Whether the aggregate is in slow start: shares and thresholds have one proportion for all.
+    /// Whether the aggregate is in slow start, so that all flows have one ratio of share to threshold.
     pub(super) fn in_slow_start(&self) -> bool {
         self.threshold.is_none_or(|threshold| self.sum < threshold)
     }
 
     /// Sets the sum.
     pub(super) fn set_sum(&mut self, sum: f64, flows: &[Flow]) {
-        self.sum = if sum.is_nan() { 1.0 } else { sum.clamp(1.0, MOST) };
+        self.sum = if sum.is_nan() { 1.0 } else { sum.clamp(1.0, MAX_SUM) };
         if self.capped {
-            self.refill(flows);
+            self.recompute(flows);
         } else {
             self.level = self.sum / self.weights;
         }
     }
 
-    /// Sets the aggregate to a lone flow's own window.
+    /// Sets the aggregate to the window of the only flow.
     pub(super) fn adopt(&mut self, window: f64, threshold: f64, flows: &[Flow]) {
         self.threshold = None;
         if threshold.is_finite() {
@@ -64,23 +64,23 @@ impl Shares {
         self.set_sum(window, flows);
     }
 
-    /// Recomputes the levels after a change of weights or caps.
-    pub(super) fn refill(&mut self, flows: &[Flow]) {
+    /// Recomputes the levels after a change of weights or desired windows.
+    pub(super) fn recompute(&mut self, flows: &[Flow]) {
         self.weights = flows.iter().map(|flow| flow.weight).sum();
         self.level = self.sum / self.weights;
         if let Some(threshold) = self.threshold {
             self.set_threshold(threshold);
         }
-        let levelled =
-            flows.iter().any(|flow| flow.cap < f64::INFINITY).then(|| self.levelled(flows)).flatten();
-        self.capped = levelled.is_some();
-        self.level = levelled.unwrap_or(self.level);
+        let max_min_level =
+            flows.iter().any(|flow| flow.cap < f64::INFINITY).then(|| self.max_min_level(flows)).flatten();
+        self.capped = max_min_level.is_some();
+        self.level = max_min_level.unwrap_or(self.level);
     }
 
-    /// Weighted max-min: the level at which flows that can use more have what the others leave, or `None` if no flow
-    /// can. The level never falls when a flow is found to be limited, so that each pass finds at least one more, or is
-    /// the last.
-    fn levelled(&self, flows: &[Flow]) -> Option<f64> {
+    /// Weighted max-min: the level of the flows that can use more, which get what the others leave, or `None` if no
+    /// flow can. The level never falls when a flow proves to be limited. Each pass thus finds at least one more
+    /// limited flow, or is the last.
+    fn max_min_level(&self, flows: &[Flow]) -> Option<f64> {
         let mut level = self.level;
         for _ in flows {
             let (mut left, mut weights) = (self.sum, 0.0);
@@ -99,18 +99,18 @@ impl Shares {
         Some(level)
     }
 
-    /// `share` in bytes.
+    /// The share of a flow in bytes.
     pub(super) fn share(&self, flow: &Flow) -> f64 {
         let share = flow.weight * self.level;
         if self.capped { share.min(flow.cap) } else { share }
     }
 
-    /// The share if every flow used all of its own.
+    /// The share if every flow used all of its share.
     pub(super) fn fair_share(&self, flow: &Flow) -> f64 {
         flow.weight * (self.sum / self.weights)
     }
 
-    /// `ssshare` in bytes, or `None` while there is no threshold.
+    /// `ssshare`, the threshold of a flow in bytes, or `None` without a threshold.
     pub(super) fn threshold_share(&self, flow: &Flow) -> Option<f64> {
         self.threshold.map(|_| flow.weight * self.threshold_level)
     }
@@ -133,10 +133,10 @@ mod tests {
     }
 
     fn shares(sum: f64, flows: &[Flow]) -> Vec<f64> {
-        let mut shares = Shares::default();
-        shares.refill(flows);
+        let mut shares = WindowShares::default();
+        shares.recompute(flows);
         shares.set_sum(sum, flows);
-        shares.refill(flows);
+        shares.recompute(flows);
         flows.iter().map(|flow| shares.share(flow)).collect()
     }
 
@@ -171,7 +171,7 @@ mod tests {
     fn a_sum_is_a_number_whatever_is_told() {
         let flows = [flow(1.0, GREEDY)];
         assert_eq!(shares(f64::NAN, &flows), [1.0]);
-        assert_eq!(shares(f64::INFINITY, &flows), [MOST]);
+        assert_eq!(shares(f64::INFINITY, &flows), [MAX_SUM]);
         assert_eq!(shares(-5.0, &flows), [1.0]);
     }
 }

@@ -1,18 +1,21 @@
-//! Two levels of weights: tenants' weights, and within each those of its connections (coupling in a hypervisor).
+//! Weights of coupled flows on two levels, as in a hypervisor: each tenant has a weight, and its connections divide it
+//! by their own weights.
 
 use alloc::vec::Vec;
 
 use crate::config_error::{ConfigError, check, positive};
 use crate::coupled::message::FlowId;
 
-/// Tenants whose flows share a weight, however many flows there are: `P(c) = W(v) · w(c) / Σ w` over the tenant's
-/// flows.
+/// Tenants, each with flows that share its weight, whatever their number: `P(c) = W(v) · w(c) / Σ w`. `P(c)` is the
+/// resulting weight of connection `c`, `W(v)` the weight of its tenant, `w(c)` its own, and the sum is over the tenant's
+/// present flows.
 #[derive(Clone, Debug, Default)]
 pub struct Tenants {
+    /// `W(v)`, the weight of each tenant.
     weights: Vec<f64>,
-    /// Tenant of each flow, by number of the flow.
-    of: Vec<(FlowId, usize)>,
-    /// Sum of the weights of each tenant's present flows.
+    /// Index of each flow's tenant, sorted by the number of the flow.
+    tenant_by_flow: Vec<(FlowId, usize)>,
+    /// `Σ w`, the sum of the own weights of each tenant's present flows.
     sums: Vec<f64>,
 }
 
@@ -22,7 +25,7 @@ impl Tenants {
         Self::default()
     }
 
-    /// Adds a tenant of this weight with these flows; flows of no tenant have their own weights.
+    /// Adds a tenant of this weight with these flows. A flow of no tenant has its own weight.
     ///
     /// # Errors
     /// A weight that is not above 0 and finite.
@@ -31,31 +34,32 @@ impl Tenants {
         let tenant = self.weights.len();
         self.weights.push(weight);
         self.sums.push(0.0);
-        self.of.extend(flows.into_iter().map(|flow| (flow, tenant)));
-        self.of.sort_by_key(|&(flow, _)| flow);
+        self.tenant_by_flow.extend(flows.into_iter().map(|flow| (flow, tenant)));
+        self.tenant_by_flow.sort_by_key(|&(flow, _)| flow);
         Ok(self)
     }
 
-    fn of(&self, member: FlowId) -> Option<usize> {
-        let place = self.of.binary_search_by_key(&member, |&(flow, _)| flow).ok()?;
-        Some(self.of[place].1)
+    /// Index of the flow's tenant, or `None` for a flow of no tenant.
+    fn tenant(&self, member: FlowId) -> Option<usize> {
+        let place = self.tenant_by_flow.binary_search_by_key(&member, |&(flow, _)| flow).ok()?;
+        Some(self.tenant_by_flow[place].1)
     }
 
-    /// Forgets the present flows.
+    /// Removes all present flows from the sums.
     pub(super) fn clear(&mut self) {
         self.sums.fill(0.0);
     }
 
-    /// Counts a flow with a weight of its own as present.
+    /// Counts a flow as present, with `priority` as its own weight `w(c)`.
     pub(super) fn add(&mut self, member: FlowId, priority: f64) {
-        if let Some(tenant) = self.of(member) {
+        if let Some(tenant) = self.tenant(member) {
             self.sums[tenant] += priority;
         }
     }
 
-    /// `P(c)`, once all present flows were added.
+    /// `P(c)`, the resulting weight of a flow, after all present flows were added.
     pub(super) fn weight(&self, member: FlowId, priority: f64) -> f64 {
-        self.of(member).map_or(priority, |tenant| self.weights[tenant] * (priority / self.sums[tenant]))
+        self.tenant(member).map_or(priority, |tenant| self.weights[tenant] * (priority / self.sums[tenant]))
     }
 }
 

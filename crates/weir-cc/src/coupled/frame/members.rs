@@ -1,4 +1,4 @@
-//! Members of a coupler, and the actions that wait for them.
+//! Members of a coupler, and the actions that wait to be polled.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -8,14 +8,15 @@ use super::soft_state::{MessageClock, SoftState};
 use crate::coupled::message::{CouplerAction, FlowId};
 use crate::time::SendTime;
 
-/// Whether a member takes part.
+/// Whether a member is active.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Presence {
-    /// Takes part.
+    /// The member is active.
     Active,
-    /// Paused by its own message: only another join brings it back.
+    /// The member has paused by its own message. Another join makes it active again.
     Paused,
-    /// No message for long, or no feedback while others got theirs: a later message brings it back.
+    /// The member has sent no message for a long time, or had no feedback while others had. A later message makes it
+    /// active again.
     Silent,
 }
 
@@ -25,7 +26,7 @@ struct MemberState {
     presence: Presence,
     /// The number of the newest action with a rate.
     epoch: u32,
-    /// Whether [`PendingAction::Newest`] waits in the queue.
+    /// Whether [`PendingAction::Newest`] is in the queue.
     ordered: bool,
     clock: MessageClock,
 }
@@ -34,11 +35,12 @@ struct MemberState {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum PendingAction {
     Action(CouplerAction),
-    /// The newest action of a member, which the algorithm makes when it is polled.
+    /// The newest action of a member. The algorithm makes it when it is polled.
     Newest,
 }
 
-/// Members in the order of their numbers, each at its place; a place is valid until a member comes or goes.
+/// Members in the order of their numbers. The place of a member is its index, valid until a member is added or
+/// removed.
 #[derive(Clone, Debug)]
 pub struct Members<F> {
     ids: Vec<FlowId>,
@@ -62,7 +64,7 @@ impl<F> Default for Members<F> {
 }
 
 impl<F> Members<F> {
-    /// The place of a member. Where the numbers are consecutive, as they mostly are, the search is skipped.
+    /// The place of a member. The search is skipped if the numbers are consecutive, as they usually are.
     pub fn place(&self, member: FlowId) -> Option<usize> {
         let first = self.ids.first()?;
         let likely = member.0.wrapping_sub(first.0) as usize;
@@ -72,7 +74,7 @@ impl<F> Members<F> {
         self.ids.binary_search(&member).ok()
     }
 
-    /// Inserts a member that takes part, or replaces its state; returns its place. Numbers of actions go on.
+    /// Inserts an active member, or replaces its state. Returns its place. Numbers of actions continue.
     pub(super) fn insert(&mut self, now: SendTime, member: FlowId, state: F) -> usize {
         let (presence, clock) = (Presence::Active, MessageClock::new(now));
         match self.ids.binary_search(&member) {
@@ -128,7 +130,7 @@ impl<F> Members<F> {
         &mut self.states
     }
 
-    /// Places and states of the members that take part.
+    /// Places and states of the active members.
     pub fn present(&self) -> impl Iterator<Item = (usize, &F)> {
         self.states.iter().enumerate().filter(|&(place, _)| self.is_present(place))
     }
@@ -138,7 +140,7 @@ impl<F> Members<F> {
         self.states.get(place)
     }
 
-    /// The same, mutable.
+    /// The state of the member at `place`, mutable.
     pub fn get_mut(&mut self, place: usize) -> Option<&mut F> {
         self.states.get_mut(place)
     }
@@ -148,7 +150,7 @@ impl<F> Members<F> {
         self.standings[place].presence
     }
 
-    /// Whether the member at `place` takes part.
+    /// Whether the member at `place` is active.
     pub fn is_present(&self, place: usize) -> bool {
         self.presence(place) == Presence::Active
     }
@@ -157,12 +159,12 @@ impl<F> Members<F> {
         self.standings[place].presence = presence;
     }
 
-    /// Takes the time of a message of the member at `place`, which counts for the mean interval or not.
+    /// Records the time of a message, which counts for the mean interval or not.
     pub(super) fn note_message(&mut self, now: SendTime, place: usize, counts: bool) {
         self.standings[place].clock.note(now, counts);
     }
 
-    /// When the member at `place` counts as silent unless it sends a message before.
+    /// Time at which the member at `place` becomes silent unless it sends a message before.
     pub(super) fn expiry(&self, place: usize, soft_state: &SoftState) -> SendTime {
         self.standings[place].clock.expiry(soft_state)
     }
@@ -189,14 +191,14 @@ impl<F> Members<F> {
         self.queue.push_back((member, PendingAction::Action(action)));
     }
 
-    /// Queues the newest action of the member at `place`, once however often it changes before it is polled.
+    /// Queues the newest action of the member at `place`. It is polled once, however often it changes before.
     pub fn order(&mut self, place: usize) {
         if !core::mem::replace(&mut self.standings[place].ordered, true) {
             self.queue.push_back((self.ids[place], PendingAction::Newest));
         }
     }
 
-    /// Queues a further action of the member at `place` before all others.
+    /// Queues a further action of the member at `place` in front of all others.
     pub fn order_next(&mut self, place: usize) {
         if !core::mem::replace(&mut self.standings[place].ordered, true) {
             self.queue.push_front((self.ids[place], PendingAction::Newest));
@@ -218,7 +220,7 @@ impl<F> Members<F> {
         Some((member, pending))
     }
 
-    /// Drops the actions of a member that goes.
+    /// Removes the queued actions of a member that departs.
     pub(super) fn drop_actions(&mut self, place: usize) {
         let member = self.ids[place];
         self.standings[place].ordered = false;

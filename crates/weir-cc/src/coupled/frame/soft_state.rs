@@ -1,4 +1,4 @@
-//! Soft state: a member that sends no message for long has paused.
+//! Soft state of a coupler's members: a member that sends no message for a long time is silent.
 
 use weir_units::TimeDelta;
 
@@ -7,7 +7,7 @@ use crate::time::SendTime;
 /// Gain of the mean interval between a member's messages.
 const INTERVAL_GAIN: i64 = 8;
 
-/// Time without messages after which a member is silent: the longer of both.
+/// Time without messages after which a member is silent: the longer of two times.
 #[derive(Clone, Copy, Debug)]
 pub struct SoftState {
     /// The least time.
@@ -22,7 +22,7 @@ pub(super) struct MessageClock {
     last: SendTime,
     /// The last message that counts for the mean interval.
     counted: SendTime,
-    /// Mean interval between the messages that count.
+    /// Mean interval between these messages.
     interval: TimeDelta,
 }
 
@@ -31,7 +31,7 @@ impl MessageClock {
         Self { last: now, counted: now, interval: TimeDelta::ZERO }
     }
 
-    /// Takes the time of a message, which counts for the mean interval or not.
+    /// Records the time of a message, which counts for the mean interval or not.
     pub(super) fn note(&mut self, now: SendTime, counts: bool) {
         self.last = now;
         if counts {
@@ -40,7 +40,7 @@ impl MessageClock {
         }
     }
 
-    /// When the member counts as silent unless it sends a message before.
+    /// Time at which the member becomes silent unless it sends a message before.
     pub(super) fn expiry(&self, soft_state: &SoftState) -> SendTime {
         self.last + soft_state.least.max(self.interval.scale(soft_state.intervals))
     }

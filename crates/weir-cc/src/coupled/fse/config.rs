@@ -5,29 +5,30 @@ use weir_units::{DataRate, TimeDelta};
 use crate::config_error::{ConfigError, amount, check, ratio, span};
 use crate::coupled::water_fill::Leftover;
 
-/// How an update becomes shares.
+/// Rule by which an update changes the shares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub enum Algorithm {
-    /// Algorithm 1 of coupled-rtp-2014: the sum follows each change; the leftover of a limited flow stays unused.
+    /// Algorithm 1 of coupled-rtp-2014: the sum follows each change. The remainder that a limited flow leaves is
+    /// unused.
     Rtp2014Active,
-    /// Algorithm 2 of coupled-rtp-2014: a cut scales the sum, and is the only change for two round trips.
+    /// Algorithm 2 of coupled-rtp-2014: a decrease scales the sum, and is the only change for two round trips.
     Rtp2014Conservative,
-    /// RFC 8699 §5.3.1: the sum follows each change; other flows share the leftover of a limited flow.
+    /// RFC 8699 §5.3.1: the sum follows each change. Other flows share the remainder that a limited flow leaves.
     Rfc8699Active,
-    /// RFC 8699 §5.3.2: a cut scales the sum, and is the only change for two round trips.
+    /// RFC 8699 §5.3.2: a decrease scales the sum, and is the only change for two round trips.
     Rfc8699Conservative,
-    /// RFC 8699, appendix C: only the updating flow is answered; the next flow to update takes the leftover.
+    /// RFC 8699, appendix C: only the updating flow is answered. The next flow to update takes the remainder.
     Rfc8699Passive,
-    /// The sum follows each change, and only the updating flow is answered: the form in which coupling-2018 coupled
-    /// NADA and GCC.
+    /// The sum follows each change, and only the updating flow is answered. This is the form in which coupling-2018
+    /// coupled NADA and GCC.
     PassiveSimple,
 }
 
 impl Algorithm {
-    /// Whether a cut scales the sum of all.
+    /// Whether a decrease scales the sum of all flows.
     pub(super) const fn is_conservative(self) -> bool {
         matches!(self, Self::Rtp2014Conservative | Self::Rfc8699Conservative)
     }
@@ -51,7 +52,7 @@ impl Algorithm {
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub enum Updates {
-    /// Each decision, also one that leaves the rate as it was.
+    /// Every decision, even if the rate stays the same.
     #[default]
     EveryDecision,
     /// Decisions that changed the rate. A passive form then answers fast flows more often than slow ones.
@@ -77,20 +78,21 @@ pub struct Config {
     /// forgotten. Without it `S_CR` of limited flows grows beyond what they share. Active algorithms only. Divergence
     /// 3.
     pub reconcile_s_cr: bool,
-    /// Whether a flow that joins others has its share at once, not its start rate until the next update.
+    /// Whether a flow that joins others gets its share at once, instead of its start rate until the next update.
     pub distribute_on_join: bool,
-    /// Whether another priority or desired rate counts at once, not from the next update on.
+    /// Whether a changed priority or desired rate has effect at once, instead of from the next update on.
     pub distribute_on_change: bool,
     /// Whether `DR` of a greedy flow is the last rate of its controller, as §5.2 says literally: then no flow gets the
     /// rate that another gave up. Divergence 4.
     pub literal_dr: bool,
-    /// Whether a flow's increase counts by its N-th part (coupled-rtp-2014 §3, the prose: `I/N`). Conservative
-    /// algorithms only. Divergence 1.
+    /// Whether one N-th of a flow's increase counts (coupled-rtp-2014 §3, the prose: `I/N`). Conservative algorithms
+    /// only. Divergence 1.
     pub increase_div_n: bool,
     /// Whether the flow that started the timer may change the sum while it runs (coupled-rtp-2014 §3, the prose).
     /// Divergence 2.
     pub timer_exempts_initiator: bool,
-    /// Round trips of the flow that cut the sum during which the cut is the only change, 0 or above (§5.3.2: 2).
+    /// Number of round trips of the flow that reduced the sum, during which the reduction is the only change; 0 or
+    /// above (§5.3.2: 2).
     pub timer_rtts: f64,
     /// Round-trip time of the timer where no flow of the group has reported one.
     pub unknown_rtt: TimeDelta,
@@ -98,10 +100,10 @@ pub struct Config {
     pub smallest_cut: f64,
     /// Least rate of a flow that states none, unless its desired rate is lower; also replaces a rate of zero.
     pub least_rate: DataRate,
-    /// Time without messages after which a flow has paused (§4: soft state); `soft_updates` of the flow's own intervals
-    /// between updates, if that is longer.
+    /// Time without messages after which a flow counts as paused (§4: soft state), or `soft_updates` of the flow's
+    /// own intervals between updates if that is longer.
     pub soft_state: TimeDelta,
-    /// Intervals between updates without messages after which a flow has paused, 0 or above.
+    /// Number of intervals between updates without messages after which a flow counts as paused, 0 or above.
     pub soft_updates: f64,
 }
 

@@ -1,4 +1,4 @@
-//! Flow groups: flows that share a sum.
+//! Flow groups of the Flow State Exchange: flows that share a sum.
 
 use alloc::vec::Vec;
 
@@ -27,20 +27,20 @@ pub(super) struct Group {
     pub(super) number: u32,
     /// `S_CR` in bit/s.
     pub(super) sum: f64,
-    /// The sum up to which windows may use slow start, or `None` before any congestion.
+    /// The sum up to which windows may use slow start, or `None` before the first congestion.
     pub(super) threshold: Option<f64>,
     pub(super) timer: Option<CutTimer>,
-    /// `TLO` of RFC 8699's appendix C.
+    /// `TLO`, the remainder in RFC 8699's appendix C.
     pub(super) left_over: f64,
-    /// `FSE_R` of flows that have gone since the last update, which appendix C still counts then.
+    /// `FSE_R` of flows that have left since the last update, which appendix C still counts.
     pub(super) gone: f64,
     /// Claim of each flow, in the order of [`ShareClaim::order`].
     pub(super) claims: Vec<ShareClaim>,
     /// The flow of each claim.
     pub(super) members: Vec<FlowId>,
-    /// Whether something changed that the next update distributes.
+    /// Whether a change waits to be distributed by the next update.
     pub(super) stale: bool,
-    /// Whether the flows' least rates exceed the sum.
+    /// Whether the sum of the flows' least rates exceeds `S_CR`.
     pub(super) overloaded: bool,
 }
 
@@ -68,19 +68,19 @@ impl Group {
     }
 }
 
-/// All groups. A group without flows does not exist; the next new group takes its place.
+/// All groups. The slot of a group without flows is reused for the next new group.
 #[derive(Debug, Default)]
 pub(super) struct Groups {
     all: Vec<Group>,
     /// Number of groups so far.
     numbers: u32,
-    /// Ranks of flows that have left, and the number of ranks so far.
+    /// Ranks of flows that have left, for reuse. The number of ranks follows.
     free: Vec<u32>,
     ranks: u32,
 }
 
 impl Groups {
-    /// A rank for a new flow: ties between claims are in the order of ranks.
+    /// A rank for a new flow, which decides ties between claims.
     pub(super) fn take_rank(&mut self) -> u32 {
         self.free.pop().unwrap_or_else(|| {
             self.ranks = self.ranks.wrapping_add(1);
@@ -123,8 +123,8 @@ impl Groups {
         at
     }
 
-    /// Seats a flow with `share`; the caller sets `S_CR`.
-    pub(super) fn seat(&mut self, flows: &mut Members<Flow>, group: usize, place: usize, share: f64) {
+    /// Adds a flow with the share `share` to a group. The caller sets `S_CR`.
+    pub(super) fn add(&mut self, flows: &mut Members<Flow>, group: usize, place: usize, share: f64) {
         let (Some(flow), Some(g)) = (flows.get(place), self.all.get_mut(group)) else { return };
         let mut claim = ShareClaim::new(flow.rank, flow.parameters.priority, flow.least(), flow.most());
         claim.share = share;
@@ -134,32 +134,32 @@ impl Groups {
         renumber(g, flows, group, at..);
     }
 
-    /// Unseats a flow; `S_CR` stays. Returns the seat and the share.
-    pub(super) fn unseat(&mut self, flows: &mut Members<Flow>, place: usize) -> Option<(GroupSlot, f64)> {
-        let seat = flows.get_mut(place)?.seat.take()?;
-        let group = self.all.get_mut(seat.group)?;
-        if seat.claim >= group.claims.len() {
+    /// Removes a flow from its group. `S_CR` stays. Returns its slot and its share.
+    pub(super) fn remove(&mut self, flows: &mut Members<Flow>, place: usize) -> Option<(GroupSlot, f64)> {
+        let slot = flows.get_mut(place)?.slot.take()?;
+        let group = self.all.get_mut(slot.group)?;
+        if slot.claim >= group.claims.len() {
             return None;
         }
-        let claim = group.claims.remove(seat.claim);
-        group.members.remove(seat.claim);
-        renumber(group, flows, seat.group, seat.claim..);
-        Some((seat, claim.share))
+        let claim = group.claims.remove(slot.claim);
+        group.members.remove(slot.claim);
+        renumber(group, flows, slot.group, slot.claim..);
+        Some((slot, claim.share))
     }
 
-    /// Seats a flow anew in its group after a change of its claim.
-    pub(super) fn reseat(&mut self, flows: &mut Members<Flow>, place: usize) {
-        if let Some((seat, share)) = self.unseat(flows, place) {
-            self.seat(flows, seat.group, place, share);
+    /// Moves a flow within its group after a change of its claim.
+    pub(super) fn reorder(&mut self, flows: &mut Members<Flow>, place: usize) {
+        if let Some((slot, share)) = self.remove(flows, place) {
+            self.add(flows, slot.group, place, share);
         }
     }
 }
 
-/// Updates the seats of the flows from `from` on, and weighs all claims.
+/// Updates the slots of the flows from `from` on, and weighs all claims.
 fn renumber(group: &mut Group, flows: &mut Members<Flow>, number: usize, from: core::ops::RangeFrom<usize>) {
     for (claim, &member) in group.members.iter().enumerate().skip(from.start) {
         if let Some(place) = flows.place(member) {
-            flows[place].seat = Some(GroupSlot { group: number, claim });
+            flows[place].slot = Some(GroupSlot { group: number, claim });
         }
     }
     weigh(&mut group.claims);

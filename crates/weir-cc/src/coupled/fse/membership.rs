@@ -1,37 +1,37 @@
-//! Membership of groups: joins, leaves, pauses and changes of grouping.
+//! Membership in the groups of the Flow State Exchange: joins, leaves, pauses and changes of grouping.
 
 use alloc::vec::Vec;
 
 use super::cuts::Cuts;
 use super::flow::{Flow, GroupSlot};
 use super::{Fse, InitialGrouping};
-use crate::coupled::bound::Bound;
+use crate::coupled::bound::DemandBound;
 use crate::coupled::conversion::WindowConversion;
 use crate::coupled::coupler::{Grouped, Refusal};
 use crate::coupled::frame::Departure;
 use crate::coupled::message::{CouplerAction, FlowId, FlowParameters, Join};
 use crate::time::SendTime;
 
-/// Rates with which a flow takes a seat, in bit/s.
+/// Rates with which a flow enters a group, in bit/s.
 #[derive(Clone, Copy, Debug)]
-struct Brings {
-    /// Into a group of others.
+struct EntryRates {
+    /// Rate for a group of other flows.
     start: f64,
-    /// Into an empty group.
+    /// Rate for an empty group.
     present: f64,
 }
 
 impl Fse {
-    /// Entry of a flow that registers.
+    /// The entry of a flow that registers.
     pub(super) fn entry(&mut self, now: SendTime, member: FlowId, join: &Join) -> Flow {
         let known = self.flows.place(member).and_then(|place| self.flows.get(place));
         let label = known.map_or_else(|| self.first_label(), |flow| flow.label);
-        let tells_rates = known.is_some_and(|flow| flow.tells_rates);
+        let reports_rates = known.is_some_and(|flow| flow.reports_rates);
         let rank = known.map_or_else(|| self.algorithm.groups.take_rank(), |flow| flow.rank);
         let mut flow = Flow::new(now, rank, label, join.parameters, self.algorithm.config.least_rate);
         (flow.start, flow.in_force) = (join.start.bps_f64(), join.present.bps_f64());
-        flow.conversion = join.window.as_ref().filter(|_| !tells_rates).and_then(WindowConversion::new);
-        flow.tells_rates = tells_rates;
+        flow.conversion = join.window.as_ref().filter(|_| !reports_rates).and_then(WindowConversion::new);
+        flow.reports_rates = reports_rates;
         if self.algorithm.config.literal_dr {
             flow.literal = flow.start;
         }
@@ -42,7 +42,7 @@ impl Fse {
         let epoch = self.flows.epoch(place);
         let Some(flow) = self.flows.get_mut(place) else { return };
         flow.joined_at = epoch;
-        let brings = Brings { start: flow.start, present: flow.in_force };
+        let brings = EntryRates { start: flow.start, present: flow.in_force };
         self.register(place, brings);
     }
 
@@ -53,8 +53,9 @@ impl Fse {
         }
     }
 
-    /// Seats a flow in its group. Beside others it begins with its start rate; alone it goes on with its present rate.
-    fn register(&mut self, place: usize, brings: Brings) {
+    /// Adds a flow to its group. Beside other flows it starts with its start rate; alone it continues with its
+    /// present rate.
+    fn register(&mut self, place: usize, brings: EntryRates) {
         let Some(label) = self.flows.get(place).and_then(|flow| flow.label) else { return };
         let group = self.algorithm.groups.find_or_begin(label);
         let Some(alone) = self.algorithm.groups.get(group).map(|group| group.claims.is_empty()) else {
@@ -63,7 +64,7 @@ impl Fse {
         let rate = if alone { brings.present } else { brings.start };
         let most = self.flows.get(place).map_or(f64::INFINITY, Flow::most);
         // RFC 8699 §5.3.1 (1): `FSE_R(f)` begins with the initial rate and is added to `S_CR`.
-        self.algorithm.groups.seat(&mut self.flows, group, place, rate);
+        self.algorithm.groups.add(&mut self.flows, group, place, rate);
         let Some(g) = self.algorithm.groups.get_mut(group) else { return };
         g.sum += rate;
         if alone {
@@ -76,23 +77,24 @@ impl Fse {
         }
     }
 
-    /// A silent flow has sent an update: it joins again, with no more than its start rate.
-    pub(super) fn come_back(&mut self, now: SendTime, place: usize, present: f64) {
+    /// Handles an update of a silent flow, which joins again with at most its start rate.
+    pub(super) fn rejoin(&mut self, now: SendTime, place: usize, present: f64) {
         let Some(flow) = self.flows.get_mut(place) else { return };
         flow.feedback_at = now;
-        (flow.bound, flow.waits_for, flow.in_force) = (Bound::NONE, 0, present);
+        (flow.bound, flow.awaited_epoch, flow.in_force) = (DemandBound::NONE, 0, present);
         let start = flow.start.min(present);
         self.resume(place);
-        self.register(place, Brings { start, present });
+        self.register(place, EntryRates { start, present });
     }
 
-    /// Unseats a flow that goes. Its share stays in the sum, so that the others inherit it, unless it withdraws.
+    /// Removes a flow that departs. Its share stays in the sum, so that the others inherit it, unless the flow
+    /// withdraws.
     pub(super) fn leave(&mut self, now: SendTime, place: usize, departure: Departure) {
         if departure == Departure::Withdrawal {
             self.withdraw(now, place);
         }
         // RFC 8699 §5.3.1 (2): the entry goes and `S_CR` stays. Appendix C still counts its rate once.
-        if let Some((seat, share)) = self.algorithm.groups.unseat(&mut self.flows, place)
+        if let Some((seat, share)) = self.algorithm.groups.remove(&mut self.flows, place)
             && let Some(group) = self.algorithm.groups.get_mut(seat.group)
         {
             group.gone += share;
@@ -102,23 +104,23 @@ impl Fse {
         }
     }
 
-    /// Unseats a flow with its share, which the flow goes on sending. Its reports are not trusted: the others get back
-    /// the rate from before its last cuts of the sum, and the timer of the last one ends.
+    /// Removes a flow together with its share, which the flow continues to send. Its reports are not trusted: the
+    /// others get back the rate before its last cuts of the sum, and the timer of the last cut ends.
     fn withdraw(&mut self, now: SendTime, place: usize) {
         let seat = self.seated(place).map(|(flow, seat)| (seat.group, flow.cuts));
-        self.give_up_seat(place);
+        self.remove_with_share(place);
         let rank = self.flows[place].rank;
         if let Some((group, cuts)) = seat
             && let Some(group) = self.algorithm.groups.get_mut(group)
         {
-            group.sum = cuts.taken_back(now, group.sum);
+            group.sum = cuts.undone(now, group.sum);
             group.timer = group.timer.filter(|timer| timer.by != rank);
         }
     }
 
-    /// Unseats a flow, which takes its share along. Returns the share.
-    fn give_up_seat(&mut self, place: usize) -> Option<f64> {
-        let (seat, share) = self.algorithm.groups.unseat(&mut self.flows, place)?;
+    /// Removes a flow together with its share. Returns the share.
+    fn remove_with_share(&mut self, place: usize) -> Option<f64> {
+        let (seat, share) = self.algorithm.groups.remove(&mut self.flows, place)?;
         if let Some(group) = self.algorithm.groups.get_mut(seat.group) {
             group.sum = (group.sum - share).max(group.shares());
         }
@@ -135,11 +137,11 @@ impl Fse {
             return;
         }
         if flow.parameters.desired != parameters.desired {
-            flow.bound = Bound::NONE;
+            flow.bound = DemandBound::NONE;
         }
         flow.parameters = *parameters;
-        let group = flow.seat.map(|seat| seat.group);
-        self.algorithm.groups.reseat(&mut self.flows, place);
+        let group = flow.slot.map(|seat| seat.group);
+        self.algorithm.groups.reorder(&mut self.flows, place);
         if let Some(group) = group.filter(|_| {
             self.algorithm.config.distribute_on_change && !self.algorithm.config.algorithm.is_passive()
         }) {
@@ -147,9 +149,9 @@ impl Fse {
         }
     }
 
-    /// Puts a flow into the group with label `label`, or into none. Unlike a leaving flow it takes its rate along,
-    /// which never was load of the other bottleneck. A timer stays with the group that it runs for. Called by the
-    /// detection of shared bottlenecks.
+    /// Puts a flow into the group with label `label`, or into none. In contrast to a leaving flow it takes its rate
+    /// along, which was not load of the other bottleneck. A timer stays with its group. The detection of shared
+    /// bottlenecks calls it.
     ///
     /// # Errors
     /// A flow that has not joined.
@@ -167,13 +169,13 @@ impl Fse {
 
     fn take_along(&mut self, place: usize, label: Option<u32>) {
         let present = self.flows.get(place).map_or(0.0, Flow::present);
-        let rate = self.give_up_seat(place).unwrap_or(present);
+        let rate = self.remove_with_share(place).unwrap_or(present);
         let Some(label) = label else {
             self.flows.push(place, CouplerAction::Uncoupled);
             return;
         };
         let group = self.algorithm.groups.find_or_begin(label);
-        self.algorithm.groups.seat(&mut self.flows, group, place, rate);
+        self.algorithm.groups.add(&mut self.flows, group, place, rate);
         if let Some(group) = self.algorithm.groups.get_mut(group) {
             group.sum += rate;
         }
@@ -201,8 +203,8 @@ impl Fse {
         g.timer = [g.timer, timer].into_iter().flatten().max_by_key(|timer| timer.expiry);
     }
 
-    /// Splits the flows for which `belongs` holds from the group `from`, as they have a bottleneck of their own: they
-    /// form group `into`. `S_CR` of each part is the sum of its flows' rates; a timer runs on for both.
+    /// Splits the flows for which `belongs` holds from the group `from`, because they have another bottleneck. They
+    /// form the group `into`. `S_CR` of each part is the sum of its flows' rates; a timer continues for both.
     pub fn split(&mut self, from: u32, into: u32, belongs: impl Fn(FlowId) -> bool) {
         let (Some(old), None) = (self.algorithm.groups.find(from), self.algorithm.groups.find(into)) else {
             return;
@@ -234,9 +236,9 @@ impl Fse {
         let members: Vec<FlowId> = seated.copied().collect();
         for member in members.into_iter().filter(|&member| belongs(member)) {
             if let Some(place) = self.flows.place(member)
-                && let Some((_, share)) = self.algorithm.groups.unseat(&mut self.flows, place)
+                && let Some((_, share)) = self.algorithm.groups.remove(&mut self.flows, place)
             {
-                self.algorithm.groups.seat(&mut self.flows, into, place, share);
+                self.algorithm.groups.add(&mut self.flows, into, place, share);
             }
         }
     }
@@ -249,16 +251,16 @@ impl Fse {
         peers.filter(move |&peer| peer != place).map(|peer| &self.flows[peer])
     }
 
-    /// Whether another flow of the group had feedback in the newer half of the time in which this one had none. If so,
-    /// the path is not silent.
+    /// Whether another flow of the group had feedback in the newer half of the time in which this flow had none. If
+    /// so, the path still works.
     pub(super) fn others_have_feedback(&self, now: SendTime, place: usize) -> bool {
         let Some(flow) = self.flows.get(place) else { return false };
         let half = flow.feedback_at + (now - flow.feedback_at) / 2;
         self.peers(place).any(|peer| peer.feedback_at > half)
     }
 
-    /// Whether a flow had feedback within its last round trip. Feedback has gaps, so a timeout of this flow means lost
-    /// packets.
+    /// Whether a flow had feedback within its last round trip. Feedback has gaps, so that a timeout of this flow
+    /// means lost packets.
     pub(super) fn accepts(&self, now: SendTime, place: usize) -> bool {
         let flow = self.flows.get(place);
         flow.and_then(|flow| Some(now - flow.feedback_at < flow.rtt?)).unwrap_or(false)
@@ -266,7 +268,7 @@ impl Fse {
 
     pub(super) fn seated(&self, place: usize) -> Option<(&Flow, GroupSlot)> {
         let flow = self.flows.get(place)?;
-        Some((flow, flow.seat?))
+        Some((flow, flow.slot?))
     }
 }
 

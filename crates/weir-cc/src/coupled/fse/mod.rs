@@ -1,54 +1,54 @@
-//! The Flow State Exchange: flows that share a bottleneck share one sum of rates, each by its weight.
+//! The Flow State Exchange: flows that share a bottleneck share one sum of rates, in proportion to their weights.
 //!
 //! Sources: "Coupled Congestion Control for RTP Media" (TR 440, University of Oslo, 2014; here coupled-rtp-2014), both
 //! algorithms as printed; RFC 8699, both active algorithms and the passive one of its appendix C; "Lightweight and Flexible
 //! Single-Path Congestion Control Coupling" (2018; coupling-2018), the simple passive form. [`Config`] names each.
 //!
-//! The exchange knows nothing of controllers, sockets or bottlenecks. A flow registers with
-//! [`Join`](crate::coupled::Join), and sends each rate that its controller computes with the rate it started from
-//! ([`Update`]). The exchange sends it its share, `FSE_R`. The active algorithms send shares to all
-//! flows of a group, the passive ones to the updating flow. Shared bottlenecks are set with [`Fse::set_group`],
-//! [`Fse::merge`] and [`Fse::split`]; until then [`InitialGrouping`] puts all flows into one group, or none into any.
-//! Flows with windows are converted (`coupled::conversion`).
+//! The exchange does not depend on controllers, sockets or bottlenecks. A flow registers with
+//! [`Join`](crate::coupled::Join), and sends each rate that its controller computes, together with the rate from which it
+//! was computed ([`Update`]). The exchange sends it its share, `FSE_R`. The active algorithms send shares to all flows of
+//! a group, the passive ones only to the updating flow. Shared bottlenecks are set with [`Fse::set_group`],
+//! [`Fse::merge`] and [`Fse::split`]. Until then [`InitialGrouping`] puts all flows into one group, or none into any.
+//! Windows of flows are converted to rates (`coupled::conversion`).
 //!
-//! Parts: the flows (`flow`), groups and their seats (`group`), and the effect of an update on `S_CR` (`sum`,
-//! with the table of reasons). An update goes from a controller's rate to actions in `update` and `passive`. Joins,
-//! leaves and groupings are in `membership`, windows in `windows`. The shares themselves are
-//! `coupled::water_fill`'s.
+//! Parts: `flow` has the flows, `group` the groups, and `sum` the effect of an update on `S_CR`, with a table of reasons.
+//! An update is processed from a controller's rate to actions in `update` and `passive`. Joins, leaves and groupings are
+//! in `membership`, windows in `windows`. `coupled::water_fill` computes the shares.
 //!
-//! Readings where the sources are silent, or contradict themselves:
+//! Readings where the sources say nothing, or contradict themselves:
 //!
-//! * `FSE_R(f)` is the rate last *assigned*; `DELTA` is the controller's change since (coupled-rtp-2014 says it both
-//!   ways).
-//! * `DELTA = CC_R − base`, where `base` is the rate from which the controller really started. Without delay between
-//!   flow and exchange it is `FSE_R(f)`. With delay, or where two flows decide at once, the order of their updates
-//!   makes no difference to algorithm 1.
+//! * `FSE_R(f)` is the rate assigned last. `DELTA` is the controller's change since then; coupled-rtp-2014 has it both
+//!   ways.
+//! * `DELTA = CC_R − base`, where `base` is the rate from which the controller computed. Without delay between flow and
+//!   exchange it is `FSE_R(f)`. With delay, or if two flows decide at once, the order of their updates does not matter to
+//!   algorithm 1.
 //! * `new_DR` bounds the flow that stated it, not all flows as printed.
-//! * Desired rates of greedy flows are infinite. RFC 8699 §5.2 sets them to `CC_R`, by which no flow ever gets the rate
-//!   that another gave up.
-//! * The timer belongs to the group, starts with a cut and is not extended; while it runs the shares are still sent. A
-//!   flow that is alone never starts it.
-//! * A flow beside others registers with its start rate, also after a pause: its former share is the others' now. Alone
-//!   it registers with its present rate and gets no action: one flow is as if it were not coupled, bit by bit.
-//! * A flow that leaves leaves its rate in the sum; one that changes groups takes it along.
-//! * A rate that fell without congestion neither lowers nor raises other flows' rates: the table in `sum.rs`.
-//! * A controller that sends rates is steered by rates, even if it sends a window as well.
-//! * A flow with feedback within its last round trip that reports a timeout has lost packets.
-//! * Missing feedback of one flow while others get theirs is no congestion of the path: that flow has paused. Where no
-//!   flow gets feedback, it is a cut at once, and the others' timeouts are of the same event.
+//! * Desired rates of greedy flows are infinite. RFC 8699 §5.2 sets them to `CC_R`; then no flow would get the rate that
+//!   another has given up.
+//! * The timer belongs to the group, starts with a cut of the sum and is not extended. While it runs, shares are still
+//!   sent. A flow that is alone never starts it.
+//! * Beside other flows, a flow registers with its start rate, also after a pause, because the others have its former
+//!   share. Alone it registers with its present rate and gets no action, exactly as without coupling.
+//! * A leaving flow leaves its rate in the sum. A flow that changes its group takes its rate along.
+//! * A rate that fell without congestion neither lowers nor raises other flows' rates (table in `sum.rs`).
+//! * A controller that sends rates is controlled by rates, even if it sends a window, too.
+//! * A flow that reports a timeout, but had feedback within its last round trip, has lost packets.
+//! * If the feedback of one flow is missing while others get theirs, the path is not congested: that flow has paused. If
+//!   no flow gets feedback, the sum is cut at once, and the timeouts of the others belong to the same event.
 //!
 //! Deliberate divergences:
 //!
-//! 1. A flow's increase counts whole, as the pseudo-code of coupled-rtp-2014 has it. Its prose, and
-//!    [`Config::increase_div_n`], divide by N.
-//! 2. While the timer runs nobody changes the sum, as printed; the prose, and [`Config::timer_exempts_initiator`], let the
-//!    flow that started it.
-//! 3. RFC 8699's algorithms forget what no flow can use ([`Config::reconcile_s_cr`]); the RFC lets it pile up. Those of
-//!    coupled-rtp-2014 keep it, as printed: a flow that was limited for long may be ordered to far more than there is.
-//! 4. [`Config::literal_dr`] shows what RFC 8699 §5.2 would do.
-//! 5. What is left over in appendix C is bounded by what is not in use: a limited flow that updates often would else let it
-//!    grow each time.
-//! 6. RFC 8699's passes over the flows are one, which always ends.
+//! 1. The whole increase of a flow counts, as in the pseudo-code of coupled-rtp-2014. Its prose, and
+//!    [`Config::increase_div_n`], divide it by N.
+//! 2. While the timer runs no flow changes the sum, as printed. In the prose, and with
+//!    [`Config::timer_exempts_initiator`], the flow that started it may.
+//! 3. RFC 8699's algorithms drop the amount that no flow can use ([`Config::reconcile_s_cr`]); in the RFC it accumulates.
+//!    Those of coupled-rtp-2014 keep it, as printed, so that a flow that was limited for long may get far more than the
+//!    capacity.
+//! 4. [`Config::literal_dr`] shows the effect of RFC 8699 §5.2 as written.
+//! 5. The leftover in appendix C is bounded by the unused amount. Otherwise a limited flow that updates often would
+//!    increase it each time.
+//! 6. RFC 8699's passes over the flows are replaced by one pass, which always ends.
 //! 7. Each flow gets its least rate first, whatever its weight.
 //! 8. One update leaves at least a tenth of the sum ([`Config::smallest_cut`]), unless feedback is missing.
 
@@ -89,7 +89,7 @@ pub enum InitialGrouping {
     /// All flows in one group: they are known to share their bottleneck.
     #[default]
     Together,
-    /// No groups: flows are not coupled until [`Fse::set_group`].
+    /// No groups. Flows are not coupled until [`Fse::set_group`] is called.
     Apart,
 }
 
@@ -148,18 +148,18 @@ impl Fse {
 
     /// Whether the decision of a silent flow brings it back; a flow that missed feedback needs new feedback first.
     fn is_back(&self, place: usize, update: &Update) -> bool {
-        let deaf = self.flows.get(place).is_some_and(|flow| flow.deaf);
-        update.decision.why != ChangeReason::Timeout && (update.has_feedback || !deaf)
+        let misses_feedback = self.flows.get(place).is_some_and(|flow| flow.misses_feedback);
+        update.decision.why != ChangeReason::Timeout && (update.has_feedback || !misses_feedback)
     }
 
     /// The newest share of a flow that is still present.
     fn share_action(&mut self, place: usize) -> Option<CouplerAction> {
         let epoch = self.flows.epoch(place);
         let flow = self.flows.get_mut(place)?;
-        let group = self.algorithm.groups.get(flow.seat?.group)?;
+        let group = self.algorithm.groups.get(flow.slot?.group)?;
         match &mut flow.conversion {
             Some(conversion) => {
-                conversion.order(flow.in_force, group.sum, group.threshold).map(CouplerAction::Window)
+                conversion.allocate(flow.in_force, group.sum, group.threshold).map(CouplerAction::Window)
             }
             None => Some(CouplerAction::Rate { rate: DataRate::from_bps(flow.in_force as u64), epoch }),
         }
@@ -217,7 +217,7 @@ impl CouplingAlgorithm for Exchange {
     ) -> bool {
         let returning = frame.returning_rate(place, message);
         if let Some(present) = returning {
-            frame.come_back(now, place, present);
+            frame.rejoin(now, place, present);
         }
         returning.is_some()
     }

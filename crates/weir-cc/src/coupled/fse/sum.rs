@@ -23,50 +23,50 @@ use weir_units::TimeDelta;
 
 use super::config::Config;
 use super::group::{CutTimer, Group};
-use crate::coupled::bound::is_bound;
+use crate::coupled::bound::is_demand;
 use crate::coupled::conversion::possible_rtt;
 use crate::coupled::water_fill::Leftover;
 use crate::decision::ChangeReason;
 use crate::time::SendTime;
 
-/// An update of a flow.
+/// An update of a flow, as far as `S_CR` depends on it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FlowUpdate {
     /// Rank of the updating flow.
     pub(super) by: u32,
     /// `CC_R` in bit/s.
     pub(super) rate: f64,
-    /// The rate it started from, in bit/s.
+    /// The rate from which it was computed, in bit/s.
     pub(super) base: f64,
     pub(super) why: ChangeReason,
     /// Round-trip time for the timer.
     pub(super) rtt: TimeDelta,
-    /// Whether it was computed without knowledge of the last cut.
+    /// Whether it was computed without the last cut's action.
     pub(super) stale: bool,
 }
 
 /// Effect of a changed rate on the group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Effect {
+pub(super) enum RateEffect {
     /// The sum changes by the same amount.
-    Moves,
-    /// All yield in proportion.
-    Cuts,
-    /// The flow can use no more than this, and the others keep their rates.
-    Bounds,
+    AddsDifference,
+    /// All flows are reduced in proportion.
+    ScalesSum,
+    /// The flow can use no more than this rate, and the others keep their rates.
+    BoundsFlow,
 }
 
 impl FlowUpdate {
-    pub(super) fn effect(&self, conservative: bool) -> Effect {
+    pub(super) fn effect(&self, conservative: bool) -> RateEffect {
         match self.why {
-            _ if self.rate >= self.base => Effect::Moves,
-            why if is_bound(why) => Effect::Bounds,
+            _ if self.rate >= self.base => RateEffect::AddsDifference,
+            why if is_demand(why) => RateEffect::BoundsFlow,
             ChangeReason::Delay | ChangeReason::Loss | ChangeReason::Mark | ChangeReason::Timeout
                 if conservative =>
             {
-                Effect::Cuts
+                RateEffect::ScalesSum
             }
-            _ => Effect::Moves,
+            _ => RateEffect::AddsDifference,
         }
     }
 
@@ -76,7 +76,7 @@ impl FlowUpdate {
     }
 }
 
-/// `S_CR` of a flow that is alone: its rate, and the rates that others have left to it since its last action.
+/// `S_CR` for a flow that is alone: its rate, and the rates that other flows have left to it since its last action.
 pub(super) fn follow_one(group: &mut Group, flow_update: &FlowUpdate) {
     let inherited = group.sum - flow_update.base;
     // A share is in whole bit/s.
@@ -85,7 +85,7 @@ pub(super) fn follow_one(group: &mut Group, flow_update: &FlowUpdate) {
     note_congestion(group, flow_update, flow_update.base);
 }
 
-/// `S_CR` after an update of one of several flows. Returns whether it was cut for all.
+/// Changes `S_CR` by an update of one of several flows. Returns whether the sum was cut for all flows.
 pub(super) fn follow(
     config: &Config,
     group: &mut Group,
@@ -95,7 +95,7 @@ pub(super) fn follow(
 ) -> bool {
     let conservative = config.algorithm.is_conservative();
     let effect = flow_update.effect(conservative);
-    if effect == Effect::Bounds {
+    if effect == RateEffect::BoundsFlow {
         group.sum = (group.sum - given_up(config, group.share(claim) - flow_update.rate)).max(0.0);
         return false;
     }
@@ -106,7 +106,7 @@ pub(super) fn follow(
     let before = group.sum;
     // Algorithm 2 of RFC 8699 (§5.3.2) scales the sum by a cut; any other change is added (§5.3.1).
     let sum = match effect {
-        Effect::Cuts => before * (flow_update.rate / flow_update.base),
+        RateEffect::ScalesSum => before * (flow_update.rate / flow_update.base),
         _ if flow_update.rate > flow_update.base && conservative && config.increase_div_n => {
             before + (flow_update.rate - flow_update.base) / group.claims.len() as f64
         }
@@ -116,21 +116,21 @@ pub(super) fn follow(
     let least = if flow_update.why == ChangeReason::Timeout { 0.0 } else { before * config.smallest_cut };
     group.sum = sum.max(least);
     note_congestion(group, flow_update, before);
-    let cut = effect == Effect::Cuts;
+    let cut = effect == RateEffect::ScalesSum;
     if cut {
         start_timer(config, group, now, flow_update);
     }
     cut
 }
 
-/// Amount that the sum loses where a bound takes `surplus` of a flow's share away, so that the others' shares stay as
-/// they are.
+/// Amount by which the sum falls if a bound removes `surplus` from a flow's share, so that the others' shares stay
+/// the same.
 fn given_up(config: &Config, surplus: f64) -> f64 {
     let others_stay_anyway = config.algorithm.leftover() == Leftover::Kept && !config.algorithm.is_passive();
     if others_stay_anyway { 0.0 } else { surplus.max(0.0) }
 }
 
-/// Whether the timer of an earlier cut forbids this change.
+/// Whether the timer of an earlier cut prevents this change.
 fn is_blocked(config: &Config, group: &Group, now: SendTime, flow_update: &FlowUpdate) -> bool {
     let Some(timer) = group.timer.filter(|timer| now < timer.expiry) else { return false };
     let exempt = config.timer_exempts_initiator && timer.by == flow_update.by;
@@ -148,7 +148,8 @@ fn start_timer(config: &Config, group: &mut Group, now: SendTime, flow_update: &
     }
 }
 
-/// Sets the slow-start threshold of windows to the sum after congestion, and after a timeout to half of the sum before.
+/// Sets the slow-start threshold of windows: to the sum after congestion, or after a timeout to half of the sum
+/// before.
 fn note_congestion(group: &mut Group, flow_update: &FlowUpdate, before: f64) {
     if flow_update.is_cut() {
         group.threshold =

@@ -1,11 +1,11 @@
-//! Path of an update: from a controller's rate to actions.
+//! Processing of an update in the Flow State Exchange, from a controller's rate to actions.
 
 use super::Fse;
 use super::config::{Algorithm, Updates};
 use super::flow::{Flow, GroupSlot};
-use super::passive::{self, Asking};
+use super::passive::{self, UpdatingFlow};
 use super::sum::{self, FlowUpdate};
-use crate::coupled::bound::Bound;
+use crate::coupled::bound::DemandBound;
 use crate::coupled::frame::Members;
 use crate::coupled::message::Update;
 use crate::coupled::water_fill::fill;
@@ -18,22 +18,22 @@ pub(super) struct ComputedRate {
     pub(super) rate: f64,
     pub(super) base: f64,
     pub(super) why: ChangeReason,
-    /// Whether feedback came from the path.
+    /// Whether new feedback from the path was used.
     pub(super) has_feedback: bool,
 }
 
 impl Fse {
-    /// Takes an update of a flow that is steered by rates.
+    /// Takes an update of a flow that is controlled by rates.
     pub(super) fn on_update(&mut self, now: SendTime, place: usize, update: &Update) {
         let decision = update.decision;
         let newest = self.flows.epoch(place);
         let Some(flow) = self.flows.get_mut(place) else { return };
-        (flow.conversion, flow.tells_rates) = (None, true);
+        (flow.conversion, flow.reports_rates) = (None, true);
         flow.rtt = decision.rtt.or(flow.rtt);
         let stale = flow.is_stale(update.epoch);
         let up_to_date = flow.is_up_to_date(update.epoch, newest);
         if !stale {
-            flow.waits_for = 0;
+            flow.awaited_epoch = 0;
         }
         let (rate, base) = (decision.rate.bps_f64(), decision.base.bps_f64());
         flow.in_force = if up_to_date { rate } else { f64::NAN };
@@ -54,7 +54,7 @@ impl Fse {
         !self.algorithm.config.algorithm.is_passive() && flow.whole(share) != flow.in_force
     }
 
-    /// A flow computed a rate: all get their shares, or only this flow.
+    /// Takes a computed rate. All flows get their shares, or only this flow.
     pub(super) fn take(&mut self, now: SendTime, place: usize, computed: &ComputedRate, stale: bool) {
         let missed = computed.why == ChangeReason::Timeout;
         let lost = missed && self.accepts(now, place);
@@ -62,7 +62,7 @@ impl Fse {
         if missed && !lost && self.others_have_feedback(now, place) {
             self.fall_silent(now, place);
             if let Some(flow) = self.flows.get_mut(place) {
-                flow.deaf = true;
+                flow.misses_feedback = true;
             }
             return;
         }
@@ -70,7 +70,7 @@ impl Fse {
         let rtt = self.round_trip(place, computed);
         let Some(flow) = self.flows.get_mut(place) else { return };
         if computed.has_feedback {
-            (flow.feedback_at, flow.deaf) = (now, false);
+            (flow.feedback_at, flow.misses_feedback) = (now, false);
         }
         let (by, rate) = (self.flows[place].rank, self.floored(place, computed.rate));
         let flow_update = FlowUpdate { by, rate, base: computed.base, why, rtt, stale };
@@ -95,7 +95,7 @@ impl Fse {
             sum::follow(&config, g, claim, now, flow_update)
         };
         if cut && let Some(flow) = self.flows.get_mut(place) {
-            flow.cuts.note(now, others, before / g.sum);
+            flow.cuts.record(now, others, before / g.sum);
         }
         if config.algorithm.is_passive() {
             self.answer(place, None);
@@ -107,7 +107,7 @@ impl Fse {
         }
     }
 
-    /// Limits a rate to the flow's least rate, and above zero: a sum of zero would stay zero.
+    /// The rate, limited to the flow's least rate and above zero: a sum of zero would stay zero.
     fn floored(&self, place: usize, rate: f64) -> f64 {
         let least = self.flows.get(place).map_or(0.0, Flow::least);
         let alone = self.peers(place).next().is_none();
@@ -118,7 +118,7 @@ impl Fse {
         }
     }
 
-    /// The round-trip time of a timer that this update starts.
+    /// Round-trip time for a timer that this update starts.
     fn round_trip(&self, place: usize, computed: &ComputedRate) -> weir_units::TimeDelta {
         let own = self.flows.get(place).and_then(|flow| flow.rtt);
         if computed.rate >= computed.base {
@@ -128,7 +128,8 @@ impl Fse {
             .unwrap_or(self.algorithm.config.unknown_rtt)
     }
 
-    /// Updates the bound of a flow without congestion: it begins with a fall and rises with the flow's own rate.
+    /// Updates the demand bound of a flow, which is set by a lower rate without congestion and rises with the flow's
+    /// own rate.
     fn follow_bounds(&mut self, place: usize, flow_update: &FlowUpdate) {
         let alone = self.peers(place).next().is_none();
         let passive = self.algorithm.config.algorithm == Algorithm::Rfc8699Passive;
@@ -140,26 +141,26 @@ impl Fse {
             flow.literal = flow_update.rate;
         }
         if alone || passive {
-            flow.bound = Bound::NONE;
+            flow.bound = DemandBound::NONE;
         } else {
             flow.bound.follow(flow_update.rate, flow_update.base, flow_update.why, 0.0);
         }
         if flow.most() != before {
-            self.algorithm.groups.reseat(&mut self.flows, place);
+            self.algorithm.groups.reorder(&mut self.flows, place);
         }
     }
 
-    /// Lifts a bound that does not bind.
+    /// Removes a bound that is above the flow's share.
     fn lift_bound(&mut self, place: usize) {
         let Some((_, seat)) = self.seated(place) else { return };
         let share = self.algorithm.groups.get(seat.group).map_or(0.0, |group| group.share(seat.claim));
-        if self.flows[place].bound.lift(share) {
-            self.algorithm.groups.reseat(&mut self.flows, place);
+        if self.flows[place].bound.remove_above(share) {
+            self.algorithm.groups.reorder(&mut self.flows, place);
         }
     }
 
-    /// The active algorithms: every flow gets its share. After a cut by `cut_by` the others' updates count again once
-    /// they have taken theirs.
+    /// Computes the FSE share (`FSE_R`) of each flow in a group and sends it: the active algorithms. After a cut by
+    /// `cut_by` the others' updates count again once they have taken their shares.
     pub(super) fn distribute(&mut self, group: usize, cut_by: Option<usize>) {
         let config = self.algorithm.config;
         let Some(g) = self.algorithm.groups.get_mut(group) else { return };
@@ -183,15 +184,15 @@ impl Fse {
             // RFC 8699 §5.3.1 (3) (d): `FSE_R(i)` goes to every flow.
             let ordered = order(&mut self.flows, place, claim.share);
             if ordered && let Some(by) = cut_by {
-                self.flows[place].waits_for = if by == place { 0 } else { self.flows.epoch(place) };
+                self.flows[place].awaited_epoch = if by == place { 0 } else { self.flows.epoch(place) };
             }
         }
     }
 
-    /// The passive algorithms: the updating flow is answered.
+    /// Answers the updating flow, in the passive algorithms.
     fn answer(&mut self, place: usize, appendix_c: Option<&FlowUpdate>) {
         let Some((flow, GroupSlot { group, claim })) = self.seated(place) else { return };
-        let mut asking = Asking { claim, desired: flow.most(), least: flow.least() };
+        let mut asking = UpdatingFlow { claim, desired: flow.most(), least: flow.least() };
         let Some(g) = self.algorithm.groups.get_mut(group) else { return };
         if g.claims.len() == 1 {
             asking.least = 0.0;
@@ -212,7 +213,7 @@ impl Fse {
     }
 }
 
-/// Orders a flow to its share, unless that is its rate in use. Returns whether it is ordered.
+/// Queues a flow's share as its next action, unless that is its rate in use. Returns whether it is queued.
 fn order(flows: &mut Members<Flow>, place: usize, share: f64) -> bool {
     let follows = flows.get_mut(place).is_some_and(|flow| flow.follow(share));
     if follows {

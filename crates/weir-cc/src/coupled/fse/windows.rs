@@ -1,4 +1,4 @@
-//! Flows that are steered by windows.
+//! Flows of the Flow State Exchange that are controlled by windows.
 
 use super::Fse;
 use super::flow::Flow;
@@ -20,11 +20,11 @@ impl Fse {
             return;
         };
         flow.rtt = cwnd_update.srtt.or(flow.rtt);
-        let another = conversion.learn(cwnd_update.base_rtt);
+        let another = conversion.on_base_rtt(cwnd_update.base_rtt);
         let present = conversion.rate(cwnd_update.before.cwnd);
-        let effect = conversion.hear(cwnd_update);
+        let effect = conversion.on_window(cwnd_update);
         if another && let Some(present) = present {
-            self.measure_anew(place, present);
+            self.recompute_rate(place, present);
         }
         if !matches!(cwnd_update.event, WindowEvent::TimedOut | WindowEvent::Reduced | WindowEvent::Idle)
             && let Some(flow) = self.flows.get_mut(place)
@@ -36,7 +36,7 @@ impl Fse {
         let from = |base: f64| if alone { believed } else { base };
         match effect {
             RateUpdate::Update { base, rate, why } => {
-                self.go_by(place, rate);
+                self.set_rate(place, rate);
                 self.take(
                     now,
                     place,
@@ -45,43 +45,43 @@ impl Fse {
                 );
             }
             RateUpdate::Recovered { rate } => {
-                self.go_by(place, rate);
+                self.set_rate(place, rate);
                 let computed =
                     ComputedRate { rate, base: from(rate), why: ChangeReason::Growth, has_feedback: true };
                 self.take(now, place, &computed, false);
             }
             RateUpdate::TimedOut { base, rate } => self.on_timer(now, place, base, rate),
-            RateUpdate::Nothing if cwnd_update.event == WindowEvent::TimedOut => self.reduce(place),
-            RateUpdate::Nothing => {}
+            RateUpdate::NoEffect if cwnd_update.event == WindowEvent::TimedOut => self.reduce(place),
+            RateUpdate::NoEffect => {}
         }
     }
 
-    fn go_by(&mut self, place: usize, rate: f64) {
+    fn set_rate(&mut self, place: usize, rate: f64) {
         if let Some(flow) = self.flows.get_mut(place) {
             flow.in_force = rate;
         }
     }
 
-    /// Recomputes a flow's rate after a change of its smallest round-trip time: `present` is its new part of the sum.
-    fn measure_anew(&mut self, place: usize, present: f64) {
+    /// Recomputes a flow's rate after a change of its smallest round-trip time. `present` is its new part of the sum.
+    fn recompute_rate(&mut self, place: usize, present: f64) {
         let Some((_, seat)) = self.seated(place) else { return };
         let Some(group) = self.algorithm.groups.get_mut(seat.group) else { return };
         let share = group.share(seat.claim);
         group.sum = if group.claims.len() == 1 { present } else { (present + (group.sum - share)).max(0.0) };
         group.set_share(seat.claim, present);
         group.stale = true;
-        self.go_by(place, present);
+        self.set_rate(place, present);
     }
 
-    /// Retransmission timeout. While others are acknowledged it only retransmits: a loss, and the window is the flow's
-    /// share. Otherwise no acknowledgement is known to arrive, and the window is reduced.
+    /// Handles a retransmission timeout. While other flows are acknowledged it is a loss: the flow only retransmits,
+    /// and its window is its share. Otherwise no acknowledgement is known to arrive, and the window is reduced.
     fn on_timer(&mut self, now: SendTime, place: usize, base: f64, rate: f64) {
         if !self.others_have_feedback(now, place) {
             self.reduce(place);
             return;
         }
         let feedback_at = self.flows.get(place).map(|flow| flow.feedback_at);
-        self.go_by(place, f64::NAN);
+        self.set_rate(place, f64::NAN);
         self.take(
             now,
             place,

@@ -4,37 +4,36 @@ use weir_units::TimeDelta;
 
 use crate::config_error::{ConfigError, amount, at_least_one, check, not_negative, ratio, span, weight};
 
-/// Round-trip time by which a data flow's rate becomes its window.
+/// Round-trip time by which the rate of a data flow becomes its window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub enum Conversion {
-    /// The smallest: a queue reduces the data's rate below its share, and never lengthens the window.
+    /// The smallest one. A queue then reduces the data's rate below its share, and never increases the window.
     Base,
-    /// The smoothed one, with a limit on the queuing delay in it: the data's rate is its share while a queue persists.
+    /// The smoothed one, with a limited queuing delay. The data's rate is then its share while a queue persists.
     Smoothed {
-        /// Most queuing delay by which the window is lengthened.
+        /// Greatest queuing delay that increases the window.
         longest_queue: TimeDelta,
     },
 }
 
-/// Flows whose changes move the sum.
+/// Flows whose changes affect the sum.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub enum DrivingFlow {
-    /// The rate controllers, on behalf of all; the growth of data flows counts only while no rate controller leads
-    /// (`delay_leads`).
+    /// The rate controllers, on behalf of all flows. The growth of data flows counts only while no rate controller
+    /// leads (`delay_leads`).
     #[default]
     Delay,
-    /// All, each by its N-th part (`sum_all`): beside LEDBAT the queue ends at twice its target.
+    /// All flows, each by its N-th part (`sum_all`). Beside LEDBAT the queue then reaches twice its target.
     All,
 }
 
-/// Constants of the mixed coupler. Sections are those of Weir's notes on coupled windows: "Media with a loss-based data
-/// channel" (rules 1 to 8) and "LEDBAT + TCP".
+/// Constants of the mixed coupler. Rules and divergences are those of [the module](super).
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
@@ -42,7 +41,7 @@ pub enum DrivingFlow {
 pub struct Config {
     /// Round-trip time by which rates become windows. Rule 1; divergence 1.
     pub conversion: Conversion,
-    /// Flows that move `S_CR`. Rule 2; LEDBAT + TCP.
+    /// Flows whose changes affect `S_CR`. Rule 2.
     pub lead: DrivingFlow,
     /// The least window of a data flow in segments, at least 1. Rule 1.
     pub least_window: f64,
@@ -52,37 +51,40 @@ pub struct Config {
     pub loss_factor: f64,
     /// Round trips after a loss during which `S_CR` does not change, 0 or above. Rule 3.
     pub loss_hold_rtts: f64,
-    /// Whether a loss of a data flow takes only that flow's part, until media has congestion within a round trip. Rule
-    /// 3.
+    /// Whether a loss of a data flow reduces only that flow's part, until media has congestion within a round trip.
+    /// Rule 3.
     pub partial_loss: bool,
-    /// Queuing delay at and above which data flows do not let `S_CR` grow while no media leads; half of it halves the
+    /// Queuing delay from which on data flows do not increase `S_CR` while no media leads. Half of it halves the
     /// growth. Rule 4.
     pub grow_below: TimeDelta,
-    /// Queuing delay, longer than `grow_below`, at which data flows let `S_CR` shrink by `shrink_per_rtt`; by less in
-    /// between. Rule 4.
+    /// Queuing delay, longer than `grow_below`, from which on data flows reduce `S_CR` by `shrink_per_rtt`, and by
+    /// less below it. Rule 4.
     pub shrink_above: TimeDelta,
-    /// Part of `S_CR` that a round trip takes then, in [0, 1]. Rule 4.
+    /// Part of `S_CR` by which it then shrinks per round trip, in [0, 1]. Rule 4.
     pub shrink_per_rtt: f64,
-    /// Queuing delay above which data flows let `S_CR` shrink although media leads. Divergence 5.
+    /// Queuing delay above which data flows reduce `S_CR` even if media leads. Divergence 5.
     pub led_queue: TimeDelta,
-    /// Part of `S_CR` per round trip at twice that delay and above, less below; in [0, 1], 0 for never. Divergence 5.
+    /// Part of `S_CR` by which it shrinks per round trip at twice that delay, and by less below; in [0, 1], 0 for
+    /// never. Divergence 5.
     pub led_shrink_per_rtt: f64,
     /// Factor by which a media flow's share may grow within `jump_interval`, at least 1. Rule 5.
     pub jump: f64,
-    /// Interval of one such step. Rule 5.
+    /// Interval to which that factor applies. Rule 5.
     pub jump_interval: TimeDelta,
     /// Demand of a data flow that does not use its window, as a multiple of its flight, at least 1.
     pub demand_room: f64,
-    /// Segments that a data flow may use whatever its flight, at least 1. RFC 6928: 10.
+    /// Number of segments that a data flow may use whatever its flight, at least 1. RFC 6928: 10.
     pub initial_window: f64,
-    /// Time without an update after which a rate controller does not lead, two round trips if that is longer.
+    /// Time without an update after which a rate controller does not lead, or two round trips if that is longer.
     pub leader_silence: TimeDelta,
-    /// Time within which progress of another flow makes a timeout a spurious one, two round trips if that is longer.
+    /// Time within which acknowledgements of another flow make a timeout spurious, or two round trips if that is
+    /// longer.
     pub progress: TimeDelta,
-    /// Time without messages after which a flow has paused; `soft_intervals` of the flow's own intervals between messages,
-    /// if that is longer. Rule 9, as in the Flow State Exchange.
+    /// Time without messages after which a flow counts as paused, or `soft_intervals` of the flow's own intervals
+    /// between messages if that is longer. Rule 9, as in the Flow State Exchange.
     pub soft_state: TimeDelta,
-    /// Intervals between messages without one after which a flow has paused, 0 or above. Rule 9.
+    /// Number of intervals between messages without a message after which a flow counts as paused, 0 or above. Rule
+    /// 9.
     pub soft_intervals: f64,
     /// The round-trip time of flows without a measurement.
     pub usual_rtt: TimeDelta,
@@ -123,7 +125,7 @@ impl Config {
         Self { conversion: Conversion::Base, ..Self::default() }
     }
 
-    /// LEDBAT beside TCP: the queue is LEDBAT's own target, and data has its rate in spite of it.
+    /// LEDBAT beside TCP: the queue is at LEDBAT's own target, and data has its rate in spite of it.
     pub fn ledbat() -> Self {
         let longest_queue = TimeDelta::from_millis(200);
         Self {
@@ -133,7 +135,7 @@ impl Config {
         }
     }
 
-    /// LEDBAT beside TCP, with data flows' growth beside LEDBAT's.
+    /// LEDBAT beside TCP, with the growth of data flows in addition to LEDBAT's.
     pub fn ledbat_sum_all() -> Self {
         Self { lead: DrivingFlow::All, ..Self::ledbat() }
     }

@@ -1,33 +1,33 @@
-//! State of one flow in a mixed group.
+//! State of a flow in the mixed coupler.
 
 use weir_units::{DataRate, TimeDelta};
 
 use super::config::{Config, Conversion};
-use crate::coupled::bound::Bound;
+use crate::coupled::bound::DemandBound;
 use crate::coupled::conversion::possible_rtt;
 use crate::coupled::message::{CouplerAction, CwndUpdate, FlowParameters, Join, Update, Windowed};
 use crate::decision::ChangeReason;
 use crate::time::SendTime;
 use crate::window::Window;
 
-/// Part of a flow's desired rate from which its share counts as all of it.
-const SATISFIED: f64 = 0.999;
+/// Part of a flow's desired rate from which on its share counts as all of it.
+const SATISFIED_SHARE: f64 = 0.999;
 
-/// A flow with its messages' state and its pending actions.
+/// A flow in the mixed coupler, with its pending actions.
 #[derive(Clone, Debug)]
 pub struct Flow {
     pub(super) parameters: FlowParameters,
     /// `FSE_R` in bit/s.
     pub(super) share: f64,
-    /// The share without the limit on jumps.
-    pub(super) entitled: f64,
+    /// The share in bit/s without the limit on its growth.
+    pub(super) unlimited_share: f64,
     pub(super) kind: Kind,
-    /// Time of the last evidence that the path delivers.
+    /// Time of the last acknowledgement or report, which shows that the path delivers data.
     pub(super) progress: SendTime,
     /// Start rate with which it enters a group of others, in bit/s.
     pub(super) start: f64,
-    /// Bound beside the desired rate, from the flow's sending or from its own controller, in bit/s.
-    demand: Bound,
+    /// Bound in bit/s by the flow's sending or by its own controller, besides its desired rate.
+    demand: DemandBound,
     pending: PendingActions,
 }
 
@@ -37,35 +37,35 @@ pub(super) enum Kind {
     Data(Data),
 }
 
-/// A flow whose controller computes rates.
+/// A flow with a controller that computes rates.
 #[derive(Clone, Debug)]
 pub(super) struct MediaFlow {
-    /// The rate that its host has, as far as it is known here.
+    /// The rate of its host as known here.
     rate: DataRate,
-    /// The rate that its controller computed last, which is no jump.
+    /// The rate that its controller computed last, which counts as no growth of the share.
     computed: f64,
     rtt: Option<TimeDelta>,
     updated: SendTime,
-    /// Time and share from which a jump of its share is measured.
+    /// Time and share from which the growth of its share is measured.
     step_at: SendTime,
     step_base: f64,
-    /// Whether the limit on jumps holds its share below its part.
-    pub(super) held_back: bool,
+    /// Whether the limit on its growth keeps its share below its part of the sum.
+    pub(super) is_limited: bool,
 }
 
-/// A flow whose congestion controller moves a window.
+/// A flow with a congestion controller that computes windows.
 #[derive(Clone, Debug)]
 pub(super) struct Data {
-    /// Bits of a segment.
+    /// Size of a segment in bits.
     pub(super) segment: f64,
-    /// The window that its host has, as far as it is known here.
+    /// The window of its host as known here.
     pub(super) window: Window,
     base_rtt: Option<TimeDelta>,
     srtt: Option<TimeDelta>,
     recovering: bool,
     /// Whether no data is in flight and none waits.
     idle: bool,
-    /// Part of a segment by which the whole windows so far fell short of the limit.
+    /// Part of a segment by which the whole windows so far were below the limit.
     rest: f64,
     unused_since: Option<SendTime>,
 }
@@ -88,19 +88,19 @@ impl Flow {
         Self {
             parameters,
             share: 0.0,
-            entitled: 0.0,
+            unlimited_share: 0.0,
             kind,
             progress: now,
             start,
-            demand: Bound::NONE,
+            demand: DemandBound::NONE,
             pending: PendingActions::default(),
         }
     }
 
-    /// The flow takes part again, with `rate`.
+    /// Makes the flow active again, with `rate`.
     pub(super) fn resume(&mut self, rate: DataRate) {
         if let Kind::Media(media) = &mut self.kind {
-            (media.rate, media.held_back) = (rate, false);
+            (media.rate, media.is_limited) = (rate, false);
         }
     }
 
@@ -112,20 +112,20 @@ impl Flow {
         if let Kind::Data(data) = &self.kind { Some(data) } else { None }
     }
 
-    /// The most that the flow can use, in bit/s.
+    /// The greatest rate that the flow can use, in bit/s.
     pub(super) fn most(&self) -> f64 {
         let wished = self.parameters.desired.map_or(f64::INFINITY, DataRate::bps_f64);
         wished.min(self.demand.rate())
     }
 
-    /// Whether the flow has all that it can use.
+    /// Whether the flow's share is all that it can use.
     pub(super) fn is_satisfied(&self) -> bool {
-        self.share >= SATISFIED * self.most()
+        self.share >= SATISFIED_SHARE * self.most()
     }
 
-    /// Whether its controller's growth is evidence of free capacity: that of a flow held below its share is not.
+    /// Whether the growth of its controller shows free capacity. That of a flow with a limited share does not.
     pub(super) fn wants_more(&self) -> bool {
-        !self.is_satisfied() && self.media().is_none_or(|media| !media.held_back)
+        !self.is_satisfied() && self.media().is_none_or(|media| !media.is_limited)
     }
 
     pub(super) fn rtt(&self, config: &Config) -> TimeDelta {
@@ -136,12 +136,12 @@ impl Flow {
         known.filter(|rtt| *rtt > TimeDelta::ZERO).map_or(config.usual_rtt, possible_rtt)
     }
 
-    /// Whether the path delivered for this flow lately.
+    /// Whether the path has recently delivered data of this flow.
     pub(super) fn progresses(&self, now: SendTime, config: &Config) -> bool {
         now - self.progress <= (self.rtt(config) * 2).max(config.progress)
     }
 
-    /// Whether the flow leads if it takes part: a rate controller that may move the sum.
+    /// Whether the flow leads if it is active: its rate controller may change the sum.
     pub(super) fn leads(&self, now: SendTime, config: &Config) -> bool {
         self.media().is_some_and(|media| {
             let silence = (self.rtt(config) * 2).max(config.leader_silence);
@@ -151,7 +151,7 @@ impl Flow {
 
     /// Takes a computed rate. A flow not yet known to have a rate controller becomes a media flow.
     ///
-    /// A flow that follows is absent or has taken the newest action; otherwise that is still on its way.
+    /// `follows` is true if the flow was absent or has taken the newest action, which is otherwise still in transit.
     pub(super) fn on_update(&mut self, now: SendTime, update: &Update, follows: bool, alone: bool) {
         if self.data().is_some() {
             self.kind = Kind::Media(MediaFlow::new(now, update.decision.base));
@@ -171,11 +171,11 @@ impl Flow {
         let (rate, base) = (decision.rate.bps_f64(), decision.base.bps_f64());
         self.demand.follow(rate, base, decision.why, self.parameters.least.bps_f64());
         if alone {
-            self.demand = Bound::NONE;
+            self.demand = DemandBound::NONE;
         }
     }
 
-    /// Takes the new window.
+    /// Takes a new window.
     pub(super) fn on_window(&mut self, cwnd_update: &CwndUpdate) {
         if let Kind::Data(data) = &mut self.kind {
             data.window = cwnd_update.after;
@@ -184,7 +184,7 @@ impl Flow {
         }
     }
 
-    /// Takes an acknowledgement of new data, and with it the amount that the flow can use of its window.
+    /// Takes an acknowledgement of new data, and updates the amount that the flow can use of its window.
     pub(super) fn on_acknowledged(&mut self, now: SendTime, cwnd_update: &CwndUpdate, config: &Config) {
         self.progress = now;
         let rtt = self.rtt(config);
@@ -192,10 +192,10 @@ impl Flow {
         data.idle = false;
         if cwnd_update.window_limited {
             data.unused_since = None;
-            self.demand = Bound::NONE;
+            self.demand = DemandBound::NONE;
         } else if now - *data.unused_since.get_or_insert(now) >= rtt {
             let used = (cwnd_update.flight + cwnd_update.acked) * config.demand_room;
-            self.demand = Bound::of(used.max(config.initial_window) * data.segment / rtt.secs_f64());
+            self.demand = DemandBound::at(used.max(config.initial_window) * data.segment / rtt.secs_f64());
         }
     }
 
@@ -211,16 +211,16 @@ impl Flow {
         }
     }
 
-    /// Whether the flow can use a share while it takes part.
+    /// Whether the flow can use a share while it is active.
     pub(super) fn is_active(&self) -> bool {
         self.data().is_none_or(|data| !data.idle)
     }
 
     /// Takes the flow's part of a distribution.
     pub(super) fn give(&mut self, now: SendTime, share: f64, config: &Config) {
-        self.entitled = share;
+        self.unlimited_share = share;
         if self.media().is_some() {
-            self.demand.lift(share);
+            self.demand.remove_above(share);
         }
         // Rule 5: a media flow's share jumps by no more than `jump`.
         let share = match &mut self.kind {
@@ -231,7 +231,8 @@ impl Flow {
         match &self.kind {
             Kind::Media(media) => self.pending.rate |= DataRate::from_bps_f64(share) != media.rate,
             Kind::Data(data) => {
-                // Rules 6 and 7: a larger window opens with the flow's acknowledgements, a smaller one takes effect at once.
+                // Rule 6: a larger window opens with the flow's acknowledgements, a smaller one takes effect at once.
+                // Rule 7: in recovery the window is the flow's own.
                 let limit = self.limit(config);
                 let cut = Window { cwnd: limit, ssthresh: limit };
                 if !data.recovering && limit < data.window.cwnd {
@@ -249,7 +250,7 @@ impl Flow {
         (self.share * rtt / data.segment).max(config.least_window)
     }
 
-    /// After an acknowledgement: moves the window towards the limit, by at most `burst` segments.
+    /// Moves the window towards its limit after an acknowledgement, by at most `burst` segments.
     pub(super) fn steer(&mut self, before: Window, config: &Config) {
         let limit = self.limit(config);
         let Kind::Data(data) = &mut self.kind else { return };
@@ -260,7 +261,7 @@ impl Flow {
         }
     }
 
-    /// Restores the window of the flow's share, whatever its own congestion controller made of it.
+    /// Restores the window of the flow's share, whatever window its own congestion controller has.
     pub(super) fn restore(&mut self, config: &Config) {
         let cwnd = self.limit(config);
         self.order_window(Window { cwnd, ssthresh: cwnd });
@@ -273,7 +274,7 @@ impl Flow {
         }
     }
 
-    /// The window falls to one segment: neither a waiting action nor a later one before the reduction lifts it again.
+    /// Reduces the window to one segment. Neither a waiting action nor a later one increases it before that.
     pub(super) fn order_reduction(&mut self) {
         self.pending = PendingActions { reduce: true, window: None, ..self.pending };
         if let Kind::Data(data) = &mut self.kind {
@@ -281,18 +282,18 @@ impl Flow {
         }
     }
 
-    /// Answers the flow's host, which waits, even if the rate has not changed.
+    /// Answers the flow's host, which waits for an answer even if the rate has not changed.
     pub(super) fn answer(&mut self) {
         self.pending.rate = self.media().is_some();
     }
 
-    /// Whether an action waits.
+    /// Whether an action waits to be polled.
     pub(super) fn has_order(&self) -> bool {
         let PendingActions { rate, window, reduce } = self.pending;
         rate || window.is_some() || reduce
     }
 
-    /// The next action that has no number.
+    /// The next action without a number.
     pub(super) fn next_window_order(&mut self) -> Option<CouplerAction> {
         if core::mem::take(&mut self.pending.reduce) {
             return Some(CouplerAction::Reduce);
@@ -300,7 +301,7 @@ impl Flow {
         self.pending.window.take().map(CouplerAction::Window)
     }
 
-    /// The action with a rate, of the number `epoch`; `None` for a flow that takes no part.
+    /// The action with a rate and the number `epoch`; `None` for a flow that is not active.
     pub(super) fn rate_order(&mut self, epoch: Option<u32>) -> Option<CouplerAction> {
         self.pending.rate = false;
         let Kind::Media(media) = &mut self.kind else { return None };
@@ -320,13 +321,13 @@ impl MediaFlow {
             updated: now,
             step_at: now,
             step_base,
-            held_back: false,
+            is_limited: false,
         }
     }
 
-    /// When a flow that is held back may get more.
+    /// Time at which a flow with a limited share may get more.
     pub(super) fn next_step(&self, config: &Config) -> Option<SendTime> {
-        self.held_back.then(|| self.step_at + config.jump_interval)
+        self.is_limited.then(|| self.step_at + config.jump_interval)
     }
 
     fn without_jump(&mut self, now: SendTime, share: f64, config: &Config) -> f64 {
@@ -334,11 +335,11 @@ impl MediaFlow {
             (self.step_at, self.step_base) = (now, self.rate.bps_f64().max(1.0));
         }
         let most = (self.step_base * config.jump).max(self.computed);
-        self.held_back = share > most;
+        self.is_limited = share > most;
         share.min(most)
     }
 
-    /// Answer to a flow that takes no part, and goes on without coupling.
+    /// Answer to a flow that is not active and continues without coupling.
     pub(super) const fn acknowledgement(&self) -> CouplerAction {
         CouplerAction::Rate { rate: self.rate, epoch: 0 }
     }
@@ -364,8 +365,8 @@ impl Data {
         TimeDelta::from_secs_f64(self.segment / rate.max(1.0))
     }
 
-    /// A window of whole segments, whose mean over time is the limit. Otherwise a flow loses half a segment on average,
-    /// a large part of a small share.
+    /// A window of whole segments, whose mean over time is the limit. Rounding down would cost half a segment on
+    /// average, a large part of a small share.
     fn whole(&mut self, limit: f64) -> f64 {
         let whole = libm::floor(limit + self.rest);
         self.rest = (limit + self.rest - whole).clamp(0.0, 1.0);
@@ -377,7 +378,7 @@ impl Data {
         self.window.cwnd.max(1.0) * self.segment / self.rtt_of_window(config).secs_f64()
     }
 
-    /// Queuing delay, from its round-trip times.
+    /// Queuing delay from its round-trip times.
     pub(super) fn queuing(&self) -> TimeDelta {
         self.srtt
             .zip(self.base_rtt)

@@ -1,4 +1,4 @@
-//! The sum of a mixed group and its division.
+//! The sum of rates of a mixed group, and its division among the flows.
 
 use alloc::vec::Vec;
 
@@ -7,14 +7,14 @@ use weir_units::{DataRate, TimeDelta};
 use super::Mixed;
 use super::config::{Config, DrivingFlow};
 use super::flow::Flow;
-use crate::coupled::bound::is_bound;
+use crate::coupled::bound::is_demand;
 use crate::coupled::message::{CouplerAction, CwndUpdate, Update, WindowEvent};
 use crate::coupled::water_fill::{Leftover, ShareClaim, fill, weigh};
 use crate::decision::{ChangeReason, Decision};
 use crate::time::SendTime;
 
-/// Largest sum, in bit/s.
-const LARGEST: f64 = 1e15;
+/// Greatest sum, in bit/s.
+const MAX_SUM: f64 = 1e15;
 
 /// State that the flows of a mixed group share.
 #[derive(Debug)]
@@ -22,14 +22,14 @@ pub struct MixedGroup {
     pub(super) config: Config,
     /// Buffer for a distribution.
     claims: Vec<ShareClaim>,
-    /// `S_CR` in bit/s.
+    /// `S_CR`, the sum of rates in bit/s.
     pub(super) sum: f64,
-    /// End of the time after a loss in which the sum does not change.
+    /// End of the time after a loss in which the sum is constant.
     hold_until: Option<SendTime>,
-    /// Set where a data flow's loss took only its part: until this time, congestion of a media flow takes the rest, by
-    /// this factor.
+    /// Set if the loss of a data flow has reduced only that flow's part. Until this time, congestion of a media flow
+    /// reduces the remainder by this factor.
     partial: Option<(SendTime, f64)>,
-    /// Whether the path has been full: then slow start is over.
+    /// Whether the path has been full, which ends slow start.
     settled: bool,
 }
 
@@ -38,15 +38,15 @@ impl MixedGroup {
         Self { config, claims: Vec::new(), sum: 0.0, hold_until: None, partial: None, settled: false }
     }
 
-    /// Forgets all but the buffer, once the last flow has left.
+    /// Resets all but the buffer, when the last flow has left.
     pub(super) fn reset(&mut self) {
         *self = Self { claims: core::mem::take(&mut self.claims), ..Self::new(self.config) };
     }
 }
 
 impl Mixed {
-    /// The sum with a flow that joins. A media flow adds its start rate beside other media; a data flow adds no rate: it
-    /// takes its share of the sum.
+    /// Changes the sum for a flow that joins. Beside other media a media flow adds its start rate. A data flow adds
+    /// no rate, but gets a share of the sum.
     pub(super) fn admit(&mut self, flow: &Flow) {
         let brings = flow.data().map_or(flow.start, |data| data.rate(&self.algorithm.config));
         self.algorithm.sum = match flow.media() {
@@ -58,7 +58,7 @@ impl Mixed {
         self.algorithm.settled |= flow.media().is_some();
     }
 
-    /// A flow has joined.
+    /// Takes a flow that has joined.
     pub(super) fn seat(&mut self, now: SendTime, place: usize) {
         self.algorithm.claims.reserve(self.flows.len());
         self.distribute(now);
@@ -70,12 +70,12 @@ impl Mixed {
         if has_media { self.algorithm.sum + brings } else { self.algorithm.sum.max(brings) }
     }
 
-    /// Whether one flow alone takes part: it has the rate that its controller computes.
+    /// Whether one flow is active alone. It has the rate that its controller computes.
     fn is_alone(&self, place: usize) -> bool {
         !self.flows.present().any(|(other, _)| other != place)
     }
 
-    /// Whether the path delivers to another flow.
+    /// Whether the path delivers data of another flow.
     fn others_progress(&self, now: SendTime, place: usize) -> bool {
         let mut others = self.flows.present().filter(|&(other, _)| other != place);
         others.any(|(_, flow)| flow.progresses(now, &self.algorithm.config))
@@ -85,8 +85,8 @@ impl Mixed {
         self.flows.present().count().max(1) as f64
     }
 
-    /// A flow that took no part gets feedback again, and had `rate`: it begins with no more than its start rate.
-    /// Returns whether it did.
+    /// Handles feedback of a flow that was inactive and had `rate`: it begins with at most its start rate. Returns
+    /// whether it did.
     fn come_back(&mut self, place: usize, rate: DataRate) -> bool {
         if self.flows.is_present(place) {
             return false;
@@ -101,15 +101,15 @@ impl Mixed {
         true
     }
 
-    /// Sets the sum of a flow that is alone: its rate, and the rates that others have left to it.
+    /// Sets the sum for a flow that is alone: its rate, and the rates that others have left to it.
     fn follow_one(&mut self, decision: &Decision) {
         let (rate, inherited) = (decision.rate.bps_f64(), self.algorithm.sum - decision.base.bps_f64());
         // A share is in whole bit/s.
         let sum = if inherited.abs() < 1.0 { rate } else { rate + inherited };
-        self.algorithm.sum = sum.clamp(1.0, LARGEST);
+        self.algorithm.sum = sum.clamp(1.0, MAX_SUM);
     }
 
-    /// A flow that withdraws takes its share along.
+    /// Removes the share of a flow that withdraws from the sum.
     pub(super) fn give_up_share(&mut self, place: usize) {
         if self.flows.is_present(place) {
             self.algorithm.sum = (self.algorithm.sum - self.flows[place].share).max(1.0);
@@ -144,23 +144,25 @@ impl Mixed {
         self.flows[place].answer();
     }
 
-    /// Moves the sum by a decision, on behalf of the flows that do not decide.
+    /// Changes the sum by a decision, on behalf of the other flows.
     fn follow(&mut self, now: SendTime, place: usize, decision: &Decision) {
         let (rate, base) = (decision.rate.bps_f64(), decision.base.bps_f64());
-        let grows = rate > base;
+        let growth_factor = rate > base;
         let flow = &self.flows[place];
-        let counts = if grows { flow.wants_more() } else { !is_bound(decision.why) };
+        let counts = if growth_factor { flow.wants_more() } else { !is_demand(decision.why) };
         if !counts || rate == base {
             return;
         }
-        let change = flow.entitled * (rate / base - 1.0);
+        let change = flow.unlimited_share * (rate / base - 1.0);
         // Rule 2: a media flow decides on behalf of the flows that do not (divergence 2).
         let on_behalf = match self.algorithm.config.lead {
             DrivingFlow::All => 1.0 / self.count_present(),
             DrivingFlow::Delay => self.algorithm.sum / self.entitled_media(),
         };
         self.set_sum(self.algorithm.sum + change * on_behalf);
-        if !grows && matches!(decision.why, ChangeReason::Loss | ChangeReason::Mark | ChangeReason::Timeout) {
+        if !growth_factor
+            && matches!(decision.why, ChangeReason::Loss | ChangeReason::Mark | ChangeReason::Timeout)
+        {
             self.hold(now, place);
         }
     }
@@ -168,7 +170,7 @@ impl Mixed {
     /// Sum of the media flows' parts, above 0.
     fn entitled_media(&self) -> f64 {
         let media = self.flows.present().filter(|(_, flow)| flow.media().is_some());
-        media.map(|(_, flow)| flow.entitled).sum::<f64>().max(1.0)
+        media.map(|(_, flow)| flow.unlimited_share).sum::<f64>().max(1.0)
     }
 
     /// Takes a window event.
@@ -211,7 +213,7 @@ impl Mixed {
         }
     }
 
-    /// Retransmission timeout. The flow only retransmits while the path delivers to another flow.
+    /// Handles a retransmission timeout. The flow only retransmits while the path delivers data of another flow.
     fn on_timer(&mut self, now: SendTime, place: usize) {
         let config = self.algorithm.config;
         let progress = self.others_progress(now, place);
@@ -222,14 +224,15 @@ impl Mixed {
         if progress { flow.restore(&config) } else { flow.order_reduction() }
     }
 
-    /// A loss event, at most one per two round trips for the group.
+    /// Handles a loss event. At most one per two round trips counts for the group.
     fn on_loss(&mut self, now: SendTime, place: usize) {
         self.algorithm.settled = true;
         if !self.is_held(now) {
             let whole = self.algorithm.config.loss_factor;
             let leads = self.is_led(now);
             // Rule 3: a loss of a data flow may take only its part, until media has congestion, too.
-            let factor = if self.algorithm.config.partial_loss && leads { self.partly(place) } else { whole };
+            let factor =
+                if self.algorithm.config.partial_loss && leads { self.partial_factor(place) } else { whole };
             self.set_sum(self.algorithm.sum * factor);
             self.algorithm.partial = (factor > whole)
                 .then(|| (now + self.flows[place].rtt(&self.algorithm.config), whole / factor));
@@ -239,8 +242,8 @@ impl Mixed {
         self.distribute(now);
     }
 
-    /// The factor that takes only this flow's part.
-    fn partly(&self, place: usize) -> f64 {
+    /// The factor that reduces only this flow's part.
+    fn partial_factor(&self, place: usize) -> f64 {
         let part = (self.flows[place].share / self.algorithm.sum).clamp(0.0, 1.0);
         1.0 - (1.0 - self.algorithm.config.loss_factor) * part
     }
@@ -256,8 +259,8 @@ impl Mixed {
         }
     }
 
-    /// Moves the sum by an acknowledgement of a data flow: it grows while no rate controller leads, or beside them, and
-    /// shrinks while the queue is long.
+    /// Changes the sum by an acknowledgement of a data flow. The sum grows while no rate controller leads, or beside
+    /// them, and shrinks while the queue is long.
     fn move_by_data(&mut self, now: SendTime, place: usize, cwnd_update: &CwndUpdate) {
         if self.is_held(now) {
             return;
@@ -268,19 +271,19 @@ impl Mixed {
         let queuing = (data.queuing() - data.spacing(flow.share)).max(TimeDelta::ZERO);
         self.algorithm.settled |= led || queuing >= self.algorithm.config.grow_below;
         let rounds = (cwnd_update.acked / self.windows().max(1.0)).min(1.0);
-        let shrinks = self.shrinks(led, queuing) * rounds;
+        let shrink_share = self.shrink_share(led, queuing) * rounds;
         let segments = match (cwnd_update.window_limited && !flow.is_satisfied(), self.algorithm.settled) {
             (false, _) => 0.0,
             (true, true) => rounds,
             (true, false) => (cwnd_update.after.cwnd - cwnd_update.before.cwnd).clamp(0.0, cwnd_update.acked),
         };
-        let grown =
-            segments * self.grows(led, queuing) * data.segment / flow.rtt(&self.algorithm.config).secs_f64();
-        self.set_sum(self.algorithm.sum * (1.0 - shrinks) + grown);
+        let grown = segments * self.growth_factor(led, queuing) * data.segment
+            / flow.rtt(&self.algorithm.config).secs_f64();
+        self.set_sum(self.algorithm.sum * (1.0 - shrink_share) + grown);
     }
 
-    /// Factor on the data flows' own growth by which the sum grows.
-    fn grows(&self, led: bool, queuing: TimeDelta) -> f64 {
+    /// Factor on the data flows' own growth that gives the growth of the sum.
+    fn growth_factor(&self, led: bool, queuing: TimeDelta) -> f64 {
         let room = || 1.0 - queuing.secs_f64() / self.algorithm.config.grow_below.secs_f64();
         match (self.algorithm.config.lead, led) {
             (DrivingFlow::All, true) => 1.0 / self.count_present(),
@@ -290,8 +293,8 @@ impl Mixed {
         }
     }
 
-    /// Part of the sum that a round trip takes for this queue.
-    fn shrinks(&self, led: bool, queuing: TimeDelta) -> f64 {
+    /// Part of the sum by which it shrinks per round trip with this queue.
+    fn shrink_share(&self, led: bool, queuing: TimeDelta) -> f64 {
         let Config { led_queue, led_shrink_per_rtt, grow_below, shrink_above, shrink_per_rtt, .. } =
             self.algorithm.config;
         let part = |from: TimeDelta, to: TimeDelta| {
@@ -304,7 +307,7 @@ impl Mixed {
         }
     }
 
-    /// Segments that all data flows together may have in flight.
+    /// Number of segments that all data flows together may have in flight.
     fn windows(&self) -> f64 {
         self.flows.all().iter().filter_map(Flow::data).map(|data| data.window.cwnd).sum()
     }
@@ -324,10 +327,10 @@ impl Mixed {
 
     fn set_sum(&mut self, sum: f64) {
         let least: f64 = self.flows.all().iter().map(|flow| flow.parameters.least.bps_f64()).sum();
-        self.algorithm.sum = sum.max(least.max(1.0)).min(LARGEST);
+        self.algorithm.sum = sum.max(least.max(1.0)).min(MAX_SUM);
     }
 
-    /// Divides the sum. An amount that no flow can use is forgotten, unless no flow can use any.
+    /// Divides the sum. The amount that no flow can use is dropped, unless no flow can use any.
     pub(super) fn distribute(&mut self, now: SendTime) {
         self.algorithm.claims.clear();
         let present = self.flows.present().count();
@@ -356,13 +359,13 @@ impl Mixed {
         }
     }
 
-    /// When a media flow that is held back may get more.
+    /// Time at which a media flow with a limited share may get more.
     pub(super) fn next_step(&self) -> Option<SendTime> {
         let media = self.flows.present().filter_map(|(_, flow)| flow.media());
         media.filter_map(|media| media.next_step(&self.algorithm.config)).min()
     }
 
-    /// Queues the flows for which actions wait, in the order of members.
+    /// Queues the flows with pending actions, in the order of members.
     pub(super) fn order_all(&mut self) {
         for place in 0..self.flows.len() {
             if self.flows[place].has_order() {

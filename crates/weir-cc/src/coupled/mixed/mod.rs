@@ -1,45 +1,46 @@
-//! Coupling of media and data: rate controllers lead, windows follow.
+//! Coupling of media and data flows: the rate controllers of media determine the sum of rates, and windows of data follow.
 //!
-//! A loss-based data flow beside a delay-based media flow fills the queue until it overflows, and the media flow yields
-//! all. Coupled, the media flow's controller moves the sum `S_CR` of both by the delay it measures, on behalf of both.
-//! The data flow gets a window as the limit of its share: the queue is that of the media flow alone. No source has an
-//! algorithm (coupling-2018 names the target). The following rules are Weir's, after the behaviour of FSE-NG, and hold
-//! for LEDBAT beside TCP too.
+//! A loss-based data flow beside a delay-based media flow fills the queue until it overflows, and the media flow gives up
+//! its rate. Coupled, the media flow's controller changes the sum `S_CR` of both flows according to the delay that it
+//! measures. The data flow gets a window that limits it to its share, so that the queue is that of the media flow alone.
+//! No source has an algorithm (coupling-2018 names the aim). The following rules are Weir's, after the behaviour of
+//! FSE-NG, and hold for LEDBAT beside TCP, too.
 //!
 //! 1. All flows form one group, by rates. A data flow's window is its share times its round-trip time, and at least two
 //!    segments.
-//! 2. While a media flow can use more than it has, only media flows' changes move the sum. Each counts in proportion to
-//!    its part of the leading flows' share. An update marks its flow as one with a rate controller.
-//! 3. A loss, mark or timeout of a data flow halves the sum; then nothing changes it for two round trips.
-//! 4. With no media flow that leads, data flows move the sum. The sum grows by one segment per round trip for all of
-//!    them together while the queue is short, and shrinks while it is long.
-//! 5. A rate that a flow gives up goes to the others at once; a media flow's share grows by half within 200 ms at most.
-//! 6. A data flow that joins takes its share from the others; its window opens from its own initial window by three
+//! 2. While a media flow can use more than it has, only media flows' changes affect the sum. Each counts in proportion to
+//!    its part of the leading flows' share. An update shows that its flow has a rate controller.
+//! 3. A loss, mark or timeout of a data flow halves the sum. The sum is then constant for two round trips.
+//! 4. If no media flow leads, data flows change the sum. It grows by one segment per round trip for all of them together
+//!    while the queue is short, and shrinks while the queue is long.
+//! 5. A rate that a flow gives up goes to the others at once. A media flow's share grows by at most half within 200 ms.
+//! 6. A data flow that joins takes its share from the others. Its window opens from its own initial window by three
 //!    segments per acknowledgement.
 //! 7. A data flow in recovery gets no window.
-//! 8. A timer of a data flow that runs out while others are acknowledged only retransmits.
-//! 9. A flow whose feedback is missing while the path delivers to another takes no part until it gets feedback again.
-//!    The same holds for a flow without messages for 5 s or twenty of its own intervals.
-//! 10. A rate that fell without congestion bounds its own flow and cuts no other. Alone, a flow has the rate of its
-//!     controller.
+//! 8. If the retransmission timer of a data flow expires while others are acknowledged, it only retransmits.
+//! 9. A flow whose feedback is missing while another flow's data arrives is inactive until it gets feedback again. The same
+//!    holds for a flow without messages for 5 s or twenty of its own intervals.
+//! 10. A rate that fell without congestion bounds its own flow and reduces no other. A flow that is alone has the rate of
+//!     its controller.
 //!
-//! Divergences from Weir's own first plan, by measurement:
+//! Divergences from Weir's first plan of these rules, by measurement:
 //!
-//! 1. Windows by the smallest round-trip time make a queue `q` take `q/(RTT + q)` of the data's share, and media, left with
-//!    more than its own, lets the queue stand: beside GCC data then has 0.6 to 0.9 of its part. The smoothed one gives the
-//!    data its rate (`Conversion`), up to 25 ms of queue: a window that follows a longer one keeps it up. With 200 ms the
-//!    95th percentile beside SCReAM on 2 Mbit/s at 1 : 2 was 71 ms, where it is 47 ms alone and 42 ms so.
-//! 2. A media flow's change counts by `S_CR` over what is media's, not twice: that is right for equal shares only. What a
-//!    flow has that is held back from a jump is no measure, and its growth tells nothing of the path.
-//! 3. A window is of whole segments, one more or less from acknowledgement to acknowledgement, so that its mean is the
-//!    limit: rounded down, a share of seven segments loses a fourteenth.
-//! 4. What data alone lets the sum grow by falls linearly to nothing at 25 ms of queue, and what it takes rises from there
-//!    to 50 ms: with nothing in between the queue went up to 110 ms.
-//! 5. Above 12 ms of queue data flows let the sum shrink although media leads (`Config::led_queue`): a law that keeps a
-//!    longer queue at a lower rate, as NADA, does so at its share. Between two segments a delayed acknowledgement waits;
-//!    that is no queue. Not for LEDBAT, which has a target of its own ([`Config::ledbat`]).
-//! 6. Shares below a segment are not paced, a join is not clocked by others' acknowledgements, and there is no guard
-//!    against outside flows that fill the queue: beside them the group is less than best effort.
+//! 1. With windows by the smallest round-trip time, a queue `q` takes the part `q/(RTT + q)` of the data's share. Media gets
+//!    more than its share and lets the queue stand: data beside GCC then has 0.6 to 0.9 of its share. With the smoothed
+//!    round-trip time (`Conversion`), up to 25 ms of queue, data has its rate. A window for a longer queue would maintain
+//!    it. With a limit of 200 ms, the 95th percentile of the delay beside SCReAM on 2 Mbit/s at weights 1 : 2 was 71 ms. It
+//!    is 47 ms for SCReAM alone and 42 ms with 25 ms.
+//! 2. A media flow's change counts by `S_CR` over the sum of media shares, not twice, which is right for equal shares only.
+//!    The share of a flow that is limited by rule 5 is no measure, and its growth is no sign of free capacity.
+//! 3. A window has whole segments, one more or less from one acknowledgement to the next, so that its mean is the limit.
+//!    Rounded down, a share of seven segments would lose a fourteenth.
+//! 4. The growth by data alone falls linearly to zero at 25 ms of queue, and the decrease rises from there to 50 ms. With
+//!    a constant sum in between, the queue reached 110 ms.
+//! 5. Above 12 ms of queue data flows reduce the sum even if media leads (`Config::led_queue`). A controller that keeps a
+//!    longer queue at a lower rate, as NADA does, then has that queue at its share. A delayed acknowledgement waits
+//!    between two segments; that time is no queue. The rule does not apply to LEDBAT, which has a target ([`Config::ledbat`]).
+//! 6. Shares below a segment are not paced, and a join is not clocked by others' acknowledgements. There is no protection
+//!    against other flows that fill the queue; beside them the group is less than best effort.
 
 mod config;
 mod flow;

@@ -1,4 +1,4 @@
-//! Statistics at the receiver (RFC 8382 §3.1, scenario 2): it sees arrivals, and gaps where packets are missing.
+//! SBD statistics at the receiver (RFC 8382 §3.1, scenario 2), from arrivals and gaps in the packet numbers.
 
 use super::config::Config;
 use super::statistics::FlowStatistics;
@@ -6,11 +6,11 @@ use crate::config_error::ConfigError;
 use crate::coupled::message::Statistics;
 use crate::packet::Arrival;
 
-/// Packet numbers up to the highest whose arrival is remembered.
-const REMEMBERED: u64 = 1024;
-const WORDS: usize = (REMEMBERED / 64) as usize;
+/// Number of packets, up to the highest number, whose arrival is remembered.
+const MAX_REMEMBERED: u64 = 1024;
+const WORDS: usize = (MAX_REMEMBERED / 64) as usize;
 
-/// Statistics of a flow by its packets as they arrive. A skipped number is a loss, until its packet arrives after all.
+/// Statistics of a flow from its arriving packets. A skipped number is a loss until its packet arrives.
 #[derive(Clone, Debug)]
 pub struct ArrivalStatistics {
     statistics: FlowStatistics,
@@ -28,7 +28,7 @@ impl ArrivalStatistics {
         Ok(Self { statistics: FlowStatistics::new(config)?, highest: None, arrived: [0; WORDS] })
     }
 
-    /// A packet has arrived. Copies do not count, nor packets more than 1024 numbers late.
+    /// Takes an arrived packet. Copies, and packets more than 1024 numbers late, do not count.
     pub fn on_arrival(&mut self, packet: &Arrival) {
         let Arrival { id, departure, at, .. } = *packet;
         let Some(highest) = self.highest else {
@@ -36,24 +36,24 @@ impl ArrivalStatistics {
             return self.statistics.on_arrival(departure, at);
         };
         if id > highest {
-            self.pass_over(highest, id);
+            self.record_missing(highest, id);
             self.statistics.on_arrival(departure, at);
             let missing = u32::try_from(id - highest - 1).unwrap_or(u32::MAX);
             if missing > 0 {
                 self.statistics.on_losses(departure, missing);
             }
-        } else if highest - id < REMEMBERED && !self.has(id) {
+        } else if highest - id < MAX_REMEMBERED && !self.has(id) {
             self.mark(id);
             self.statistics.on_recovery(departure, at);
         }
     }
 
-    /// The statistics of the newest interval that has ended, once.
+    /// The statistics of the newest complete interval, returned once.
     pub fn poll(&mut self) -> Option<Statistics> {
         self.statistics.poll()
     }
 
-    /// Forgets everything after a change of the path.
+    /// Clears the history after a change of the path.
     pub fn reset(&mut self) {
         self.highest = None;
         self.statistics.reset();
@@ -65,9 +65,9 @@ impl ArrivalStatistics {
         self.arrived = [u64::MAX; WORDS];
     }
 
-    /// Marks the numbers between two as missing.
-    fn pass_over(&mut self, highest: u64, id: u64) {
-        if id - highest > REMEMBERED {
+    /// Records the numbers between two packets as missing.
+    fn record_missing(&mut self, highest: u64, id: u64) {
+        if id - highest > MAX_REMEMBERED {
             self.arrived = [0; WORDS];
         } else {
             for missing in highest + 1..id {

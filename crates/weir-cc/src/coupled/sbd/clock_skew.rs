@@ -1,9 +1,9 @@
-//! Estimate of the skew between two clocks, by a line below all delays.
+//! Estimate of the skew between two clocks, from a line below all delays. RFC 8382 §5.2 leaves the method open.
 //!
-//! A queue only adds to the delay, so the least delays of the last minute share base delay and skew. The line below all
-//! of them that is nearest to them is the edge of their lower convex hull that spans their mean time. Its slope is the
-//! skew. The method depends on a queue that empties now and then: while a flow passes a bottleneck all the time, the
-//! estimate does not change.
+//! A queue only adds to the delay, so that the least delays of the last minute consist of base delay and skew. The
+//! nearest line below all of them is the edge of their lower convex hull that spans their mean time. Its slope is the
+//! skew. The method requires that the queue is empty from time to time. While a flow passes a bottleneck all the
+//! time, the estimate does not change.
 
 use alloc::vec::Vec;
 
@@ -17,10 +17,10 @@ pub(super) struct LeastDelay {
     pub(super) delay: f64,
 }
 
-/// Intervals after which the edge is found anew: in between the skew goes on towards its slope.
-const REFRESH: u32 = 8;
+/// Number of intervals after which the edge is computed again. In between the estimate moves towards its slope.
+const REFRESH_INTERVALS: u32 = 8;
 
-/// Delay added by skew: `before` until the time `since`, and from then on `slope` a second more.
+/// Delay added by skew: `before` at the time `since`, and growing by `slope` per second.
 #[derive(Clone, Copy, Debug, Default)]
 struct Line {
     /// `β`.
@@ -29,7 +29,7 @@ struct Line {
     before: f64,
 }
 
-/// Finds the skew between the clocks of a path, and takes it out of delays.
+/// Estimator of the skew between the clocks of a path, which removes it from delays.
 #[derive(Clone, Debug)]
 pub(super) struct ClockSkew {
     config: ClockSkewConfig,
@@ -41,9 +41,9 @@ pub(super) struct ClockSkew {
     /// The edge that spans their mean time.
     edge: Option<(LeastDelay, LeastDelay)>,
     hull: Vec<LeastDelay>,
-    /// Intervals since there were enough least delays.
+    /// Number of intervals since there were enough least delays.
     age: u32,
-    /// Intervals in a row on a path with a bottleneck.
+    /// Number of successive intervals on a path with a bottleneck.
     congested: usize,
     line: Line,
 }
@@ -64,7 +64,7 @@ impl ClockSkew {
         }
     }
 
-    /// The delay that skew has added to a packet sent at `time`, in seconds. The value changes without a leap.
+    /// The delay in s that the skew has added to a packet sent at `time`. It has no jumps.
     pub(super) fn offset(&self, time: f64) -> f64 {
         self.line.before + self.line.slope * (time - self.line.since)
     }
@@ -82,7 +82,7 @@ impl ClockSkew {
         if !self.config.removed || self.known < self.config.least as usize {
             return;
         }
-        if self.age.is_multiple_of(REFRESH) {
+        if self.age.is_multiple_of(REFRESH_INTERVALS) {
             self.edge = self.edge_over(self.time_sum / self.known as f64);
         }
         self.age = self.age.wrapping_add(1);
@@ -96,7 +96,7 @@ impl ClockSkew {
         }
     }
 
-    /// The least delay of the window as it would be at `time`, without skew.
+    /// The least delay of the window as it would be at `time` without skew.
     pub(super) fn base(&self, time: f64) -> f64 {
         let slope = self.line.slope;
         let [newer, older] = newest(&self.least, self.known);
@@ -142,14 +142,14 @@ impl ClockSkew {
     }
 }
 
-/// The newest `many` values: the newer part of them, then the older, each the newest first.
+/// The newest `many` values in two parts, each with the newest value first.
 fn newest(least: &Ring<LeastDelay>, many: usize) -> [&[LeastDelay]; 2] {
     let (newer, older) = least.halves();
     let older = older.get(..many.saturating_sub(newer.len())).unwrap_or(older);
     [newer.get(..many).unwrap_or(newer), older]
 }
 
-/// The least delay as it would be at time 0. Four at a time, as each interval needs it.
+/// The least delay as it would be at time 0. Four values at a time, because each interval needs it.
 fn least_at_zero(points: &[LeastDelay], slope: f64) -> f64 {
     let mut least = [f64::INFINITY; 4];
     let chunks = points.chunks_exact(4);
@@ -164,7 +164,7 @@ fn least_at_zero(points: &[LeastDelay], slope: f64) -> f64 {
     rest.chain(least).fold(f64::INFINITY, f64::min)
 }
 
-/// Above 0 where `point` lies above the line from `from` to `to`.
+/// A value above 0 if `point` is above the line from `from` to `to`.
 fn cross(from: LeastDelay, to: LeastDelay, point: LeastDelay) -> f64 {
     (to.time - from.time) * (point.delay - from.delay) - (to.delay - from.delay) * (point.time - from.time)
 }

@@ -4,9 +4,9 @@ use weir_units::TimeDelta;
 
 use crate::config_error::{ConfigError, amount, check, check_group, positive, ratio, span, weight};
 
-/// Most intervals of any window.
+/// Greatest number of intervals in a window.
 const MOST_INTERVALS: u32 = 10_000;
-/// Most bits of a pair's history.
+/// Greatest number of bits in the history of a pair.
 const MOST_REMEMBERED: u32 = 64;
 
 /// Parameters of shared bottleneck detection.
@@ -21,10 +21,10 @@ pub struct Config {
     pub long_window: u32,
     /// `M`, intervals of `mean_delay`, `skew_est` and `var_est`, at most `N`. RFC 8382 §2.2.
     pub window: u32,
-    /// `F`, the newest of them, which weigh the same, at most `M`. RFC 8382 §4.1.
+    /// `F`, the newest intervals, which have the same weight, at most `M`. RFC 8382 §4.1.
     pub flat: u32,
-    /// Slot of the sender's clock in which the delay is sampled at most once, 0 to sample each packet's; at most
-    /// `interval`. Resolution 10.
+    /// Slot of the sender's clock in which the delay is sampled at most once, at most `interval`; 0 to sample every
+    /// packet. Resolution 10.
     pub sampling: TimeDelta,
     /// Whether `var_est` leaves out the intervals in which the path has no bottleneck, as RFC 8382 §4.2 does.
     /// Divergence 5.
@@ -73,39 +73,39 @@ pub struct ClockSkewConfig {
     pub least: u32,
     /// Least length of an edge below the delays whose slope is used.
     pub least_edge: TimeDelta,
-    /// Most skew that is plausible, in parts per million.
+    /// Greatest plausible skew, in parts per million.
     pub most: f64,
     /// Weight of the newest slope, in (0, 1].
     pub newest: f64,
 }
 
-/// How groupings of single intervals become groups that last; all of it is ours, with RFC 8699 §5.1 for the guard.
+/// Filter from the groupings of single intervals to lasting groups. It is Weir's; the guard follows RFC 8699 §5.1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct StabilityConfig {
-    /// `W`, intervals by which a pair is judged, 1 to 64: the last ones with a verdict on it. Resolution 7.
+    /// `W`, number of intervals by which a pair is judged, 1 to 64: the last ones with a verdict on it. Resolution 7.
     pub window: u32,
-    /// Least number of them before a pair joins, 1 to `window`.
+    /// Least number of these intervals before a pair joins, 1 to `window`.
     pub least: u32,
-    /// Part of them with both flows in one group at which a pair joins. Resolution 11.
+    /// Part of these intervals with both flows in one group, from which on a pair joins. Resolution 11.
     pub join: f64,
-    /// Part of them with both flows in one group below which a pair parts.
+    /// Part of these intervals with both flows in one group, below which a pair parts.
     pub part: f64,
     /// Intervals of both flows before a pair joins: RFC 8382 §3.3 recommends `2 M`.
     pub start_up: u32,
-    /// Time without a verdict after which a pair parts and its history is forgotten; until then it stays as it is.
+    /// Time without a verdict after which a pair parts and its history is cleared. Until then it is unchanged.
     pub hold: TimeDelta,
     /// Least time between two changes of a flow's group.
     pub between_changes: TimeDelta,
     /// Span before a pair is coupled that the guard compares with the same span after it.
     pub guard_span: TimeDelta,
-    /// Relative rise of queuing delay or loss above which coupling is dropped again ...
+    /// Relative rise of queuing delay or loss above which coupling is dropped.
     pub guard_rise: f64,
-    /// ... if a rise of the delay is also above this ...
+    /// Rise of the queuing delay that is also required.
     pub guard_delay: TimeDelta,
-    /// ... or a rise of the loss is also above this ratio of packets.
+    /// Rise of the loss ratio that is also required.
     pub guard_loss: f64,
     /// Time for which the pair is then not coupled.
     pub block: TimeDelta,

@@ -1,15 +1,15 @@
-//! `freq_est`: how often the delay swings from one side of its mean to the other (RFC 8382 §3.2.4).
+//! `freq_est`: frequency of significant crossings of the mean by the delay (RFC 8382 §3.2.4).
 
 use super::ring::Ring;
 
-/// The side of the mean on which the delay was significantly last.
+/// Side of the mean of the last significant delay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum MeanSide {
     Above,
     Below,
 }
 
-/// Counts significant crossings of the mean over the last `N` intervals.
+/// Counter of significant crossings of the mean in the last `N` intervals.
 #[derive(Clone, Debug)]
 pub(super) struct Crossings {
     /// Whether the mean was crossed, by interval.
@@ -24,8 +24,8 @@ impl Crossings {
         Self { last: Ring::new(intervals as usize), count: 0, side: None }
     }
 
-    /// Takes an interval whose mean delay is `above` the long-term mean, in seconds; `significant` is the least
-    /// excursion that counts. The first excursion shows a side and is no crossing.
+    /// Takes an interval whose mean delay is `above` the long-term mean, in seconds. `significant` is the least
+    /// excursion that counts. The first excursion determines a side and is no crossing.
     pub(super) fn on_interval(&mut self, above: f64, significant: f64) {
         let side = if above > significant {
             Some(MeanSide::Above)
@@ -39,7 +39,7 @@ impl Crossings {
         self.push(crossed);
     }
 
-    /// An interval without evidence: empty, or on a path without a bottleneck (RFC 8382 §4.2).
+    /// Takes an interval without evidence: an empty one, or one on a path without a bottleneck (RFC 8382 §4.2).
     pub(super) fn on_silence(&mut self) {
         self.push(false);
     }

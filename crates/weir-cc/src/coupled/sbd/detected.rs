@@ -1,4 +1,4 @@
-//! A coupler whose groups are found by measurement.
+//! A coupler whose groups follow from shared bottleneck detection.
 
 use alloc::vec::Vec;
 
@@ -11,8 +11,8 @@ use crate::coupled::coupler::{Aggregate, Coupler, Grouped, Refusal};
 use crate::coupled::message::{CouplerAction, CouplingMessage, CwndUpdate, FlowId};
 use crate::time::SendTime;
 
-/// Puts a [`Detector`] before a coupler: each flow begins in a group of its own, or in that of its five-tuple, and
-/// [`CouplingMessage::Statistics`] move it.
+/// A coupler with a [`Detector`] in front of it. Each flow begins in a group of its own, or in that of its
+/// five-tuple; [`CouplingMessage::Statistics`] change its group.
 #[derive(Debug)]
 pub struct Detected<C> {
     coupler: C,
@@ -59,7 +59,7 @@ impl<C: Grouped> Detected<C> {
         }
     }
 
-    /// Converts a window per round trip to a rate.
+    /// Takes a window as the rate of one window per round trip.
     fn on_window(&mut self, member: FlowId, cwnd_update: &CwndUpdate) {
         if let Ok(known) = self.segments.binary_search_by_key(&member, |&(of, _)| of)
             && let Some(srtt) = cwnd_update.srtt.filter(|srtt| *srtt > TimeDelta::ZERO)
@@ -77,7 +77,7 @@ impl<C: Grouped> Detected<C> {
 }
 
 impl<C: Grouped> Coupler for Detected<C> {
-    /// A flow that pauses keeps its group; one that leaves does not.
+    /// Passes a message on. A flow that pauses keeps its group, a flow that leaves does not.
     fn on_message(
         &mut self,
         now: SendTime,

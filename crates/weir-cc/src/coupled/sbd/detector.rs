@@ -1,4 +1,4 @@
-//! Detector of lasting groups, from the statistics of flows.
+//! Detector of lasting groups of flows that share a bottleneck.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -6,8 +6,8 @@ use alloc::vec::Vec;
 use super::config::Config;
 use super::grouping::Grouping;
 use super::identifiers::{Identifiers, PlacedUnit};
-use super::stability::{CouplingTrial, FilterSpans, Harm, PairVerdict, UnitPair};
-use super::unit::{Flow, LATE, PathUnit, Pool};
+use super::stability::{CouplingTrial, DelayAndLoss, FilterSpans, PairVerdict, UnitPair};
+use super::unit::{Flow, MAX_LATE, PathUnit, Pool};
 use crate::config_error::ConfigError;
 use crate::coupled::message::{FlowId, Statistics};
 
@@ -31,7 +31,7 @@ pub struct Detector {
     units: Vec<PathUnit>,
     /// Pairs of units `i < j`, at `j (j − 1) / 2 + i`.
     pairs: Vec<UnitPair>,
-    /// The next interval to be judged, and the newest with statistics.
+    /// The next interval to be judged.
     next: Option<u64>,
     newest: u64,
     grouping: Grouping,
@@ -40,7 +40,7 @@ pub struct Detector {
     /// Statistics of the units in the present interval.
     statistics: Vec<Option<Statistics>>,
     groups: Vec<Option<u32>>,
-    /// For each unit one that it belongs to; roots belong to themselves.
+    /// For each unit a unit of the same group. The root of a group refers to itself.
     roots: Vec<usize>,
     changes: VecDeque<(FlowId, u32)>,
 }
@@ -70,8 +70,8 @@ impl Detector {
         })
     }
 
-    /// A flow joins. Flows of the same `bundle` share a five-tuple, DSCP and ECN field (RFC 8699 §4): they are in one
-    /// group for certain. Returns the group; a flow that is known already stays in its group.
+    /// Adds a flow. Flows of the same `bundle` share a five-tuple, DSCP and ECN field (RFC 8699 §4), so that they are
+    /// always in one group. Returns the group. A known flow stays in its group.
     pub fn join(&mut self, member: FlowId, bundle: Option<u64>) -> u32 {
         let place = match self.flows.binary_search_by_key(&member, |flow| flow.member) {
             Ok(known) => return self.units[self.flows[known].unit].group,
@@ -83,7 +83,7 @@ impl Detector {
         self.units[unit].group
     }
 
-    /// A flow leaves.
+    /// Removes a flow.
     pub fn leave(&mut self, member: FlowId) {
         let Ok(place) = self.flows.binary_search_by_key(&member, |flow| flow.member) else { return };
         let flow = self.flows.remove(place);
@@ -98,16 +98,16 @@ impl Detector {
         }
     }
 
-    /// Sets the rate at which a flow sends, in bit/s. Among equally similar groups the one with more rate keeps its
-    /// number. The guard sees no harm where flows send hardly more than before.
+    /// Sets the sending rate of a flow, in bit/s. Among equally similar groups, the one with the higher rate keeps
+    /// its number. The guard ignores flows that send hardly more than before.
     pub fn on_rate(&mut self, member: FlowId, rate: f64) {
         if let Some(flow) = self.flow_mut(member) {
             flow.rate = if rate.is_finite() { rate } else { 0.0 };
         }
     }
 
-    /// Takes statistics of a flow. Impossible or old statistics, and those of an unknown flow, change nothing; returns
-    /// whether they were taken.
+    /// Takes statistics of a flow. Impossible or old statistics, and those of an unknown flow, are ignored. Returns
+    /// whether they were used.
     pub fn on_statistics(&mut self, member: FlowId, statistics: &Statistics) -> bool {
         let interval = statistics.interval;
         // Later spans are added to the interval and must not overflow.
@@ -117,7 +117,7 @@ impl Detector {
         let is_old = self.next.is_some_and(|next| interval < next);
         let Some(flow) = self.flow_mut(member) else { return false };
         // From now on the detector also waits for a flow that is late.
-        flow.tell(statistics);
+        flow.take_statistics(statistics);
         if is_old {
             return false;
         }
@@ -130,7 +130,7 @@ impl Detector {
         true
     }
 
-    /// The next change of a group; call until `None`. All changes of one interval come together.
+    /// The next change of a group; call until `None`. All changes of one interval are returned together.
     pub fn poll(&mut self) -> Option<(FlowId, u32)> {
         self.changes.pop_front()
     }
@@ -162,8 +162,12 @@ impl Detector {
             self.units[place].flows += 1;
             return place;
         }
-        let unit =
-            PathUnit::new(bundle, self.identifiers.fresh(), self.spans.guard, self.config.stability.window);
+        let unit = PathUnit::new(
+            bundle,
+            self.identifiers.next_number(),
+            self.spans.guard,
+            self.config.stability.window,
+        );
         if let Some(free) = self.units.iter().position(|unit| unit.flows == 0) {
             self.units[free] = unit;
             return free;
@@ -173,16 +177,16 @@ impl Detector {
         self.units.len() - 1
     }
 
-    /// The next interval with statistics of all flows that send any, or too old to wait for more.
+    /// The next interval with statistics of all sending flows, or one that is too old to wait for more.
     fn ready(&self) -> Option<u64> {
-        let next = self.next?.max(self.newest.saturating_sub(LATE));
+        let next = self.next?.max(self.newest.saturating_sub(MAX_LATE));
         let heard_of = |flow: &&Flow| {
             let silent = u64::from(self.config.window);
             flow.newest.is_some_and(|newest| newest.saturating_add(silent) >= next)
         };
         let is_complete = |flow: &Flow| flow.newest.is_some_and(|newest| newest >= next);
         let all = || self.flows.iter().filter(heard_of).all(is_complete);
-        (next <= self.newest && (next + LATE <= self.newest || all())).then_some(next)
+        (next <= self.newest && (next + MAX_LATE <= self.newest || all())).then_some(next)
     }
 
     fn judge(&mut self, interval: u64) {
@@ -251,7 +255,7 @@ impl Detector {
             number: unit.group,
             rate: rate(at),
         };
-        self.identifiers.match_up(self.units.len(), units.map(placed));
+        self.identifiers.match_groups(self.units.len(), units.map(placed));
     }
 
     fn change_groups(&mut self, interval: u64) {
@@ -273,13 +277,13 @@ impl Detector {
         }
     }
 
-    /// Puts newly coupled pairs on trial; where harm is found, all pairs on trial in that group part.
+    /// Begins a trial of newly coupled pairs. If harm is found, all pairs on trial in the group part.
     fn guard(&mut self, interval: u64) {
         for j in 1..self.units.len() {
             for i in 0..j {
                 self.begin_or_end_trial(interval, i, j);
                 if self.does_harm(interval, i, j) {
-                    self.part_those_on_trial(self.units[i].group, interval);
+                    self.part_pairs_on_trial(self.units[i].group, interval);
                 }
             }
         }
@@ -306,7 +310,7 @@ impl Detector {
             return false;
         }
         let now = [i, j].map(|unit| self.units[unit].harm());
-        let risen = Harm::has_risen(&now, &trial.before, judges_loss, &self.config.stability);
+        let risen = DelayAndLoss::has_risen(&now, &trial.before, judges_loss, &self.config.stability);
         let pair = &mut self.pairs[at];
         pair.trial = (!judges_loss).then_some(CouplingTrial { half_done: true, ..trial });
         if risen {
@@ -315,7 +319,7 @@ impl Detector {
         risen
     }
 
-    fn part_those_on_trial(&mut self, group: u32, interval: u64) {
+    fn part_pairs_on_trial(&mut self, group: u32, interval: u64) {
         for j in 1..self.units.len() {
             for i in 0..j {
                 let of_group = self.units[i].group == group && self.units[j].group == group;

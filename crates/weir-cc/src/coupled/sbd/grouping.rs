@@ -5,10 +5,10 @@ use alloc::vec::Vec;
 use super::config::Config;
 use crate::coupled::message::Statistics;
 
-/// Divides flows into groups.
+/// Grouping of flows by single linkage.
 ///
-/// Single linkage: in the order of a statistic, neighbours that differ by less than a threshold stay together, so that a
-/// chain of them may span more. Ties go by place: the result is always the same.
+/// In the order of a statistic, neighbours that differ by less than a threshold stay together; a chain of them may
+/// span more. Equal values are in the order of places, so that the result is deterministic.
 #[derive(Clone, Debug, Default)]
 pub struct Grouping {
     /// Flows by group, then in the order of the last statistic.
@@ -28,10 +28,10 @@ impl Grouping {
         Self::default()
     }
 
-    /// Divides `flows` into groups, and gives each flow the number of its group, from 0 on. A flow that passes no
-    /// bottleneck, or without statistics, has no group.
+    /// Divides `flows` into groups, and sets the number of each flow's group, from 0 on. A flow that passes no
+    /// bottleneck, or is without statistics, has no group.
     pub fn divide(&mut self, config: &Config, flows: &[Option<Statistics>], groups: &mut Vec<Option<u32>>) {
-        self.take_those_with_a_bottleneck(flows);
+        self.take_bottlenecked(flows);
         let of = |flow: usize| flows[flow].as_ref();
         let within = |most: f64| move |hi: &GroupedFlow, lo: &GroupedFlow| hi.key - lo.key < most;
         let within_part =
@@ -57,8 +57,8 @@ impl Grouping {
         }
     }
 
-    /// Step 1: flows with a bottleneck form one group at first.
-    fn take_those_with_a_bottleneck(&mut self, flows: &[Option<Statistics>]) {
+    /// Step 1: puts all flows with a bottleneck into one group.
+    fn take_bottlenecked(&mut self, flows: &[Option<Statistics>]) {
         self.flows.clear();
         let passing = |of: &Option<Statistics>| of.is_some_and(|of| of.bottleneck);
         let placed = |(flow, _)| GroupedFlow { group: 0, flow, key: 0.0 };
@@ -87,12 +87,16 @@ impl Grouping {
     }
 }
 
-/// Standard deviations of the difference of two losses below which they may be equal.
+/// Number of standard deviations of the difference of two losses below which they may be equal.
 const DEVIATIONS: f64 = 2.0;
 
-/// Variance of `pkt_loss`, if packets are lost independently; 0 where the number of packets is not known.
-pub(super) fn variance_of_loss(told: &Statistics) -> f64 {
-    if told.packets == 0 { 0.0 } else { told.loss * (1.0 - told.loss) / f64::from(told.packets) }
+/// Variance of `pkt_loss` for independent losses; 0 if the number of packets is unknown.
+pub(super) fn variance_of_loss(statistics: &Statistics) -> f64 {
+    if statistics.packets == 0 {
+        0.0
+    } else {
+        statistics.loss * (1.0 - statistics.loss) / f64::from(statistics.packets)
+    }
 }
 
 #[cfg(test)]

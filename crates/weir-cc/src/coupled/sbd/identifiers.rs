@@ -1,6 +1,6 @@
-//! Numbers of groups that stay while groups change: a new group keeps the number of the old one most similar to it.
+//! Numbers of groups that persist while groups change: a new group keeps the number of the most similar old one.
 
-/// Gives numbers to the groups of a partition.
+/// Assignment of numbers to the groups of a partition.
 use alloc::vec::Vec;
 
 #[derive(Clone, Debug)]
@@ -11,7 +11,7 @@ pub(super) struct Identifiers {
     numbers: Vec<Option<u32>>,
 }
 
-/// Units that a new group shares with an old one.
+/// Units that a new group has in common with an old one.
 #[derive(Clone, Copy, Debug)]
 struct Common {
     /// The new group, by one of its units.
@@ -34,22 +34,22 @@ pub(super) struct PlacedUnit {
 }
 
 impl Identifiers {
-    /// Numbers start at 1.
+    /// An assignment that starts at 1.
     pub(super) fn new() -> Self {
         Self { next: 1, common: Vec::new(), numbers: Vec::new() }
     }
 
     /// A number that no group has had.
-    pub(super) fn fresh(&mut self) -> u32 {
-        let fresh = self.next;
+    pub(super) fn next_number(&mut self) -> u32 {
+        let next_number = self.next;
         self.next = self.next.wrapping_add(1);
-        fresh
+        next_number
     }
 
-    /// Finds the numbers of the new groups, of which `roots` is one beyond the greatest root. Each keeps the number of
-    /// the old group with which it has most units in common. Among several old groups the one with more rate in common
+    /// Finds the numbers of the new groups; `roots` is one more than the greatest root. Each keeps the number of the
+    /// old group with which it has most units in common. Of several, the old group with the higher common rate
     /// counts, then the lower number.
-    pub(super) fn match_up(&mut self, roots: usize, units: impl Iterator<Item = PlacedUnit>) {
+    pub(super) fn match_groups(&mut self, roots: usize, units: impl Iterator<Item = PlacedUnit>) {
         self.count_common(units);
         self.common.sort_unstable_by(|a, b| {
             let most = b.units.cmp(&a.units).then(b.rate.total_cmp(&a.rate));
@@ -68,19 +68,19 @@ impl Identifiers {
         }
     }
 
-    /// The number of the new group of `root`, which gets a fresh one if it continues no old one.
+    /// The number of the new group of `root`, which is new if it continues no old group.
     pub(super) fn number(&mut self, root: usize) -> u32 {
         if let Some(number) = self.numbers.get(root).copied().flatten() {
             return number;
         }
-        let fresh = self.fresh();
+        let next_number = self.next_number();
         if let Some(number) = self.numbers.get_mut(root) {
-            *number = Some(fresh);
+            *number = Some(next_number);
         }
-        fresh
+        next_number
     }
 
-    /// The number of the new group of `root`, if it continues an old one.
+    /// The number of the new group of `root`, if it continues an old group.
     pub(super) fn known(&self, root: usize) -> Option<u32> {
         self.numbers.get(root).copied().flatten()
     }
@@ -107,7 +107,7 @@ mod tests {
     fn numbers(units: &[(usize, u32, f64)]) -> Vec<u32> {
         let mut identifiers = Identifiers { next: 100, ..Identifiers::new() };
         let placed = |&(root, number, rate)| PlacedUnit { root, number, rate };
-        identifiers.match_up(units.len(), units.iter().map(placed));
+        identifiers.match_groups(units.len(), units.iter().map(placed));
         units.iter().map(|&(root, ..)| identifiers.number(root)).collect()
     }
 

@@ -9,7 +9,7 @@ struct PacketCount {
     total: u32,
 }
 
-/// Losses by interval; the open one is the newest.
+/// Losses of each interval; the open interval is the newest.
 #[derive(Clone, Debug)]
 pub(super) struct IntervalLosses {
     /// The open interval and the `N` before it.
@@ -24,7 +24,7 @@ impl IntervalLosses {
         Self { counts: Ring::new(intervals as usize), lost: 0, total: 0 }
     }
 
-    /// Counts `total` packets sent `age` intervals before the open one as reported, `lost` of them as lost.
+    /// Counts `total` packets that were sent `age` intervals before the open one, `lost` of them lost.
     pub(super) fn on_fate(&mut self, age: usize, lost: u32, total: u32) {
         let Some(count) = self.counts.get_mut(age) else { return };
         let before = *count;
@@ -34,7 +34,7 @@ impl IntervalLosses {
         self.total += u64::from(count.total - before.total);
     }
 
-    /// A packet of that interval that was counted as lost has arrived after all.
+    /// Records that a packet of that interval, counted as lost, has arrived.
     pub(super) fn on_recovery(&mut self, age: usize) {
         let Some(count) = self.counts.get_mut(age).filter(|count| count.lost > 0) else { return };
         count.lost -= 1;
@@ -46,12 +46,12 @@ impl IntervalLosses {
         if self.total == 0 { 0.0 } else { self.lost as f64 / self.total as f64 }
     }
 
-    /// Packets in that measurement.
+    /// Number of packets in that measurement.
     pub(super) fn packets(&self) -> u32 {
         u32::try_from(self.total).unwrap_or(u32::MAX)
     }
 
-    /// The open interval ends and another one begins.
+    /// Ends the open interval and begins another one.
     pub(super) fn turn(&mut self) {
         let left = self.counts.push(PacketCount::default());
         self.lost -= u64::from(left.lost);

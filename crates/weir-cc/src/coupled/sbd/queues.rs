@@ -1,4 +1,4 @@
-//! Tests from queues to groups: flows through drop-tail queues with bursts of background traffic, packet by packet.
+//! Tests from queues to groups: packets of flows through drop-tail queues with bursts of background traffic.
 
 use super::{Config, Detector, FlowStatistics};
 use crate::coupled::message::{FlowId, Statistics};
@@ -89,7 +89,7 @@ fn changes(seed: u64, seconds: u64, flows: [Flow; 2]) -> Vec<(u64, bool)> {
             };
             let link = &mut links[usize::from(ms / 1000 >= flow.second_from)];
             let waited = link.pass(PACKET_MS);
-            if let Some(told) = tell(&mut statistics[place], flow, sent, waited) {
+            if let Some(told) = take_statistics(&mut statistics[place], flow, sent, waited) {
                 detector.on_statistics(of(place), &told);
             }
         }
@@ -104,7 +104,7 @@ fn changes(seed: u64, seconds: u64, flows: [Flow; 2]) -> Vec<(u64, bool)> {
 }
 
 /// Arrivals come in order, at once; no reverse path is needed here.
-fn tell(
+fn take_statistics(
     statistics: &mut FlowStatistics,
     flow: &Flow,
     sent_ms: u64,

@@ -1,13 +1,13 @@
-//! A ring of the last values of a series.
+//! A ring buffer of the last values of a series.
 
-/// The last values of a series, 0 before the first; a fixed number of them.
+/// The last values of a series, a fixed number; 0 before the first value.
 use alloc::boxed::Box;
 use alloc::vec;
 
 #[derive(Clone, Debug)]
 pub(super) struct Ring<T> {
     values: Box<[T]>,
-    /// The place of the newest value.
+    /// Index of the newest value.
     newest: usize,
 }
 
@@ -21,13 +21,13 @@ impl<T: Copy + Default> Ring<T> {
         self.values.len()
     }
 
-    /// Adds the newest value and returns the one that leaves.
+    /// Adds the newest value and returns the oldest, which is removed.
     pub(super) fn push(&mut self, value: T) -> T {
         self.newest = if self.newest == 0 { self.values.len() - 1 } else { self.newest - 1 };
         core::mem::replace(&mut self.values[self.newest], value)
     }
 
-    /// The value `age` places before the newest; 0 where no value is kept.
+    /// The value `age` places before the newest; 0 outside of the ring.
     pub(super) fn get(&self, age: usize) -> T {
         self.place(age).map_or_else(T::default, |place| self.values[place])
     }
@@ -43,7 +43,7 @@ impl<T: Copy + Default> Ring<T> {
         newer.iter().chain(older).copied()
     }
 
-    /// All values in two parts, each the newest first.
+    /// All values in two parts, each with the newest value first.
     pub(super) fn halves(&self) -> (&[T], &[T]) {
         let (newer, older) = self.values.split_at(self.newest);
         (older, newer)

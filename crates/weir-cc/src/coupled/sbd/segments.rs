@@ -1,4 +1,4 @@
-//! Statistics at a TCP sender, by timestamps of the receiver.
+//! SBD statistics at a TCP sender, from the receiver's timestamps.
 
 use super::config::Config;
 use super::statistics::FlowStatistics;
@@ -22,23 +22,23 @@ impl SegmentStatistics {
         FlowStatistics::new(config).map(Self)
     }
 
-    /// Takes an acknowledgement of a segment that was `sent` first then and arrived at `arrived`; `acked` segments are
-    /// newly acknowledged.
+    /// Takes an acknowledgement of a segment that was first `sent` at that time and arrived at `arrived`; `acked`
+    /// segments are newly acknowledged.
     pub fn on_acknowledgement(&mut self, sent: SendTime, arrived: ArrivalTime, acked: u32) {
         self.0.on_arrivals(sent, arrived, acked);
     }
 
-    /// A segment that was `sent` then is sent again.
+    /// Counts the loss of a segment sent at `sent`, which is retransmitted.
     pub fn on_retransmission(&mut self, sent: SendTime) {
         self.0.on_losses(sent, 1);
     }
 
-    /// The statistics of the newest interval that has ended, once.
+    /// The statistics of the newest complete interval, returned once.
     pub fn poll(&mut self) -> Option<Statistics> {
         self.0.poll()
     }
 
-    /// Forgets everything after a change of the path.
+    /// Clears the history after a change of the path.
     pub fn reset(&mut self) {
         self.0.reset();
     }
@@ -51,17 +51,17 @@ mod tests {
     #[test]
     fn loss_is_what_was_sent_again_of_what_was_sent() {
         let mut statistics = SegmentStatistics::new(Config::default()).unwrap();
-        let mut told = None;
+        let mut reported = None;
         for n in 0..70_i64 {
             let sent = SendTime::from_millis(10 * n);
             statistics.on_acknowledgement(sent, ArrivalTime::from_millis(10 * n + 40 + n % 3), 2);
             if n % 10 == 0 {
                 statistics.on_retransmission(sent);
             }
-            told = statistics.poll().or(told);
+            reported = statistics.poll().or(reported);
         }
         // 35 acknowledgements of 2 segments, 7 of which give samples, and 4 segments that were sent again.
-        let told = told.expect("an interval has ended");
-        assert_eq!((told.interval, told.samples, told.loss), (0, 7, 4.0 / 74.0));
+        let reported = reported.expect("an interval has ended");
+        assert_eq!((reported.interval, reported.samples, reported.loss), (0, 7, 4.0 / 74.0));
     }
 }

@@ -1,15 +1,16 @@
-//! Filter that couples pairs, by the verdicts of single intervals on two flows over time. All of it is ours.
+//! Filter that decides from the verdicts of single intervals whether two flows are coupled. It is Weir's.
 
 use super::config::{Config, StabilityConfig};
 
 /// Verdict of an interval on a pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PairVerdict {
-    /// Both are in one group.
+    /// Both flows are in one group.
     Together,
-    /// The two pass different bottlenecks, or one passes one and the other none.
+    /// The flows pass different bottlenecks, or only one of them passes a bottleneck.
     Apart,
-    /// Neither passes a bottleneck, the threshold lies between two that are alike, or one of them has no statistics.
+    /// Neither flow passes a bottleneck, two similar flows are on both sides of the threshold, or a flow has no
+    /// statistics.
     Unknown,
 }
 
@@ -37,10 +38,10 @@ impl FilterSpans {
     }
 }
 
-/// History of two units.
+/// History of a pair of units.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct UnitPair {
-    /// A bit for each of the last intervals with a verdict, the newest lowest, set where they were together.
+    /// One bit for each of the last intervals with a verdict, the newest lowest; set if the pair was together.
     together: u64,
     /// Number of known bits.
     known: u32,
@@ -48,32 +49,31 @@ pub(super) struct UnitPair {
     informed: u64,
     joined: bool,
     blocked_until: u64,
-    /// Set after they were coupled by measurement, while the guard watches.
+    /// Trial after coupling by measurement, during which the guard compares delay and loss.
     pub(super) trial: Option<CouplingTrial>,
     /// Whether they are in one group.
     pub(super) coupled: bool,
 }
 
-/// Values before coupling that the guard compares with the present ones (RFC 8699 §5.1).
+/// Values before the coupling, with which the guard compares the present ones (RFC 8699 §5.1).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CouplingTrial {
     pub(super) since: u64,
-    /// Harm of each of the two before.
-    pub(super) before: [Harm; 2],
-    /// Whether the delay has been judged; loss is judged later.
+    /// Delay and loss of each unit before the coupling.
+    pub(super) before: [DelayAndLoss; 2],
+    /// Whether the delay has been evaluated; loss is evaluated later.
     pub(super) half_done: bool,
 }
 
 /// Queuing delay and loss of a unit.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Harm {
-    /// Queuing delay in seconds: the mean of the guard's span, its maximum so far in the intervals of a pair's window,
-    /// and the variance of the mean.
+pub(super) struct DelayAndLoss {
+    /// Mean queuing delay in the guard's span, in s. The greatest one so far in the window of a pair, and the
+    /// variance of the mean, follow.
     pub(super) queuing: f64,
     pub(super) most_queuing: f64,
     pub(super) variance: f64,
-    /// Ratio of packets lost: the present one, its variance, and its maximum in the intervals by which pairs are
-    /// judged.
+    /// Present ratio of lost packets. Its variance, and its maximum in the window of a pair, follow.
     pub(super) loss: f64,
     pub(super) loss_variance: f64,
     pub(super) most_loss: f64,
@@ -82,7 +82,7 @@ pub(super) struct Harm {
 }
 
 impl UnitPair {
-    /// Whether the two belong together after this interval. `grown`: both have statistics for long enough.
+    /// Takes an interval. Returns whether the pair belongs together. `grown` means that both have enough statistics.
     pub(super) fn observe(
         &mut self,
         interval: u64,
@@ -106,7 +106,7 @@ impl UnitPair {
         self.joined
     }
 
-    /// Coupling did harm: blocks the pair until that interval.
+    /// Blocks the pair until that interval, because coupling has raised delay or loss.
     pub(super) fn block(&mut self, until: u64) {
         self.blocked_until = until;
         self.joined = false;
@@ -121,7 +121,7 @@ impl UnitPair {
     }
 }
 
-impl Harm {
+impl DelayAndLoss {
     /// Mean of two units.
     fn midpoint([one, other]: &[Self; 2]) -> Self {
         let of = |field: fn(&Self) -> f64| field(one).midpoint(field(other));
@@ -136,16 +136,18 @@ impl Harm {
         }
     }
 
-    /// Whether delay or loss of two units is so clearly above its earlier maximum that coupling is the cause. The rise
-    /// must exceed a part of it, an absolute minimum, and its own random variation. Loss is a mean over a longer window
-    /// than delay, and is judged only after that window. A rise while neither sends more than before has another cause.
+    /// Whether delay or loss of two units is clearly above its earlier maximum, so that coupling is the cause. The
+    /// rise must exceed a part of the earlier value, an absolute minimum, and its own random variation. Loss is a
+    /// mean over a longer window than delay, and is evaluated after that window. If neither unit sends more than
+    /// before, there is another cause.
     pub(super) fn has_risen(
         now: &[Self; 2],
         before: &[Self; 2],
         judges_loss: bool,
         config: &StabilityConfig,
     ) -> bool {
-        let sends_more = |(now, before): (&Self, &Self)| before.rate <= 0.0 || now.rate > before.rate * MORE;
+        let sends_more =
+            |(now, before): (&Self, &Self)| before.rate <= 0.0 || now.rate > before.rate * RATE_RISE;
         if !now.iter().zip(before).any(sends_more) {
             return false;
         }
@@ -161,10 +163,10 @@ impl Harm {
     }
 }
 
-/// Factor on the earlier rate above which a flow may have raised a queue.
-const MORE: f64 = 1.05;
+/// Ratio to the earlier rate above which a flow may have raised a queue.
+const RATE_RISE: f64 = 1.05;
 
-/// Standard deviations beyond which a rise is not random.
+/// Number of standard deviations above which a rise is not random.
 const DEVIATIONS: f64 = 2.0;
 
 #[cfg(test)]
@@ -246,7 +248,7 @@ mod tests {
 
     #[test]
     fn harm_is_a_rise_by_half_and_by_more_than_a_little() {
-        let of = |queuing: f64, loss: f64| Harm {
+        let of = |queuing: f64, loss: f64| DelayAndLoss {
             queuing: queuing / 1000.0,
             most_queuing: queuing / 1000.0,
             variance: 0.0,
@@ -255,29 +257,31 @@ mod tests {
             most_loss: loss,
             rate: 0.0,
         };
-        let risen = |now: Harm, before: Harm| Harm::has_risen(&[now; 2], &[before; 2], true, &CONFIG);
+        let risen = |now: DelayAndLoss, before: DelayAndLoss| {
+            DelayAndLoss::has_risen(&[now; 2], &[before; 2], true, &CONFIG)
+        };
         assert!(risen(of(61.0, 0.0), of(40.0, 0.0)));
         assert!(!risen(of(59.0, 0.0), of(40.0, 0.0)), "less than half");
         assert!(!risen(of(9.0, 0.0), of(0.0, 0.0)), "less than 10 ms");
         // A standard deviation of 6 ms before and 8 ms now is one of 10 ms for the difference.
-        let noisy = |harm: Harm, ms: f64| Harm { variance: ms * ms * 1e-6, ..harm };
+        let noisy = |harm: DelayAndLoss, ms: f64| DelayAndLoss { variance: ms * ms * 1e-6, ..harm };
         assert!(!risen(noisy(of(59.0, 0.0), 8.0), noisy(of(39.1, 0.0), 6.0)), "by chance");
         assert!(risen(noisy(of(61.0, 0.0), 8.0), noisy(of(40.0, 0.0), 6.0)));
         assert!(
-            !risen(of(61.0, 0.0), Harm { most_queuing: 0.05, ..of(40.0, 0.0) }),
+            !risen(of(61.0, 0.0), DelayAndLoss { most_queuing: 0.05, ..of(40.0, 0.0) }),
             "it had been as much before"
         );
         assert!(risen(of(40.0, 0.05), of(40.0, 0.03)));
         assert!(!risen(of(40.0, 0.009), of(40.0, 0.0)));
         assert!(
-            !risen(of(40.0, 0.05), Harm { most_loss: 0.04, ..of(40.0, 0.03) }),
+            !risen(of(40.0, 0.05), DelayAndLoss { most_loss: 0.04, ..of(40.0, 0.03) }),
             "it had been as much before"
         );
         // Of a thousand packets each 0.05 and 0.03 have a standard deviation of 0.009 between them.
-        let few = |loss: f64| Harm { loss_variance: loss * (1.0 - loss) / 1000.0, ..of(40.0, loss) };
+        let few = |loss: f64| DelayAndLoss { loss_variance: loss * (1.0 - loss) / 1000.0, ..of(40.0, loss) };
         assert!(risen(few(0.05), few(0.03)) && !risen(few(0.046), few(0.03)), "by chance");
-        assert!(!Harm::has_risen(&[of(40.0, 0.05); 2], &[of(40.0, 0.03); 2], false, &CONFIG));
-        let at = |harm: Harm, rate: f64| Harm { rate, ..harm };
+        assert!(!DelayAndLoss::has_risen(&[of(40.0, 0.05); 2], &[of(40.0, 0.03); 2], false, &CONFIG));
+        let at = |harm: DelayAndLoss, rate: f64| DelayAndLoss { rate, ..harm };
         assert!(risen(at(of(61.0, 0.05), 1.06e6), at(of(40.0, 0.03), 1e6)));
         assert!(!risen(at(of(61.0, 0.05), 1.04e6), at(of(40.0, 0.03), 1e6)), "others send more");
         assert!(risen(at(of(61.0, 0.0), 0.0), of(40.0, 0.0)), "nothing is known of rates");

@@ -13,15 +13,15 @@ use crate::coupled::message::Statistics;
 use crate::packet::{PacketFate, PacketResult};
 use crate::time::{ApparentDelay, ArrivalTime, SendTime};
 
-/// Turns the fates of a flow's packets into [`Statistics`], one each interval `T` of the sender's clock.
+/// Computation of a flow's [`Statistics`] in each interval `T` of the sender's clock, from the fates of its packets.
 ///
-/// An interval ends with the first report of a packet that was sent after it: call [`Self::poll`] after each report.
-/// Without reports there are no statistics. Intervals without reports that end at once give one result.
+/// An interval ends with the first report on a packet that was sent after it: call [`Self::poll`] after each report.
+/// Without reports there are no statistics. Intervals without reports that end at the same time give one result.
 #[derive(Clone, Debug)]
 pub struct FlowStatistics {
     config: Config,
     open: Option<OpenInterval>,
-    /// End of the sampling slot; packets sent before it give no sample.
+    /// End of the present sampling slot; further packets sent before it are no samples.
     sampled_until: SendTime,
     /// Origin of times and delays.
     zero: Option<(SendTime, ApparentDelay)>,
@@ -32,9 +32,9 @@ pub struct FlowStatistics {
     known: usize,
     /// `mean_delay` without the open interval, in seconds.
     mean_delay: f64,
-    /// `E_T(OWD)` of the interval before.
+    /// `E_T(OWD)` of the previous interval.
     previous: f64,
-    /// The least delay of the interval before, with skew.
+    /// The least delay of the previous interval, with skew.
     least: Option<f64>,
     skew: WeightedMean,
     variability: WeightedMean,
@@ -44,10 +44,10 @@ pub struct FlowStatistics {
     losses: IntervalLosses,
     /// `PB`.
     bottleneck: bool,
-    /// Intervals without a sample, in a row.
+    /// Number of successive intervals without a sample.
     empty: u32,
     ended: u64,
-    /// Statistics of the last complete interval, until they are taken.
+    /// Statistics of the last complete interval, until they are polled.
     complete: Option<Statistics>,
 }
 
@@ -89,7 +89,7 @@ impl OpenInterval {
     }
 }
 
-/// A weighted sum over the weighted number of its samples.
+/// Ratio of a weighted sum to the weighted number of samples.
 #[derive(Clone, Debug)]
 struct WeightedMean {
     sum: Weighted,
@@ -160,7 +160,7 @@ impl FlowStatistics {
         }
     }
 
-    /// A packet that was sent at `sent` arrived at `at`.
+    /// Takes a packet sent at `sent` that arrived at `at`.
     pub fn on_arrival(&mut self, sent: SendTime, at: ArrivalTime) {
         self.on_arrivals(sent, at, 1);
     }
@@ -170,7 +170,7 @@ impl FlowStatistics {
         self.on_fate(sent, Some(at), packets);
     }
 
-    /// Takes `packets` arrivals; no sample without an arrival time.
+    /// Takes `packets` arrivals; without an arrival time they are no sample.
     fn on_fate(&mut self, sent: SendTime, at: Option<ArrivalTime>, packets: u32) {
         let Some(age) = self.age(sent) else { return };
         self.losses.on_fate(age, 0, packets);
@@ -179,19 +179,19 @@ impl FlowStatistics {
         }
     }
 
-    /// A packet that was sent at `sent` is lost.
+    /// Takes the loss of a packet sent at `sent`.
     pub fn on_loss(&mut self, sent: SendTime) {
         self.on_losses(sent, 1);
     }
 
-    /// Takes `lost` lost packets that were sent about then.
+    /// Takes the loss of `lost` packets sent at about `sent`.
     pub fn on_losses(&mut self, sent: SendTime, lost: u32) {
         if let Some(age) = self.age(sent) {
             self.losses.on_fate(age, lost, lost);
         }
     }
 
-    /// A packet that was reported lost has arrived after all.
+    /// Takes the arrival of a packet that was reported as lost.
     pub fn on_recovery(&mut self, sent: SendTime, at: ArrivalTime) {
         self.on_recovered(sent, Some(at));
     }
@@ -204,23 +204,24 @@ impl FlowStatistics {
         }
     }
 
-    /// The statistics of the newest interval that has ended, once.
+    /// The statistics of the newest complete interval, returned once.
     pub fn poll(&mut self) -> Option<Statistics> {
         self.complete.take()
     }
 
-    /// Intervals with samples that have ended since the last reset.
+    /// Number of complete intervals with samples since the last reset.
     pub fn intervals(&self) -> u64 {
         self.ended
     }
 
-    /// Forgets everything after a change of the path or of a clock.
+    /// Clears the history after a change of the path or of a clock.
     pub fn reset(&mut self) {
         self.open = None;
-        self.forget();
+        self.clear_history();
     }
 
-    /// Intervals from the one of `sent` to the open one, which it may end, or `None` if it is too old to matter.
+    /// Number of intervals from that of `sent` to the open one, which may end. Returns `None` if the packet is too
+    /// old to count.
     fn age(&mut self, sent: SendTime) -> Option<usize> {
         if let Some(open) = &self.open
             && (open.begins..open.ends).contains(&sent)
@@ -230,14 +231,14 @@ impl FlowStatistics {
         self.turn(sent.nanos().div_euclid(self.config.interval.nanos()))
     }
 
-    /// Intervals from number `number` to the open one, for any other than the open one.
+    /// Number of intervals from interval `number`, which is not the open one, to the open one.
     fn turn(&mut self, number: i64) -> Option<usize> {
         let last = self.open.map_or(number, |open| open.number);
         let leap = number.saturating_sub(last);
         let (forgets, oldest) = (i64::from(self.config.window), i64::from(self.config.long_window));
         if self.open.is_none() || leap > forgets || leap < -oldest {
             // After more than `M` empty intervals; or the sender's clock was set back.
-            self.forget();
+            self.clear_history();
             self.open = Some(OpenInterval::new(number, self.config.interval));
             return Some(0);
         }
@@ -251,7 +252,7 @@ impl FlowStatistics {
         Some(0)
     }
 
-    /// A sample for the open interval (RFC 8382 §3.2.2, §3.2.3).
+    /// Adds a sample to the open interval (RFC 8382 §3.2.2, §3.2.3).
     fn sample(&mut self, sent: SendTime, at: ArrivalTime) {
         let Some(open) = &mut self.open else { return };
         let delay = ApparentDelay::between(sent, at);
@@ -275,11 +276,11 @@ impl FlowStatistics {
         }
     }
 
-    /// The open interval ends: RFC 8382 §3.2 in the order of resolution 2.
+    /// Ends the open interval, as in RFC 8382 §3.2 in the order of resolution 2.
     fn end(&mut self) {
         let Some(open) = self.open else { return };
         if self.clock_stepped(&open) {
-            self.forget();
+            self.clear_history();
             return;
         }
         // Without a mean of earlier intervals there is no comparison.
@@ -304,7 +305,7 @@ impl FlowStatistics {
             _ => self.crossings.on_silence(),
         }
         self.losses.turn();
-        self.tell(&open, Ended { skew, variability, loss, packets, queuing });
+        self.complete_interval(&open, IntervalResult { skew, variability, loss, packets, queuing });
     }
 
     /// Step 1 of the grouping (RFC 8382 §3.3.1), and a test that the delay varies at all. On an idle path it does not
@@ -317,7 +318,7 @@ impl FlowStatistics {
         (varies && skewed) || loss > self.config.loss_threshold
     }
 
-    /// Adds `E_T(OWD)` to `mean_delay`. Returns the mean queuing delay of the interval; 0 of an empty one.
+    /// Adds `E_T(OWD)` to `mean_delay`. Returns the mean queuing delay of the interval, 0 for an empty one.
     fn take_mean(&mut self, open: &OpenInterval) -> f64 {
         let Some(mean) = open.mean() else {
             self.empty += 1;
@@ -334,12 +335,12 @@ impl FlowStatistics {
         (mean - self.clock_skew.base(open.least.time)).max(0.0)
     }
 
-    fn tell(&mut self, open: &OpenInterval, ended: Ended) {
+    fn complete_interval(&mut self, open: &OpenInterval, ended: IntervalResult) {
         if self.ended.is_multiple_of(self.config.long_window.into()) {
             self.variability.sum.recompute();
             self.spread.sum.recompute();
         }
-        let Ended { skew, variability, loss, packets, queuing } = ended;
+        let IntervalResult { skew, variability, loss, packets, queuing } = ended;
         let defined = skew.is_some() && variability.is_some();
         self.complete = Some(Statistics {
             interval: u64::try_from(open.number).unwrap_or(0),
@@ -353,11 +354,11 @@ impl FlowStatistics {
             samples: open.samples,
         });
         if self.empty > self.config.window {
-            self.forget();
+            self.clear_history();
         }
     }
 
-    /// Whether the least delay has leapt by more than a queue can cause.
+    /// Whether the least delay has jumped by more than a queue can cause.
     fn clock_stepped(&self, open: &OpenInterval) -> bool {
         let Some(before) = self.least.filter(|_| open.samples > 0) else { return false };
         let leap = (open.least.delay - before).abs();
@@ -367,7 +368,7 @@ impl FlowStatistics {
         varied || leap > self.config.clock_step.secs_f64()
     }
 
-    fn forget(&mut self) {
+    fn clear_history(&mut self) {
         self.sampled_until = SendTime::from_nanos(i64::MIN);
         self.zero = None;
         self.clock_skew.clear();
@@ -391,9 +392,9 @@ fn slot_end(sent: SendTime, slot: TimeDelta) -> SendTime {
     SendTime::from_nanos(begun.saturating_add(1).saturating_mul(slot.nanos()))
 }
 
-/// Statistics of an interval besides its samples.
+/// Statistics of an interval, without its samples.
 #[derive(Clone, Copy)]
-struct Ended {
+struct IntervalResult {
     skew: Option<f64>,
     variability: Option<f64>,
     loss: f64,

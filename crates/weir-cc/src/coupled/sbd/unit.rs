@@ -1,31 +1,31 @@
-//! Units of detection: a flow, or the flows of one five-tuple.
+//! Units of shared bottleneck detection: a flow, or the flows of one five-tuple.
 
 use super::grouping::variance_of_loss;
 use super::ring::Ring;
-use super::stability::Harm;
+use super::stability::DelayAndLoss;
 use crate::coupled::message::{FlowId, Statistics};
 
-/// Intervals for which a flow may be late.
-pub(super) const LATE: u64 = 2;
+/// Number of intervals for which the detector waits for a flow.
+pub(super) const MAX_LATE: u64 = 2;
 
-/// A flow and its statistics of the intervals that are not judged yet.
+/// A flow, with its statistics of the intervals that are not judged yet.
 #[derive(Clone, Debug)]
 pub(super) struct Flow {
     pub(super) member: FlowId,
     pub(super) unit: usize,
-    /// In bit/s.
+    /// Sending rate in bit/s.
     pub(super) rate: f64,
     /// Statistics by interval modulo their number.
-    statistics: [Option<Statistics>; LATE as usize + 1],
+    statistics: [Option<Statistics>; MAX_LATE as usize + 1],
     pub(super) newest: Option<u64>,
 }
 
 impl Flow {
     pub(super) fn new(member: FlowId, unit: usize) -> Self {
-        Self { member, unit, rate: 0.0, statistics: [None; LATE as usize + 1], newest: None }
+        Self { member, unit, rate: 0.0, statistics: [None; MAX_LATE as usize + 1], newest: None }
     }
 
-    pub(super) fn tell(&mut self, statistics: &Statistics) {
+    pub(super) fn take_statistics(&mut self, statistics: &Statistics) {
         let known = &mut self.statistics[slot(statistics.interval)];
         if known.is_none_or(|waits| waits.interval <= statistics.interval) {
             *known = Some(*statistics);
@@ -39,10 +39,10 @@ impl Flow {
 }
 
 const fn slot(interval: u64) -> usize {
-    (interval % (LATE + 1)) as usize
+    (interval % (MAX_LATE + 1)) as usize
 }
 
-/// A group of one or more flows that share their path for certain.
+/// One or more flows that are known to share their path.
 #[derive(Clone, Debug)]
 pub(super) struct PathUnit {
     /// Key of its five-tuple, or `None` for a flow that shares none.
@@ -52,23 +52,24 @@ pub(super) struct PathUnit {
     pub(super) group: u32,
     /// The interval in which it last changed its group.
     pub(super) changed: Option<u64>,
-    /// Intervals with samples since it began, or began again.
+    /// Number of intervals with samples since it began or its history was cleared.
     pub(super) grown: u32,
     silent: u32,
     /// Queuing delays of the guard's span.
     queuing: Ring<f64>,
-    /// Sending rates of its flows together in the same intervals, in bit/s; 0 where not reported.
+    /// Sum of the sending rates of its flows in the same intervals, in bit/s; 0 if not reported.
     rates: Ring<f64>,
-    /// Means of the delays over that span in the intervals by which pairs are judged.
+    /// Means of the delays over the guard's span, in the intervals by which pairs are judged.
     means: Ring<f64>,
     /// `pkt_loss` in the intervals by which pairs are judged.
     loss: Ring<f64>,
-    /// Variance of the newest of them.
+    /// Variance of the newest `pkt_loss`.
     loss_variance: f64,
 }
 
 impl PathUnit {
-    /// `guard`: span of the guard in intervals. `window`: intervals by which pairs are judged.
+    /// A unit without history. `guard` is the guard's span, `window` the number of intervals by which pairs are
+    /// judged.
     pub(super) fn new(bundle: Option<u64>, group: u32, guard: u64, window: u32) -> Self {
         let queuing = Ring::new(usize::try_from(guard).unwrap_or(1));
         let rates = queuing.clone();
@@ -89,8 +90,8 @@ impl PathUnit {
         }
     }
 
-    /// Takes an interval in which its flows sent at `rate`. After more than `most_silent` without samples its history
-    /// begins again.
+    /// Takes an interval in which its flows sent at `rate`. After more than `most_silent` intervals without samples
+    /// its history is cleared.
     pub(super) fn on_interval(&mut self, statistics: Option<&Statistics>, rate: f64, most_silent: u32) {
         let Some(statistics) = statistics.filter(|statistics| statistics.samples > 0) else {
             self.silent = self.silent.saturating_add(1);
@@ -109,13 +110,13 @@ impl PathUnit {
     }
 
     /// Its queuing delay and loss during the guard's span.
-    pub(super) fn harm(&self) -> Harm {
+    pub(super) fn harm(&self) -> DelayAndLoss {
         let (known, queuing) = (self.known(), self.means.get(0));
         let square = |delay: f64| (delay - queuing) * (delay - queuing);
         let variance = self.queuing.iter().take(known).map(square).sum::<f64>() / known as f64;
         let most = |of: &Ring<f64>| of.iter().fold(0.0, f64::max);
-        let independent = (known as f64 / CORRELATED).max(1.0);
-        Harm {
+        let independent = (known as f64 / CORRELATED_INTERVALS).max(1.0);
+        DelayAndLoss {
             queuing,
             most_queuing: most(&self.means),
             variance: variance / independent,
@@ -137,8 +138,8 @@ impl PathUnit {
     }
 }
 
-/// Intervals whose delays count as one independent value: a burst lasts for some of them.
-const CORRELATED: f64 = 4.0;
+/// Number of intervals whose delays count as one independent value, because a burst lasts for several intervals.
+const CORRELATED_INTERVALS: f64 = 4.0;
 
 /// Statistics of a unit from those of its flows: means weighted by samples.
 #[derive(Clone, Copy, Debug, Default)]

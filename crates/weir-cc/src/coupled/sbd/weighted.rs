@@ -1,5 +1,5 @@
-//! Responsive weighting (RFC 8382 §4.1). Of the last `M` values the newest `F` weigh `M − F + 1` each; those before
-//! them weigh one less from value to value, down to 1.
+//! Responsive weighting (RFC 8382 §4.1). Of the last `M` values the newest `F` have the weight `M − F + 1` each. The
+//! weights of the earlier values decrease by one from value to value, down to 1.
 
 use super::ring::Ring;
 
@@ -43,7 +43,7 @@ impl Weighted {
         (self.values.len() - self.flat + 1) as f64 * self.newest + self.declining
     }
 
-    /// Sums anew, which removes rounding errors.
+    /// Computes the sum again, which removes rounding errors.
     pub(super) fn recompute(&mut self) {
         (self.newest, self.older, self.declining) = (0.0, 0.0, 0.0);
         let length = self.values.len();

@@ -11,7 +11,7 @@ use super::rate_control::RateState;
 use crate::controller::RateLimits;
 use crate::time::SendTime;
 
-/// How `A` grows near the capacity of the path.
+/// Rule of the growth of `A` near the capacity of the path.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case", deny_unknown_fields))]
@@ -157,14 +157,14 @@ impl Default for AimdConfig {
     }
 }
 
-/// From a round-trip time to a response time. draft-ietf-rmcat-gcc-02 §5.5.
+/// Addition to a round-trip time that gives a response time. draft-ietf-rmcat-gcc-02 §5.5.
 const RESPONSE_MARGIN: TimeDelta = TimeDelta::from_millis(100);
-/// Frames per second and bits per packet by which the draft guesses the size of a packet.
+/// Frames per second and bits per packet by which the draft estimates the size of a packet.
 const FRAMES_PER_SECOND: f64 = 30.0;
 const PACKET_BITS: f64 = 1200.0 * 8.0;
-/// Between two decreases passes a round-trip time within these bounds. libwebrtc.
-const LEAST_REDUCTION_INTERVAL: TimeDelta = TimeDelta::from_millis(10);
-const MOST_REDUCTION_INTERVAL: TimeDelta = TimeDelta::from_millis(200);
+/// Least and greatest interval between two decreases, which is a round-trip time otherwise. libwebrtc.
+const MIN_REDUCTION_INTERVAL: TimeDelta = TimeDelta::from_millis(10);
+const MAX_REDUCTION_INTERVAL: TimeDelta = TimeDelta::from_millis(200);
 
 /// `A`, the rate of the delay-based controller.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -174,7 +174,7 @@ pub(crate) struct Aimd {
     state: RateState,
     /// `A` in bit/s.
     rate: f64,
-    /// `R` as last known; the start rate before.
+    /// The last known `R`; before that the start rate.
     received: DataRate,
     capacity: LinkCapacity,
     rtt: TimeDelta,
@@ -197,30 +197,30 @@ impl Aimd {
         }
     }
 
-    /// Forgets everything and begins at the start rate of `limits`.
+    /// Resets everything to the start rate of `limits`.
     pub(crate) fn restart(&mut self, limits: RateLimits) {
         *self = Self::new(self.config, limits);
     }
 
-    /// New bounds; `A` is brought within them.
+    /// Sets new bounds and limits `A` to them.
     pub(crate) fn set_limits(&mut self, limits: RateLimits) {
         self.limits = limits;
         self.rate = limits.clamp_bps(self.rate);
     }
 
-    /// The round-trip time, by which additive growth and the interval between decreases go.
+    /// Sets the round-trip time, on which additive growth and the interval between decreases depend.
     pub(crate) fn set_rtt(&mut self, rtt: TimeDelta) {
         self.rtt = rtt.max(TimeDelta::ZERO);
     }
 
     /// Scales `A` by `factor` for coupling, to `share` (bit/s) of the target that it bounds. The time of growth and
-    /// the wait after a change run on.
+    /// the wait after a change continue.
     pub(crate) fn scale(&mut self, factor: f64, share: f64) {
         self.rate = self.limits.clamp_bps(self.rate * factor).max(share);
         self.received = self.received.scale(factor);
     }
 
-    /// `A` becomes `rate` (bit/s), by a probe or because the controller begins there.
+    /// Sets `A` to `rate` (bit/s), after a probe or at the start.
     pub(crate) fn set_rate(&mut self, rate: f64, now: SendTime) {
         self.rate = self.limits.clamp_bps(rate);
         self.changed = Some(now);
@@ -248,17 +248,17 @@ impl Aimd {
             || received.is_some_and(|r| r.bps_f64() < self.config.far_below * self.rate)
     }
 
-    /// How long a reduction has to show its effect before the next one.
+    /// Time for which a reduction can show its effect before the next one.
     pub(crate) fn reduction_interval(&self) -> TimeDelta {
-        self.rtt.clamp(LEAST_REDUCTION_INTERVAL, MOST_REDUCTION_INTERVAL)
+        self.rtt.clamp(MIN_REDUCTION_INTERVAL, MAX_REDUCTION_INTERVAL)
     }
 
-    /// Over-use while `R` is not known: `A` is halved.
+    /// Halves `A` after over-use while `R` is unknown.
     pub(crate) fn halve(&mut self, now: SendTime) {
         self.set_rate(self.rate / 2.0, now);
     }
 
-    /// Takes the detector's verdict and `R` at `now`; where `R` is unknown the last known one counts. Returns `A` in
+    /// Takes the detector's state and `R` at `now`; if `R` is unknown, the last known value counts. Returns `A` in
     /// bit/s.
     pub(crate) fn update(&mut self, usage: BandwidthUsage, received: Option<DataRate>, now: SendTime) -> f64 {
         self.received = received.unwrap_or(self.received);
@@ -297,7 +297,7 @@ impl Aimd {
         };
     }
 
-    /// Growth of `A` in bit/s, `elapsed` after the update before (`None` at the first).
+    /// Growth of `A` in bit/s; `elapsed` is the time since the previous update (`None` at the first).
     fn increment(&self, elapsed: Option<TimeDelta>) -> f64 {
         let near = !self.config.additive_only_near || !self.capacity.is_undercut_by(self.received);
         // Near C̄ growth is additive, elsewhere multiplicative (draft-ietf-rmcat-gcc-02 §5.5).

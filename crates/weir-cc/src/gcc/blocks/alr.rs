@@ -1,5 +1,7 @@
-//! The detector of application-limited regions: phases in which the source offers so little that the rate shows
-//! nothing about the path (libwebrtc's `AlrDetector`, June 2025).
+//! The detector of application-limited regions (ALR): phases in which the source sends so little that the rate shows
+//! nothing about the path.
+//!
+//! Source: libwebrtc's `AlrDetector`, June 2025.
 
 use weir_units::{DataRate, DataSize, TimeDelta};
 
@@ -13,7 +15,7 @@ use crate::time::SendTime;
 pub struct AlrConfig {
     /// The share of the estimate that a source has to fill.
     pub usage: f64,
-    /// Time span of the budget's capacity, owed or left over: the capacity is this share of the estimate over that
+    /// Time span of the budget: it holds, as a surplus or as a debt, the amount of this share of the estimate in that
     /// time.
     pub window: TimeDelta,
     /// A region begins when more than this share of the budget is left over.
@@ -34,15 +36,15 @@ impl AlrConfig {
         Self { usage: 0.65, window: TimeDelta::from_millis(500), start: 0.8, stop: 0.5 };
 }
 
-/// Keeps a budget that time fills and packets use.
+/// Budget of bytes that time fills and packets use.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct AlrDetector {
     config: AlrConfig,
     /// Bytes per second that the source has to send.
     rate: f64,
     /// Capacity of the budget, in bytes.
-    room: f64,
-    /// In bytes; negative if more was sent.
+    capacity: f64,
+    /// The budget in bytes; negative after more was sent.
     budget: f64,
     sent: Option<SendTime>,
     since: Option<SendTime>,
@@ -51,12 +53,12 @@ pub(crate) struct AlrDetector {
 impl AlrDetector {
     /// A detector for an estimate of `estimate`.
     pub(crate) fn new(config: AlrConfig, estimate: DataRate) -> Self {
-        let mut detector = Self { config, rate: 0.0, room: 0.0, budget: 0.0, sent: None, since: None };
+        let mut detector = Self { config, rate: 0.0, capacity: 0.0, budget: 0.0, sent: None, since: None };
         detector.set_estimate(estimate);
         detector
     }
 
-    /// Forgets everything; the estimate is `estimate`.
+    /// Resets everything for the estimate `estimate`.
     pub(crate) fn restart(&mut self, estimate: DataRate) {
         *self = Self::new(self.config, estimate);
     }
@@ -65,7 +67,7 @@ impl AlrDetector {
     pub(crate) fn set_estimate(&mut self, estimate: DataRate) {
         let kbps = libm::trunc(self.config.usage * estimate.bps_f64() / 1e3);
         self.set_rate(kbps * 1e3 / 8.0);
-        self.budget = self.budget.clamp(-self.room, self.room);
+        self.budget = self.budget.clamp(-self.capacity, self.capacity);
     }
 
     /// Scales the estimate by `factor` for coupling, and with it the threshold of an application-limited region.
@@ -74,18 +76,18 @@ impl AlrDetector {
         self.budget *= factor;
     }
 
-    /// A packet of `size` left at `at`. The first packet starts the budget.
+    /// Takes a packet of `size` that left at `at`. The first packet starts the budget.
     pub(crate) fn on_sent(&mut self, at: SendTime, size: DataSize) {
         let Some(before) = self.sent.replace(at) else { return };
         // The region began in the past; else the clock was set back.
         self.since = self.since.map(|since| since.min(at));
-        let room = self.room;
+        let capacity = self.capacity;
         let elapsed = (at - before).max(TimeDelta::ZERO).secs_f64();
-        self.budget = (self.budget - size.bytes_f64()).max(-room);
-        self.budget = (self.budget + self.rate * elapsed).min(room);
-        if self.budget > self.config.start * room {
+        self.budget = (self.budget - size.bytes_f64()).max(-capacity);
+        self.budget = (self.budget + self.rate * elapsed).min(capacity);
+        if self.budget > self.config.start * capacity {
             self.since.get_or_insert(at);
-        } else if self.budget < self.config.stop * room {
+        } else if self.budget < self.config.stop * capacity {
             self.since = None;
         }
     }
@@ -97,7 +99,7 @@ impl AlrDetector {
 
     fn set_rate(&mut self, rate: f64) {
         self.rate = rate;
-        self.room = rate * self.config.window.secs_f64();
+        self.capacity = rate * self.config.window.secs_f64();
     }
 }
 

@@ -13,19 +13,20 @@ pub(crate) struct BurstConfig {
     pub burst_time: Option<TimeDelta>,
     /// Longest time from its first arrival for which a burst may grow by falling delay (libwebrtc since 2019).
     pub longest: Option<TimeDelta>,
-    /// Number of packets in a row that are ignored before grouping begins anew (libwebrtc: 3). Packets are ignored
-    /// that would begin a burst while arrivals ran backwards between the two before. With `None` they begin a
-    /// burst, and there is just no sample.
+    /// Number of successive packets that are ignored before grouping restarts (libwebrtc: 3). Packets are ignored
+    /// that would begin a burst while the arrivals of the two bursts before ran backwards. With `None` they begin a
+    /// burst without a sample.
     pub backward_limit: Option<u32>,
-    /// An arrival delta this much longer than the departure delta begins grouping anew: the receiver's clock was
-    /// set (libwebrtc: 3 s). No queue makes such a delta: a queue that long delays the feedback as much. A
-    /// departure this much before the burst's first one does the same: the sender's clock was set back.
+    /// Excess of an arrival delta over the departure delta from which on grouping restarts, because the receiver's
+    /// clock was set (libwebrtc: 3 s). A queue does not have this effect, because a queue that long delays the
+    /// feedback by as much. A departure this long before the burst's first one has the same effect: the sender's
+    /// clock was set back.
     pub clock_jump: Option<TimeDelta>,
 }
 
 impl BurstConfig {
-    /// Bursts as the draft has them: 5 ms. The draft has no guards; here arrivals that ran backwards make no
-    /// sample, nor do those between which the receiver's clock leapt.
+    /// Bursts as in the draft: 5 ms. The draft has no checks. Here arrivals that run backwards give no sample, nor do
+    /// those between which the receiver's clock jumped.
     pub(crate) const DRAFT_02: Self = Self {
         burst_time: Some(TimeDelta::from_millis(5)),
         longest: None,
@@ -73,8 +74,8 @@ impl BurstSample {
     }
 }
 
-/// Groups packets that leave or arrive together. A burst is complete when the first packet of the next one is known;
-/// so the third burst's first packet brings the first sample.
+/// Grouping of packets that leave or arrive together. A burst is complete when the first packet of the next one is
+/// known, so that the first packet of the third burst gives the first sample.
 #[derive(Clone, Debug)]
 pub(crate) struct Bursts {
     config: BurstConfig,
@@ -90,27 +91,27 @@ struct ArrivalBurst {
     last_departure: SendTime,
     first_arrival: ArrivalTime,
     last_arrival: ArrivalTime,
-    /// Time when the sender learnt of its last packet.
-    heard: SendTime,
+    /// Time at which the sender was informed of its last packet.
+    reported_at: SendTime,
     size: DataSize,
 }
 
 impl ArrivalBurst {
-    fn begin(packet: &ReportedPacket, heard: SendTime) -> Self {
+    fn begin(packet: &ReportedPacket, reported_at: SendTime) -> Self {
         Self {
             first_departure: packet.departure,
             last_departure: packet.departure,
             first_arrival: packet.arrival,
             last_arrival: packet.arrival,
-            heard,
+            reported_at,
             size: packet.size,
         }
     }
 
-    fn join(&mut self, packet: &ReportedPacket, heard: SendTime) {
+    fn join(&mut self, packet: &ReportedPacket, reported_at: SendTime) {
         self.last_departure = self.last_departure.max(packet.departure);
         self.last_arrival = packet.arrival;
-        self.heard = heard;
+        self.reported_at = reported_at;
         self.size += packet.size;
     }
 }
@@ -122,8 +123,8 @@ impl Bursts {
     }
 
     /// Takes the next packet in order of arrival, reported at `now`. A packet that left before the current burst is
-    /// ignored. Where it left too long before, the sender's clock was set back, and grouping begins anew with the
-    /// next.
+    /// ignored. If it left too long before, the sender's clock was set back, and grouping restarts with the next
+    /// packet.
     pub(crate) fn on_packet(&mut self, packet: &ReportedPacket, now: SendTime) -> Option<BurstSample> {
         let Some(current) = &mut self.current else {
             self.current = Some(ArrivalBurst::begin(packet, now));
@@ -141,7 +142,8 @@ impl Bursts {
             return None;
         }
         let complete = *current;
-        let verdict = self.previous.map_or(BurstAction::Begin, |previous| self.judge(&previous, &complete));
+        let verdict =
+            self.previous.map_or(BurstAction::Begin, |previous| self.action_for(&previous, &complete));
         if matches!(verdict, BurstAction::Begin | BurstAction::Sample(_)) {
             self.previous = Some(complete);
             self.current = Some(ArrivalBurst::begin(packet, now));
@@ -154,14 +156,14 @@ impl Bursts {
         None
     }
 
-    /// Forgets every burst.
+    /// Removes every burst.
     pub(crate) fn restart(&mut self) {
         *self = Self::new(self.config);
     }
 
-    fn judge(&mut self, previous: &ArrivalBurst, complete: &ArrivalBurst) -> BurstAction {
+    fn action_for(&mut self, previous: &ArrivalBurst, complete: &ArrivalBurst) -> BurstAction {
         let inter_arrival = complete.last_arrival - previous.last_arrival;
-        let passed = complete.heard - previous.heard;
+        let passed = complete.reported_at - previous.reported_at;
         if self.config.clock_jump.is_some_and(|jump| inter_arrival - passed >= jump) {
             return BurstAction::Restart;
         }
@@ -190,9 +192,9 @@ enum BurstAction {
     Sample(BurstSample),
     /// The packet begins the next burst, without a sample.
     Begin,
-    /// The packet is ignored, and so are the backward arrivals.
+    /// The packet is ignored; backward arrivals are counted.
     Ignore,
-    /// Everything is forgotten.
+    /// All bursts are removed.
     Restart,
 }
 

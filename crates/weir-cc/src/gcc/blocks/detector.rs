@@ -47,7 +47,7 @@ impl DetectorConfig {
     };
 }
 
-/// How much of the time before the first sample above the threshold counts as above.
+/// Share of the time before the first sample above the threshold that counts as above.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FirstShare {
     /// All of it.
@@ -56,14 +56,14 @@ pub(crate) enum FirstShare {
     Half,
 }
 
-/// Compares the gradient with the threshold; over-use only after the gradient was above it for a while.
+/// Over-use detector: over-use is signalled if the gradient was above the threshold for some time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct OveruseDetector {
     config: DetectorConfig,
-    /// For how long and in how many samples the gradient has been above the threshold.
+    /// Time for which the gradient has been above the threshold. The number of samples follows.
     above: TimeDelta,
     samples: u32,
-    /// The gradient of the sample before.
+    /// The gradient of the previous sample.
     previous: f64,
     usage: BandwidthUsage,
 }
@@ -74,8 +74,8 @@ impl OveruseDetector {
         Self { config, above: TimeDelta::ZERO, samples: 0, previous: 0.0, usage: BandwidthUsage::Normal }
     }
 
-    /// Takes gradient `m` of a sample that left `elapsed` after the one before, the same as `scaled` for comparison
-    /// with the threshold `gamma` (both in ms).
+    /// Takes the gradient `m` of a sample that left `elapsed` after the previous one. `scaled` is the value for the
+    /// comparison with the threshold `gamma`; both are in ms.
     pub(crate) fn update(&mut self, m: f64, scaled: f64, gamma: f64, elapsed: TimeDelta) -> BandwidthUsage {
         if scaled > gamma {
             let first = self.samples == 0 && self.config.first_share == FirstShare::Half;

@@ -18,8 +18,9 @@ pub(crate) struct FrameSample {
     pub size: DataSize,
 }
 
-/// Groups packets that share a media time. `T_i` is the departure of a frame's first packet, `t_i` the arrival of
-/// its last. A frame is complete when a packet of a newer frame arrives, so that a lost last packet does no harm.
+/// Grouping of packets with the same media time. `T_i` is the departure of a frame's first packet, `t_i` the arrival
+/// of its last. A frame is complete when a packet of a newer frame arrives, so that the loss of its last packet does
+/// not matter.
 #[derive(Clone, Debug)]
 pub(crate) struct Frames {
     silence: TimeDelta,
@@ -53,17 +54,17 @@ pub(crate) enum GroupingResult {
     Pending,
     /// A frame is complete and there was one before it.
     Sample(FrameSample),
-    /// Grouping began anew after a long gap: estimates of the gradient are out of date.
+    /// Grouping has restarted after a long gap: estimates of the gradient are out of date.
     Restarted,
 }
 
 impl Frames {
-    /// Grouping that starts anew after `silence` without a packet.
+    /// A grouping that restarts after `silence` without a packet.
     pub(crate) fn new(silence: TimeDelta) -> Self {
         Self { silence, current: None, previous: None }
     }
 
-    /// A packet has arrived. Packets of frames older than the current one are ignored.
+    /// Takes a packet that has arrived. Packets of frames older than the current one are ignored.
     pub(crate) fn on_arrival(&mut self, packet: &Arrival) -> GroupingResult {
         let Some(current) = &mut self.current else {
             self.current = Some(PacketGroup::begin(packet));

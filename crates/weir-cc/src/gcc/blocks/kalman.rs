@@ -1,11 +1,14 @@
-//! The Kalman filter that estimates the queuing delay gradient (gcc-2016 §4.1, draft-ietf-rmcat-gcc-02 §5.3).
+//! The Kalman filter that estimates the gradient of the queuing delay.
+//!
+//! Source: Carlucci, De Cicco, Holmer, Mascolo, "Analysis and Design of the Google Congestion Control for Web Real-time
+//! Communication (WebRTC)", MMSys 2016 ("gcc-2016") §4.1, and draft-ietf-rmcat-gcc-02 §5.3.
 
 use weir_units::TimeDelta;
 
 use super::noise::{NoiseConfig, NoiseVariance};
 
-/// Scalar Kalman filter: state `m`, the gradient in ms per frame; measurement `d` with noise of unknown variance.
-/// gcc-2016 eqs (10)-(16); the draft's filter differs in how it estimates the noise.
+/// Scalar Kalman filter. Its state `m` is the gradient in ms per frame, and its measurement `d` has noise of unknown
+/// variance. gcc-2016 eqs (10)-(16); the draft's filter differs in its estimate of the noise.
 #[derive(Clone, Debug)]
 pub(crate) struct ScalarKalman {
     config: KalmanConfig,
@@ -13,7 +16,9 @@ pub(crate) struct ScalarKalman {
     m: f64,
     /// `P`, the estimate's error variance in ms².
     p: f64,
+    /// `σ²_n`, the variance of the measurement noise.
     noise: NoiseVariance,
+    /// `K`, the gain of the last update.
     gain: f64,
 }
 
@@ -24,7 +29,7 @@ pub(crate) struct KalmanConfig {
     pub state_noise: f64,
     /// `P(0)`, the initial error variance in ms². gcc-2016 §4.1.2.
     pub initial_error: f64,
-    /// How the measurement noise variance is estimated.
+    /// Estimation of the measurement noise variance.
     pub noise: NoiseConfig,
 }
 
@@ -38,7 +43,7 @@ impl ScalarKalman {
     /// estimate `m` in ms.
     pub(crate) fn update(&mut self, d: f64, inter_departure: TimeDelta) -> f64 {
         self.noise.on_sample(inter_departure);
-        self.noise.learn(d - self.m); // eq. (16)
+        self.noise.on_innovation(d - self.m); // eq. (16)
         let predicted = self.p + self.config.state_noise;
         self.gain = predicted / (predicted + self.noise.variance()); // eq. (12)
         self.m = (1.0 - self.gain) * self.m + self.gain * d; // eq. (11)

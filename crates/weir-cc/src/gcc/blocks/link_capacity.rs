@@ -56,7 +56,7 @@ impl LinkCapacity {
         Self { config, mean: None, variance: config.least_variance }
     }
 
-    /// The path was over-used at a receive rate of `received`.
+    /// Takes the receive rate `received` at an over-use of the path.
     pub(crate) fn on_overuse(&mut self, received: DataRate) {
         let LinkCapacityConfig { smoothing, least_variance, most_variance, whole_kbps, .. } = self.config;
         let kbps = received.bps_f64() / 1e3;
@@ -68,7 +68,7 @@ impl LinkCapacity {
         self.mean = Some(mean);
     }
 
-    /// Forgets the mean: the path is another one.
+    /// Clears the mean, after a change of the path.
     pub(crate) fn clear(&mut self) {
         self.mean = None;
     }

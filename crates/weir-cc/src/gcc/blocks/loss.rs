@@ -3,13 +3,13 @@
 /// Thresholds and factors of the loss-based controller.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct LossConfig {
-    /// Below this loss ratio the rate grows.
+    /// Loss ratio below which the rate grows.
     pub low: f64,
-    /// Above this loss ratio the rate falls.
+    /// Loss ratio above which the rate falls.
     pub high: f64,
     /// Growth factor.
     pub increase: f64,
-    /// The rate falls by this share of the loss ratio.
+    /// Share of the loss ratio by which the rate falls.
     pub decrease: f64,
 }
 

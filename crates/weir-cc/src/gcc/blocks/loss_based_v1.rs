@@ -27,13 +27,13 @@ pub struct LossV1Config {
     pub decrease: f64,
     /// Time span of the lowest rate from which growth starts. libwebrtc.
     pub memory: TimeDelta,
-    /// From one fall to the next: this and a round-trip time. libwebrtc.
+    /// Interval between decreases, in addition to a round-trip time. libwebrtc.
     pub decrease_interval: TimeDelta,
-    /// Shortest interval between two loss ratios … libwebrtc.
+    /// Least interval between two loss ratios. libwebrtc.
     pub interval: TimeDelta,
-    /// … and fewest packets of a loss ratio. libwebrtc.
+    /// Least number of packets of a loss ratio. libwebrtc.
     pub min_packets: u32,
-    /// A loss ratio older than this is ignored. libwebrtc: 1.2 times 5 s.
+    /// Age above which a loss ratio is ignored. libwebrtc: 1.2 times 5 s.
     pub max_age: TimeDelta,
     /// Time after the first feedback for which the delay-based estimate is trusted, while no packet is lost.
     /// libwebrtc.
@@ -77,20 +77,20 @@ impl LossV1Config {
     }
 }
 
-/// Most rates of the last second that are remembered.
-const MOST_REMEMBERED: usize = 128;
+/// Greatest number of rates of the last second that are remembered.
+const MAX_RATES: usize = 128;
 /// Initial capacity for remembered rates.
-const ROOM: usize = 16;
-/// Rates are remembered at the resolution of a millisecond.
+const INITIAL_RATES: usize = 16;
+/// Resolution in time of the remembered rates.
 const RESOLUTION: TimeDelta = TimeDelta::from_millis(1);
 
-/// The controller: it counts losses, and remembers the lowest rate of the last second.
+/// The older loss-based controller, which counts losses and remembers the lowest rate of the last second.
 #[derive(Clone, Debug)]
 pub(crate) struct LossBasedV1 {
     config: LossV1Config,
-    law: LossConfig,
+    loss: LossConfig,
     expected: u64,
-    /// Lost packets, less those that arrived late after all.
+    /// Number of lost packets, less those that arrived late.
     lost: i64,
     /// Time from which the next loss ratio may be taken.
     due: Option<SendTime>,
@@ -100,8 +100,8 @@ pub(crate) struct LossBasedV1 {
     fraction_lost: u8,
     /// Whether the rate has fallen for this loss ratio.
     has_fallen: bool,
-    fell: Option<SendTime>,
-    /// Rates that were the lowest since, by time: the first is the lowest.
+    decreased_at: Option<SendTime>,
+    /// The lowest rates of the last second, in order of time; the first is the lowest.
     lowest: VecDeque<(SendTime, f64)>,
 }
 
@@ -111,7 +111,7 @@ impl LossBasedV1 {
         let LossV1Config { low, high, increase, decrease, .. } = config;
         Self {
             config,
-            law: LossConfig { low, high, increase, decrease },
+            loss: LossConfig { low, high, increase, decrease },
             expected: 0,
             lost: 0,
             due: None,
@@ -119,8 +119,8 @@ impl LossBasedV1 {
             last_report: None,
             fraction_lost: 0,
             has_fallen: false,
-            fell: None,
-            lowest: VecDeque::with_capacity(ROOM),
+            decreased_at: None,
+            lowest: VecDeque::with_capacity(INITIAL_RATES),
         }
     }
 
@@ -141,8 +141,8 @@ impl LossBasedV1 {
         self.take_ratio(now)
     }
 
-    /// Takes a receiver report at `now`: `lost` more packets of `expected`, negative where more came late than were
-    /// lost. Returns true if there is a new loss ratio.
+    /// Takes a receiver report at `now`: `lost` more packets of `expected`, negative if more arrived late than were
+    /// lost. Returns whether there is a new loss ratio.
     pub(crate) fn on_report(&mut self, lost: i64, expected: u64, now: SendTime) -> bool {
         self.count(lost, expected);
         self.take_ratio(now)
@@ -173,7 +173,7 @@ impl LossBasedV1 {
 
     /// Threshold of the loss ratio.
     pub(crate) fn threshold(&self) -> f64 {
-        self.law.threshold(self.loss_ratio())
+        self.loss.threshold(self.loss_ratio())
     }
 
     /// Whether the start phase lasts and no packet was lost in it.
@@ -187,7 +187,7 @@ impl LossBasedV1 {
         self.last_report.is_some()
     }
 
-    /// Forgets the rates of the last second: growth may start from the present rate.
+    /// Removes the rates of the last second, so that growth starts from the present rate.
     pub(crate) fn forget_rates(&mut self) {
         self.lowest.clear();
     }
@@ -197,7 +197,7 @@ impl LossBasedV1 {
         self.lowest.iter_mut().for_each(|(_, rate)| *rate *= factor);
     }
 
-    /// The rate at `now` is `rate` (bit/s).
+    /// Records that the rate at `now` is `rate` (bit/s).
     pub(crate) fn remember(&mut self, rate: f64, now: SendTime) {
         if self.lowest.back().is_some_and(|&(at, _)| at > now) {
             // The clock was set back.
@@ -210,19 +210,19 @@ impl LossBasedV1 {
         while self.lowest.back().is_some_and(|&(_, lowest)| rate <= lowest) {
             self.lowest.pop_back();
         }
-        if self.lowest.len() == MOST_REMEMBERED {
+        if self.lowest.len() == MAX_RATES {
             self.lowest.pop_back();
         }
         self.lowest.push_back((now, rate));
     }
 
-    /// The rate after `rate` (bit/s), by the last loss ratio.
+    /// The rate after `rate` (bit/s), computed from the last loss ratio.
     pub(crate) fn update(&mut self, rate: f64, rtt: TimeDelta, now: SendTime) -> (f64, LossVerdict) {
         let age = self.last_report.map(|last| (now - last).abs());
         if age.is_none_or(|age| age >= self.config.max_age) {
             return (rate, LossVerdict::Hold);
         }
-        let (lowered, verdict) = self.law.update(rate, self.loss_ratio());
+        let (lowered, verdict) = self.loss.update(rate, self.loss_ratio());
         match verdict {
             LossVerdict::Increase => {
                 // Growth from the lowest rate of the last second is 8 % per second, however often it is computed.
@@ -230,7 +230,7 @@ impl LossBasedV1 {
                 (self.config.increase * lowest + self.config.increase_step, verdict)
             }
             LossVerdict::Decrease if self.may_fall(rtt, now) => {
-                self.fell = Some(now);
+                self.decreased_at = Some(now);
                 self.has_fallen = true;
                 (lowered, verdict)
             }
@@ -238,10 +238,10 @@ impl LossBasedV1 {
         }
     }
 
-    /// Whether the rate may fall: once for each loss ratio, and not too soon after the fall before.
+    /// Whether the rate may fall: once for each loss ratio, and not too soon after the previous decrease.
     fn may_fall(&self, rtt: TimeDelta, now: SendTime) -> bool {
         let pause = self.config.decrease_interval + rtt.max(TimeDelta::ZERO);
-        !self.has_fallen && self.fell.is_none_or(|fell| (now - fell).abs() >= pause)
+        !self.has_fallen && self.decreased_at.is_none_or(|decreased_at| (now - decreased_at).abs() >= pause)
     }
 }
 
@@ -392,7 +392,7 @@ mod tests {
         loss.on_results(&results(20, 0), at(0));
         // Rising: each is remembered until a second later, 128 of them at most, and the first is the lowest.
         (0..300).for_each(|ms| loss.remember(500e3 + 1e3 * ms as f64, at(ms)));
-        assert_eq!(loss.lowest.len(), MOST_REMEMBERED);
+        assert_eq!(loss.lowest.len(), MAX_RATES);
         // 1.08·500 + 1 = 541.
         assert_eq!(loss.update(800e3, RTT, at(300)).0, 541_000.0);
         (300..600).for_each(|ms| loss.remember(499e3 - 1e3 * (ms - 300) as f64, at(ms)));

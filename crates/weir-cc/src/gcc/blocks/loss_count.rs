@@ -1,15 +1,15 @@
-//! The loss ratio by per-packet feedback, over the packets between the highest number of a report and that of the
-//! one before. Counts them as a receiver report of RFC 3550 would, or only those that were reported on.
+//! The loss ratio from per-packet feedback, over the packets between the highest number of a report and that of the
+//! previous one. Losses are counted as in a receiver report of RFC 3550, or only among reported packets.
 
 use crate::packet::{PacketFate, PacketResult};
 
 /// Packets expected and lost between two reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct IntervalLoss {
-    /// Packets from above the highest number of the report before to that of this one, or the reported ones among
-    /// them; at least one.
+    /// Number of packets from above the highest number of the previous report to that of this one, or of the reported
+    /// ones among them; at least one.
     pub expected: u64,
-    /// Expected packets that have not arrived, less late ones from further back; at most `expected`.
+    /// Number of expected packets that have not arrived, less late ones of earlier intervals; at most `expected`.
     pub lost: u64,
 }
 
@@ -39,7 +39,7 @@ pub enum LossDefinition {
     Unheard,
 }
 
-/// Counts losses from report to report.
+/// Counter of losses from report to report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LossCount {
     lost: LossDefinition,
@@ -52,7 +52,7 @@ impl LossCount {
         Self { lost, highest: None }
     }
 
-    /// The loss up to a report of `results`, or `None` for the first one and for one that brings no higher number.
+    /// The loss up to a report of `results`, or `None` for the first report and for one without a higher number.
     pub(crate) fn on_results(&mut self, results: &[PacketResult]) -> Option<IntervalLoss> {
         let arrived = results.iter().filter(|result| !matches!(result.fate, PacketFate::Missing));
         let (received, newest) = arrived

@@ -7,8 +7,8 @@ use crate::parts::filters::WindowedMin;
 
 /// Frames per second for which the averaging weights of [`Averaging::ByTime`] are meant.
 const FRAMES_PER_SECOND: f64 = 30.0;
-/// An innovation of more standard deviations than this is an outlier. draft-ietf-rmcat-gcc-02 §5.3.
-const OUTLIER: f64 = 3.0;
+/// Number of standard deviations above which an innovation is an outlier. draft-ietf-rmcat-gcc-02 §5.3.
+const OUTLIER_DEVIATIONS: f64 = 3.0;
 
 /// Weight of the old variance.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -50,7 +50,7 @@ pub(crate) enum Outliers {
     Clamp,
 }
 
-/// How the noise variance is estimated.
+/// Rules for the estimation of the noise variance.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct NoiseConfig {
     /// `σ²_n(0)` in ms².
@@ -61,7 +61,7 @@ pub(crate) struct NoiseConfig {
     pub averaging: Averaging,
     /// Treatment of outliers.
     pub outliers: Outliers,
-    /// Whether the noise's own mean is estimated and taken off (libwebrtc).
+    /// Whether the mean of the noise is estimated and subtracted (libwebrtc).
     pub about_mean: bool,
 }
 
@@ -101,8 +101,8 @@ impl NoiseVariance {
         self.variance
     }
 
-    /// A sample has come that left `inter_departure` after the one before. A sample that left together with the one
-    /// before does not count for the frequency of samples.
+    /// Takes a sample that left `inter_departure` after the previous one. A sample that left together with the
+    /// previous one does not count for the frequency of samples.
     pub(crate) fn on_sample(&mut self, inter_departure: TimeDelta) {
         self.samples = self.samples.saturating_add(1);
         if inter_departure > TimeDelta::ZERO {
@@ -110,8 +110,8 @@ impl NoiseVariance {
         }
     }
 
-    /// Learns from the innovation of that sample, in ms.
-    pub(crate) fn learn(&mut self, innovation: f64) {
+    /// Takes the innovation of that sample, in ms.
+    pub(crate) fn on_innovation(&mut self, innovation: f64) {
         let beta = self.weight();
         let z = self.without_outlier(innovation);
         if self.config.about_mean {
@@ -131,7 +131,7 @@ impl NoiseVariance {
     }
 
     fn without_outlier(&self, innovation: f64) -> f64 {
-        let bound = OUTLIER * libm::sqrt(self.variance);
+        let bound = OUTLIER_DEVIATIONS * libm::sqrt(self.variance);
         match self.config.outliers {
             Outliers::Keep => innovation,
             Outliers::ClampAbove => innovation.min(bound),
@@ -174,7 +174,7 @@ mod tests {
     fn after(config: NoiseConfig, innovation: f64, period_ms: i64) -> f64 {
         let mut noise = NoiseVariance::new(config);
         noise.on_sample(TimeDelta::from_millis(period_ms));
-        noise.learn(innovation);
+        noise.on_innovation(innovation);
         noise.variance()
     }
 
@@ -192,12 +192,12 @@ mod tests {
         for ms in [300, 100, 0, 200] {
             noise.on_sample(TimeDelta::from_millis(ms));
         }
-        noise.learn(10.0);
+        noise.on_innovation(10.0);
         assert!((noise.variance() - 51.485_05).abs() < 1e-9);
         // 60 samples later the 100 ms are forgotten: α = 0.99⁶.
         (0..60).for_each(|_| noise.on_sample(TimeDelta::from_millis(200)));
         let before = noise.variance();
-        noise.learn(0.0);
+        noise.on_innovation(0.0);
         assert!((noise.variance() - 0.941_480_149 * before).abs() < 1e-6);
     }
 
@@ -206,7 +206,7 @@ mod tests {
         let mut noise = NoiseVariance::new(DRAFT);
         (0..300).for_each(|_| noise.on_sample(TimeDelta::from_millis(100)));
         // 0.99³ as for the first one.
-        noise.learn(10.0);
+        noise.on_innovation(10.0);
         assert!((noise.variance() - 51.485_05).abs() < 1e-9);
     }
 
@@ -215,10 +215,10 @@ mod tests {
         let config = NoiseConfig { about_mean: true, ..DRAFT };
         let mut noise = NoiseVariance::new(config);
         (0..400).for_each(|_| noise.on_sample(TimeDelta::from_millis(10)));
-        noise.learn(30.0);
+        noise.on_innovation(30.0);
         noise.reset();
         noise.on_sample(TimeDelta::from_millis(100));
-        noise.learn(10.0);
+        noise.on_innovation(10.0);
         assert_eq!(noise.variance(), after(config, 10.0, 100));
     }
 
@@ -227,7 +227,7 @@ mod tests {
         let mut noise = NoiseVariance::new(DRAFT);
         (0..301).for_each(|_| noise.on_sample(TimeDelta::from_millis(100)));
         // 0.998³ = 0.994011992; ·50 + 0.005988008·100 = 50.2994004.
-        noise.learn(10.0);
+        noise.on_innovation(10.0);
         assert!((noise.variance() - 50.299_400_4).abs() < 1e-6);
     }
 

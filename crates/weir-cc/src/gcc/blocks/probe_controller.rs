@@ -1,8 +1,8 @@
 //! Times and rates of probes (libwebrtc's `ProbeController`, June 2025).
 //!
-//! The composition reports estimates, application-limited regions, the end of over-use and bounds; it polls probes
-//! by [`ProbeController::poll`]. Their results come from the [probe
-//! estimator](super::probe_estimator::ProbeEstimator) and return here as estimates.
+//! The controller reports estimates, application-limited regions, the end of over-use and bounds, and polls probes
+//! with [`ProbeController::poll`]. The [probe estimator](super::probe_estimator::ProbeEstimator) measures them, and
+//! its results return here as estimates.
 
 use weir_units::{DataRate, TimeDelta};
 
@@ -10,28 +10,28 @@ use crate::controller::{Probe, RateLimits};
 use crate::packet::ProbeId;
 use crate::time::SendTime;
 
-/// Most probes requested at once.
-const MOST: usize = 2;
-/// No probe exceeds this where no maximum is given (libwebrtc).
-const MOST_UNBOUNDED: DataRate = DataRate::from_kbps(5000);
-/// Interval of new attempts at a probe that is due and may not be sent now (libwebrtc's process interval).
-const RETRY: TimeDelta = TimeDelta::from_millis(25);
+/// Greatest number of probes requested at once.
+const MAX_PROBES: usize = 2;
+/// Greatest rate of a probe if there is no maximum (libwebrtc).
+const MAX_UNBOUNDED_RATE: DataRate = DataRate::from_kbps(5000);
+/// Interval after which a probe is tried again that is due and may not be sent (libwebrtc's process interval).
+const RETRY_INTERVAL: TimeDelta = TimeDelta::from_millis(25);
 
-/// Rates and times of probing; rates are factors.
+/// Rates and times of probing. Rates are factors.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct ProbeControllerConfig {
-    /// The first two probes, of the start rate.
-    pub initial: [f64; MOST],
-    /// If the estimate then exceeds this share of the last probe …
+    /// Rates of the first two probes, as multiples of the start rate.
+    pub initial: [f64; MAX_PROBES],
+    /// Share of the last probe's rate above which the estimate leads to a further probe.
     pub further_threshold: f64,
-    /// … one more follows, of this multiple of the estimate, and so on.
+    /// Rate of a further probe, as a multiple of the estimate.
     pub further_step: f64,
     /// Longest wait for a result.
     pub wait: TimeDelta,
-    /// Packets in a probe, at least.
+    /// Least number of packets in a probe.
     pub min_packets: u32,
     /// Duration of a probe.
     pub duration: TimeDelta,
@@ -41,13 +41,13 @@ pub struct ProbeControllerConfig {
     pub alr_interval: TimeDelta,
     /// Rate of such a probe, as a multiple of the estimate.
     pub alr_scale: f64,
-    /// No probe above this multiple of the estimate while loss limits the rate and it grows.
+    /// Greatest rate of a probe as a multiple of the estimate, while loss limits the rate and it grows.
     pub loss_limited_scale: f64,
-    /// No probe above this multiple of the streams' usable rate.
+    /// Greatest rate of a probe as a multiple of the streams' usable rate.
     pub allocation_bound: f64,
-    /// Probes when the usable rate of the streams grows, as multiples of it …
-    pub allocation: [f64; MOST],
-    /// … and at most of this multiple of the estimate.
+    /// Rates of probes after the usable rate of the streams has grown, as multiples of it.
+    pub allocation: [f64; MAX_PROBES],
+    /// Greatest rate of these probes as a multiple of the estimate.
     pub allocation_estimate_bound: f64,
     /// Rules of probes that recover a dropped estimate.
     pub recovery: RecoveryConfig,
@@ -66,12 +66,12 @@ pub struct ProbeControllerConfig {
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub enum PeriodicProbes {
-    /// For a camera as for a screen.
+    /// For a camera and for a screen.
     Always,
-    /// Only where a screen is shared: a camera fills its target rate soon. libwebrtc.
+    /// Only if a screen is shared, because a camera fills its target rate soon. libwebrtc.
     #[default]
     Screen,
-    /// Not at all.
+    /// No periodic probes.
     Never,
 }
 
@@ -81,17 +81,18 @@ pub enum PeriodicProbes {
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct RecoveryConfig {
-    /// A fall below this share of the estimate is a drop.
+    /// Share of the estimate below which a new estimate is a drop.
     pub drop: f64,
     /// Time for which a drop is remembered.
     pub memory: TimeDelta,
-    /// The probe's share of the estimate before.
+    /// Rate of the probe as a share of the estimate before the drop.
     pub share: f64,
-    /// The probe must exceed the estimate even if its result is this share lower.
+    /// Share by which the result may be lower than the probe's rate: the probe is sent if even that exceeds the
+    /// estimate.
     pub uncertainty: f64,
     /// Time since an application-limited region within which such a probe is allowed.
     pub alr_memory: TimeDelta,
-    /// From one such probe to the next.
+    /// Least interval between two such probes.
     pub interval: TimeDelta,
 }
 
@@ -137,9 +138,9 @@ impl Default for RecoveryConfig {
     }
 }
 
-/// Limit of the estimate, for the purposes of probing.
+/// Factor that limits the estimate, as far as probing depends on it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Limited {
+pub(crate) enum EstimateLimit {
     /// The delay-based estimate, and the detector sees normal use: probing is allowed.
     #[default]
     Delay,
@@ -163,20 +164,20 @@ enum State {
     Complete,
 }
 
-/// Decides when to probe, and at what rate.
+/// Controller that decides when to probe, and at what rate.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ProbeController {
     config: ProbeControllerConfig,
     state: State,
     limits: RateLimits,
     estimate: DataRate,
-    limited: Limited,
+    limited: EstimateLimit,
     allocated: Option<DataRate>,
     /// Whether a screen is shared.
     screen: bool,
-    /// When the last probes were requested.
-    asked: SendTime,
-    /// When to retry a probe that was due and could not be sent.
+    /// Time at which the last probes were requested.
+    requested_at: SendTime,
+    /// Time at which a probe that was due and could not be sent is tried again.
     retry: Option<SendTime>,
     repeat_until: Option<SendTime>,
     alr_since: Option<SendTime>,
@@ -185,7 +186,7 @@ pub(crate) struct ProbeController {
     dropped: Option<(SendTime, DataRate)>,
     recovered: Option<SendTime>,
     next_id: ProbeId,
-    pending: [Option<Probe>; MOST],
+    pending: [Option<Probe>; MAX_PROBES],
 }
 
 impl ProbeController {
@@ -196,10 +197,10 @@ impl ProbeController {
             state: State::Init,
             limits,
             estimate: limits.start(),
-            limited: Limited::Delay,
+            limited: EstimateLimit::Delay,
             allocated: None,
             screen: false,
-            asked: SendTime::ZERO,
+            requested_at: SendTime::ZERO,
             retry: None,
             repeat_until: None,
             alr_since: None,
@@ -207,18 +208,18 @@ impl ProbeController {
             dropped: None,
             recovered: None,
             next_id: ProbeId::MIN,
-            pending: [None; MOST],
+            pending: [None; MAX_PROBES],
         }
     }
 
-    /// Another path at `now`, with other bounds, or the same from the beginning: forgets all but the streams.
-    /// Probing starts again with [`Self::start`].
+    /// Resets all except the streams, for another path at `now` or for a restart, with these bounds. Probing starts
+    /// again with [`Self::start`].
     pub(crate) fn restart(&mut self, now: SendTime, limits: RateLimits) {
         let Self { allocated, screen, next_id, .. } = *self;
         *self = Self { allocated, screen, next_id, recovered: Some(now), ..Self::new(self.config, limits) };
     }
 
-    /// The first packets can be sent: requests the first probes, once.
+    /// Requests the first probes, once, when the first packets can be sent.
     pub(crate) fn start(&mut self, now: SendTime) {
         if self.state != State::Init {
             return;
@@ -230,8 +231,8 @@ impl ProbeController {
         self.probe(now, &self.config.initial.map(|factor| start.scale(factor)), true);
     }
 
-    /// The estimate is `rate`, limited by `limited`.
-    pub(crate) fn on_estimate(&mut self, now: SendTime, rate: DataRate, limited: Limited) {
+    /// Takes the estimate `rate` and the factor that limits it.
+    pub(crate) fn on_estimate(&mut self, now: SendTime, rate: DataRate, limited: EstimateLimit) {
         self.rewind(now);
         self.limited = limited;
         if rate < self.estimate.scale(self.config.recovery.drop) {
@@ -263,7 +264,7 @@ impl ProbeController {
         self.alr_since = since;
     }
 
-    /// The detector sees normal use again after under-use: probes for the estimate from before a drop.
+    /// Takes the return to normal use after under-use: probes for the estimate before a drop.
     pub(crate) fn on_recovered(&mut self, now: SendTime) {
         self.rewind(now);
         let recovery = self.config.recovery;
@@ -289,12 +290,12 @@ impl ProbeController {
         }
     }
 
-    /// Whether a screen is shared.
+    /// Sets whether a screen is shared.
     pub(crate) fn set_screen(&mut self, screen: bool) {
         self.screen = screen;
     }
 
-    /// Sets the usable rate of the streams together. Probes for a higher one in an application-limited region.
+    /// Sets the usable rate of all streams together. If it has grown in an application-limited region, it is probed.
     pub(crate) fn set_allocated(&mut self, now: SendTime, rate: DataRate) {
         self.repeat_until = None;
         let changed = self.allocated.replace(rate) != Some(rate);
@@ -314,10 +315,10 @@ impl ProbeController {
         }
     }
 
-    /// The time of [`Self::next_timeout`] has come; early or twice is harmless.
+    /// Handles the timeout of [`Self::next_timeout`]. An early or repeated call has no effect.
     pub(crate) fn on_timeout(&mut self, now: SendTime) {
         self.rewind(now);
-        if matches!(self.state, State::Waiting(_)) && now - self.asked > self.config.wait {
+        if matches!(self.state, State::Waiting(_)) && now - self.requested_at > self.config.wait {
             self.state = State::Complete;
         }
         if self.state != State::Complete || self.retry.is_some_and(|retry| now < retry) {
@@ -335,7 +336,7 @@ impl ProbeController {
     pub(crate) fn next_timeout(&self) -> Option<SendTime> {
         match self.state {
             State::Init => None,
-            State::Waiting(_) => Some(self.asked + self.config.wait + TimeDelta::from_nanos(1)),
+            State::Waiting(_) => Some(self.requested_at + self.config.wait + TimeDelta::from_nanos(1)),
             State::Complete => {
                 let due = self.repetition_due().into_iter().chain(self.periodic_due()).min()?;
                 Some(self.retry.map_or(due, |retry| due.max(retry)))
@@ -343,19 +344,19 @@ impl ProbeController {
         }
     }
 
-    /// The next probe to send, once.
+    /// The next probe to send; each is returned once.
     pub(crate) fn poll(&mut self) -> Option<Probe> {
         self.pending.iter_mut().find_map(Option::take)
     }
 
-    /// Restarts waits and memories after the sender's clock was set back. Remembered times must not lie ahead of
-    /// `now`, nor awaited ones further ahead than at their start.
+    /// Limits stored times after the sender's clock was set back: past times are at most `now`, and awaited times are
+    /// not further away than at their start.
     fn rewind(&mut self, now: SendTime) {
         let past = |at: &mut SendTime| *at = now.min(*at);
-        past(&mut self.asked);
+        past(&mut self.requested_at);
         self.dropped.iter_mut().for_each(|(at, _)| past(at));
         [&mut self.alr_since, &mut self.alr_ended, &mut self.recovered].into_iter().flatten().for_each(past);
-        self.retry = self.retry.map(|retry| retry.min(now + RETRY));
+        self.retry = self.retry.map(|retry| retry.min(now + RETRY_INTERVAL));
         self.repeat_until = self.repeat_until.map(|until| until.min(now + self.config.repeat_for));
     }
 
@@ -366,21 +367,21 @@ impl ProbeController {
             PeriodicProbes::Never => false,
         };
         let since = self.alr_since.filter(|_| wanted)?;
-        Some(since.max(self.asked) + self.config.alr_interval)
+        Some(since.max(self.requested_at) + self.config.alr_interval)
     }
 
     fn repetition_due(&self) -> Option<SendTime> {
-        let due = self.asked + self.config.wait;
+        let due = self.requested_at + self.config.wait;
         self.repeat_until.filter(|&until| due < until).map(|_| due)
     }
 
     /// Upper bound of every probe, whatever the streams can use.
     fn most(&self) -> DataRate {
-        if self.limits.max() == DataRate::MAX { MOST_UNBOUNDED } else { self.limits.max() }
+        if self.limits.max() == DataRate::MAX { MAX_UNBOUNDED_RATE } else { self.limits.max() }
     }
 
-    /// Requests probes of these rates, as far as the limit of the estimate allows. `further`: results may lead to
-    /// another one.
+    /// Requests probes of these rates, as far as the limit of the estimate allows. With `further` their results may
+    /// lead to another probe.
     fn probe(&mut self, now: SendTime, rates: &[DataRate], mut further: bool) {
         let mut bound = self.most();
         if let Some(allocated) = self.allocated.filter(|rate| !rate.is_zero()) {
@@ -388,20 +389,20 @@ impl ProbeController {
         }
         // Under congestion a probe would add to the queue or to the losses.
         match self.limited {
-            Limited::DelayIncreased | Limited::Loss | Limited::Rtt => {
-                self.retry = Some(now + RETRY);
+            EstimateLimit::DelayIncreased | EstimateLimit::Loss | EstimateLimit::Rtt => {
+                self.retry = Some(now + RETRY_INTERVAL);
                 return;
             }
-            Limited::LossIncreasing => {
+            EstimateLimit::LossIncreasing => {
                 bound = bound.min(self.estimate.scale(self.config.loss_limited_scale));
             }
-            Limited::Delay => {}
+            EstimateLimit::Delay => {}
         }
         let duration = match self.repeat_until {
             Some(until) if now < until => self.config.repeat_duration,
             _ => self.config.duration,
         };
-        self.pending = [None; MOST];
+        self.pending = [None; MAX_PROBES];
         let mut last = DataRate::ZERO;
         for (pending, &rate) in self.pending.iter_mut().zip(rates) {
             // A probe at the bound leads to no further one.
@@ -412,7 +413,7 @@ impl ProbeController {
             let packets = self.config.min_packets;
             *pending = Some(Probe { id, rate: last, packets, size: last * duration });
         }
-        self.asked = now;
+        self.requested_at = now;
         self.retry = None;
         self.state =
             if further { State::Waiting(last.scale(self.config.further_threshold)) } else { State::Complete };

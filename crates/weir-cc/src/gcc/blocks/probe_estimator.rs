@@ -1,4 +1,6 @@
-//! Rates that probes show (libwebrtc's `ProbeBitrateEstimator`, June 2025).
+//! The rate of the path as measured by probe clusters, groups of packets sent at a rate above the estimate.
+//!
+//! Source: libwebrtc's `ProbeBitrateEstimator`, June 2025.
 
 use alloc::collections::VecDeque;
 
@@ -8,10 +10,10 @@ use crate::controller::Probe;
 use crate::packet::ProbeId;
 use crate::time::{ArrivalTime, SendTime};
 
-/// Most clusters with packets on their way at a time; the oldest is dropped for a new one.
-const ROOM: usize = 8;
+/// Most clusters that are measured at a time; the oldest is dropped for a new one.
+const MAX_CLUSTERS: usize = 8;
 
-/// Conditions of a valid probe result, and its factors.
+/// Conditions under which a probe cluster gives a result, and the factors of that result.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
@@ -19,16 +21,16 @@ const ROOM: usize = 8;
 pub struct ProbeEstimatorConfig {
     /// Share of the cluster's packets, and of its bytes, that must have arrived.
     pub min_received: f64,
-    /// Longest duration of a cluster, sent or received, and the time from its last arrival after which it is
-    /// forgotten.
+    /// Longest time from the first to the last packet of a cluster, at the sender and at the receiver. A cluster is
+    /// also forgotten this long after its last arrival.
     pub longest: TimeDelta,
     /// A cluster received faster than this multiple of its sending rate does not count.
     pub max_ratio: f64,
-    /// A cluster received at less than this share of its sending rate has filled the path …
+    /// A cluster received at less than this share of its sending rate has filled the path.
     pub unsaturated: f64,
-    /// … and its result is this share of the receive rate.
+    /// Share of the receive rate that is the result of a cluster that has filled the path.
     pub utilisation: f64,
-    /// A result does not fall below this share of the acknowledged rate.
+    /// A result below the estimate does not fall below this share of the acknowledged rate.
     pub drop_share: f64,
 }
 
@@ -50,28 +52,32 @@ impl ProbeEstimatorConfig {
     };
 }
 
+/// A probe cluster that was requested.
 #[derive(Clone, Copy, Debug)]
-struct ReportedCluster {
+struct ProbeCluster {
     probe: Probe,
-    seen: Option<ClusterState>,
+    /// Its packets that have arrived, or `None` before the first.
+    received: Option<ReceivedPackets>,
 }
 
-/// Packets of a cluster that have arrived.
+/// Packets of a cluster that have arrived, by their number, size and times.
 #[derive(Clone, Copy, Debug)]
-struct ClusterState {
+struct ReceivedPackets {
     packets: u32,
     size: DataSize,
     first_sent: SendTime,
+    /// Sending time and size of the packet that was sent last.
     last_sent: (SendTime, DataSize),
+    /// Arrival time and size of the packet that arrived first.
     first_arrived: (ArrivalTime, DataSize),
     last_arrived: ArrivalTime,
 }
 
-/// Measures the rate of each probe from the packets of it that arrived.
+/// Estimator of the rate of each probe cluster, from its packets that arrived.
 #[derive(Clone, Debug)]
 pub(crate) struct ProbeEstimator {
     config: ProbeEstimatorConfig,
-    clusters: VecDeque<ReportedCluster>,
+    clusters: VecDeque<ProbeCluster>,
 }
 
 impl ProbeEstimator {
@@ -87,15 +93,14 @@ impl ProbeEstimator {
 
     /// Expects packets of `probe`, which was requested.
     pub(crate) fn expect(&mut self, probe: Probe) {
-        if self.clusters.len() == ROOM {
+        if self.clusters.len() == MAX_CLUSTERS {
             self.clusters.pop_front();
         }
-        self.clusters.push_back(ReportedCluster { probe, seen: None });
+        self.clusters.push_back(ProbeCluster { probe, received: None });
     }
 
-    /// A packet of the probe `id` of `size`, sent at `sent`, arrived at `at`. Returns the rate that the probe
-    /// shows, if enough of it has arrived. Each further packet brings a new result; the last one of a feedback
-    /// counts.
+    /// Takes an arrived packet of the probe `id`, sent at `sent`. Returns the measured rate if enough of the cluster
+    /// has arrived. Each further packet gives a new result; the last result of a feedback message counts.
     pub(crate) fn on_arrived(
         &mut self,
         id: ProbeId,
@@ -105,18 +110,18 @@ impl ProbeEstimator {
     ) -> Option<DataRate> {
         self.forget(at);
         let cluster = self.clusters.iter_mut().find(|cluster| cluster.probe.id == id)?;
-        let seen = match &mut cluster.seen {
-            Some(seen) => {
-                seen.add(sent, at, size);
-                seen
+        let received = match &mut cluster.received {
+            Some(received) => {
+                received.add(sent, at, size);
+                received
             }
-            none => none.insert(ClusterState::first(sent, at, size)),
+            none => none.insert(ReceivedPackets::first(sent, at, size)),
         };
-        seen.result(&cluster.probe, &self.config)
+        received.result(&cluster.probe, &self.config)
     }
 
-    /// The result to apply where the estimate is `estimate` and `acknowledged` the acknowledged rate: a probe never
-    /// lowers the estimate much below the acknowledged rate.
+    /// The result after its lower bound: a probe does not lower the estimate below [`ProbeEstimatorConfig::drop_share`]
+    /// of the acknowledged rate.
     pub(crate) fn applied(
         &self,
         result: DataRate,
@@ -128,11 +133,12 @@ impl ProbeEstimator {
 
     fn forget(&mut self, now: ArrivalTime) {
         let longest = self.config.longest;
-        self.clusters.retain(|cluster| cluster.seen.is_none_or(|seen| now - seen.last_arrived <= longest));
+        self.clusters
+            .retain(|cluster| cluster.received.is_none_or(|packets| now - packets.last_arrived <= longest));
     }
 }
 
-impl ClusterState {
+impl ReceivedPackets {
     fn first(sent: SendTime, at: ArrivalTime, size: DataSize) -> Self {
         Self {
             packets: 1,
@@ -173,12 +179,12 @@ impl ClusterState {
         if received > config.max_ratio * sent {
             return None;
         }
-        let shown = if received < config.unsaturated * sent {
+        let measured = if received < config.unsaturated * sent {
             config.utilisation * received
         } else {
             sent.min(received)
         };
-        Some(DataRate::from_bps_f64(shown))
+        Some(DataRate::from_bps_f64(measured))
     }
 }
 
@@ -202,7 +208,7 @@ mod tests {
         estimator
     }
 
-    /// Packets of 1000 bytes of probe 1 by the times they left and arrived, in ms: the last result, in kbit/s.
+    /// The last result, in kbit/s, of packets of 1000 bytes of probe 1 with these times of departure and arrival in ms.
     fn result(estimator: &mut ProbeEstimator, packets: &[(i64, i64)]) -> Option<u64> {
         let results = packets.iter().map(|&(sent, arrived)| {
             let at = ArrivalTime::from_millis(arrived);
@@ -212,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_that_is_not_full_shows_the_rate_sent() {
+    fn the_result_on_a_path_that_is_not_full_is_the_sending_rate() {
         // 3 · 8000 bit in 30 ms, sent and received.
         assert_eq!(result(&mut estimator(), &[(0, 10), (10, 20), (20, 30), (30, 40)]), Some(800));
         // Received in 32 ms: 750 kbit/s, more than 0.9 · 800.
@@ -222,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_path_shows_95_percent_of_what_it_carries() {
+    fn the_result_on_a_full_path_is_95_percent_of_the_receive_rate() {
         // 24 000 bit in 60 ms: 400 kbit/s, less than 0.9 · 800; 0.95 · 400 = 380.
         assert_eq!(result(&mut estimator(), &[(0, 10), (10, 30), (20, 50), (30, 70)]), Some(380));
     }
@@ -237,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_of_eight_makes_room_and_nothing_is_known_after_a_restart() {
+    fn the_ninth_cluster_replaces_the_oldest_and_nothing_is_known_after_a_restart() {
         let mut estimator = estimator();
         (2..=8).for_each(|number| estimator.expect(probe(number)));
         let on_arrived = |estimator: &mut ProbeEstimator, number, ms| {
@@ -259,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn results_that_cannot_be_are_none() {
+    fn impossible_rates_give_no_result() {
         // Received in 14 ms: 1714 kbit/s, more than twice 800.
         assert_eq!(result(&mut estimator(), &[(0, 10), (10, 20), (20, 22), (30, 24)]), None);
         // Sent or received at once, or over more than 1 s.
@@ -279,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn clusters_are_told_apart_and_the_oldest_makes_room() {
+    fn clusters_are_separate_and_the_ninth_replaces_the_oldest() {
         let mut estimator = estimator();
         for number in 2..=9 {
             estimator.expect(probe(number));
@@ -300,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn a_result_applies_no_lower_than_what_gets_through() {
+    fn a_result_stays_above_a_share_of_the_acknowledged_rate() {
         let kbps = DataRate::from_kbps;
         let applied = |result, estimate, acknowledged: Option<u64>| {
             estimator().applied(kbps(result), kbps(estimate), acknowledged.map(kbps)).bps() / 1000

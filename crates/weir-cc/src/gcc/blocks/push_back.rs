@@ -14,7 +14,7 @@ pub struct PushBackConfig {
     pub enabled: bool,
     /// Time at the target rate that the window holds beyond a round-trip time. libwebrtc.
     pub queue: TimeDelta,
-    /// No frame is left out for a rate below this. libwebrtc.
+    /// Rate below which no frame is left out. libwebrtc.
     pub min_rate: DataRate,
 }
 
@@ -35,20 +35,20 @@ impl PushBackConfig {
     }
 }
 
-/// The window holds two packets of full size or more. libwebrtc.
-const LEAST_WINDOW: f64 = 3000.0;
+/// Least window, two packets of full size. libwebrtc.
+const MIN_WINDOW: f64 = 3000.0;
 /// Fill of an overfull window, and the factor on the rate with each packet, tick and feedback. libwebrtc.
 const OVERFULL: (f64, f64) = (1.5, 0.9);
-/// The same for a window that is just full.
+/// Fill of a full window, and the factor on the rate.
 const FULL: (f64, f64) = (1.0, 0.95);
-/// A window so empty ends push-back at once. libwebrtc.
+/// Fill below which push-back ends at once. libwebrtc.
 const EMPTY: f64 = 0.1;
-/// Else the rate comes back by this factor. libwebrtc.
-const RETURN: f64 = 1.05;
-/// Lowest ratio, below any meaningful rate; from zero no factor leads back.
-const LEAST_RATIO: f64 = 1e-100;
+/// Factor by which the rate recovers otherwise. libwebrtc.
+const RECOVERY_FACTOR: f64 = 1.05;
+/// Least ratio, below any meaningful rate; a ratio of zero could not recover.
+const MIN_RATIO: f64 = 1e-100;
 
-/// The window, and the share of the target that it allows.
+/// The window, and the share of the target that it permits.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct PushBack {
     config: PushBackConfig,
@@ -76,7 +76,7 @@ impl PushBack {
     pub(crate) fn set_window(&mut self, rate: f64, rtt: TimeDelta) {
         let bytes = rate / 8.0 * (rtt + self.config.queue).secs_f64();
         let smoothed = self.window.map_or(bytes, |window| f64::midpoint(window, bytes));
-        self.window = Some(smoothed.max(LEAST_WINDOW));
+        self.window = Some(smoothed.max(MIN_WINDOW));
     }
 
     /// Sets the bytes in flight.
@@ -84,18 +84,18 @@ impl PushBack {
         self.outstanding = size.bytes_f64();
     }
 
-    /// A packet left, a tick passed or feedback came.
+    /// Updates the ratio, after a packet has left, a tick, or feedback.
     pub(crate) fn update(&mut self) {
         let Some(window) = self.window else { return };
         let fill = self.outstanding / window;
         self.ratio = if fill > OVERFULL.0 {
-            (self.ratio * OVERFULL.1).max(LEAST_RATIO)
+            (self.ratio * OVERFULL.1).max(MIN_RATIO)
         } else if fill > FULL.0 {
-            (self.ratio * FULL.1).max(LEAST_RATIO)
+            (self.ratio * FULL.1).max(MIN_RATIO)
         } else if fill < EMPTY {
             1.0
         } else {
-            (self.ratio * RETURN).min(1.0)
+            (self.ratio * RECOVERY_FACTOR).min(1.0)
         };
     }
 

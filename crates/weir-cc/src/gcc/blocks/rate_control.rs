@@ -39,15 +39,15 @@ impl RateState {
     }
 }
 
-/// How the increase factor is applied.
+/// Period to which the increase factor applies.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub enum IncreasePer {
-    /// With each frame, as gcc-2016 eq. (3) reads literally.
+    /// Each frame, as gcc-2016 eq. (3) reads literally.
     Frame,
-    /// Per second, spread over the frames.
+    /// A second, divided among the frames.
     Second,
 }
 
@@ -62,7 +62,7 @@ pub(crate) struct RateControlConfig {
     pub decrease: f64,
     /// `A_r` is at most this multiple of the receive rate.
     pub bound: f64,
-    /// Whether a decrease goes on until under-use, rather than until the queue no longer grows.
+    /// Whether a decrease continues until under-use, instead of until the queue stops growing.
     pub strict_under: bool,
 }
 
@@ -81,8 +81,8 @@ impl RateControl {
         Self { config, limits, state: RateState::default(), rate: limits.start().bps_f64() }
     }
 
-    /// Takes the detector's verdict on a sample that came `elapsed` after the one before, and the receive rate `R`.
-    /// While `R` is unknown the rate is neither lowered nor bounded by it. Returns `A_r`.
+    /// Takes the detector's state at a sample that came `elapsed` after the previous one, and the receive rate `R`.
+    /// While `R` is unknown it neither lowers nor bounds the rate. Returns `A_r`.
     pub(crate) fn update(
         &mut self,
         usage: BandwidthUsage,

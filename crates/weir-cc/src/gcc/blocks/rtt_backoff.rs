@@ -11,14 +11,14 @@ use crate::time::SendTime;
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct RttBackoffConfig {
-    /// A round-trip time above this lowers the rate. libwebrtc.
+    /// Round-trip time above which the rate is lowered. libwebrtc.
     pub limit: TimeDelta,
-    /// Share of the rate that is left after a step, in (0, 1). libwebrtc.
+    /// Share of the rate that remains after a step, in (0, 1). libwebrtc.
     pub factor: f64,
-    /// The same while missing feedback alone makes the round-trip time long: a long silence must halve the rate.
-    /// libwebrtc has 0.8 here too.
+    /// That share while only missing feedback makes the round-trip time long, so that a long silence halves the rate.
+    /// In libwebrtc it is 0.8, too.
     pub silence_factor: f64,
-    /// Between two steps. libwebrtc.
+    /// Interval between two steps. libwebrtc.
     pub interval: TimeDelta,
 }
 
@@ -51,19 +51,26 @@ impl RttBackoffConfig {
 pub(crate) struct RttBackoff {
     config: RttBackoffConfig,
     rtt: TimeDelta,
-    /// Departure of the first packet after the last measurement: feedback is awaited from then on.
+    /// Departure of the first packet after the last measurement, since when feedback is awaited.
     waiting: Option<SendTime>,
     sent: Option<SendTime>,
     lowered: Option<SendTime>,
-    /// Whether the rate has been lowered since the last measurement: only another one ends that, not a clock that
-    /// is set.
-    unheard: bool,
+    /// Whether the rate has been lowered since the last measurement. Only another measurement resets it, not a change
+    /// of the clock.
+    lowered_since_feedback: bool,
 }
 
 impl RttBackoff {
     /// A back-off without any measurement.
     pub(crate) fn new(config: RttBackoffConfig) -> Self {
-        Self { config, rtt: TimeDelta::ZERO, waiting: None, sent: None, lowered: None, unheard: false }
+        Self {
+            config,
+            rtt: TimeDelta::ZERO,
+            waiting: None,
+            sent: None,
+            lowered: None,
+            lowered_since_feedback: false,
+        }
     }
 
     /// Forgets everything.
@@ -71,18 +78,18 @@ impl RttBackoff {
         *self = Self::new(self.config);
     }
 
-    /// A packet left.
+    /// Takes a packet that left at `at`.
     pub(crate) fn on_sent(&mut self, at: SendTime) {
         self.sent = Some(at);
         // The wait began in the past; else the clock was set back.
         self.waiting = Some(self.waiting.map_or(at, |since| since.min(at)));
     }
 
-    /// Feedback measured the round-trip time `rtt`, without the time that packets waited at the receiver.
+    /// Takes a round-trip time measured by feedback, without the time that packets waited at the receiver.
     pub(crate) fn on_rtt(&mut self, rtt: TimeDelta) {
         self.rtt = rtt.max(TimeDelta::ZERO);
         self.waiting = None;
-        self.unheard = false;
+        self.lowered_since_feedback = false;
     }
 
     /// The round-trip time, plus the time from the first packet sent since its measurement to the last one.
@@ -95,9 +102,9 @@ impl RttBackoff {
         waiting.max(TimeDelta::ZERO)
     }
 
-    /// Whether the round-trip time is above the limit: then only the back-off changes the rate.
+    /// Whether the round-trip time is above the limit. Then only the back-off changes the rate.
     pub(crate) fn is_above_limit(&self) -> bool {
-        self.unheard || self.corrected_rtt() > self.config.limit
+        self.lowered_since_feedback || self.corrected_rtt() > self.config.limit
     }
 
     /// The factor by which to lower the rate at `now`, if a step is due, and the reason: delay or missing feedback.
@@ -107,7 +114,7 @@ impl RttBackoff {
         let due = self.lowered.is_none_or(|lowered| (now - lowered).abs() >= self.config.interval);
         due.then(|| {
             self.lowered = Some(now);
-            self.unheard = true;
+            self.lowered_since_feedback = true;
             if self.rtt > self.config.limit && self.waited() <= self.config.limit {
                 (self.config.factor, LimitingFactor::Delay)
             } else {

@@ -1,4 +1,4 @@
-//! The threshold γ against which the gradient is compared (gcc-2016 §4.2, draft-ietf-rmcat-gcc-02 §5.4).
+//! The threshold γ with which the gradient is compared (gcc-2016 §4.2, draft-ietf-rmcat-gcc-02 §5.4).
 
 use weir_units::TimeDelta;
 
@@ -10,15 +10,16 @@ use crate::time::ArrivalTime;
 pub(crate) struct AdaptiveThreshold {
     /// `γ(0)` in ms.
     pub initial: f64,
-    /// `k_u` in 1/ms: how fast γ rises towards a larger gradient. gcc-2016 eq. (18).
+    /// `k_u` in 1/ms, the gain with which γ rises towards a larger gradient. gcc-2016 eq. (18).
     pub gain_up: f64,
-    /// `k_d` in 1/ms: how fast γ falls towards a smaller one. gcc-2016 eq. (18).
+    /// `k_d` in 1/ms, the gain with which γ falls towards a smaller gradient. gcc-2016 eq. (18).
     pub gain_down: f64,
     /// Lowest γ in ms. draft-ietf-rmcat-gcc-02 §5.4.
     pub min: f64,
     /// Highest γ in ms. draft-ietf-rmcat-gcc-02 §5.4.
     pub max: f64,
-    /// A gradient further than this above γ, in ms, is an outlier and leaves γ alone. draft-ietf-rmcat-gcc-02 §5.4.
+    /// Distance above γ in ms from which on a gradient is an outlier, which does not change γ.
+    /// draft-ietf-rmcat-gcc-02 §5.4.
     pub outlier: f64,
     /// Longest time between two updates that counts (libwebrtc since 2016: 100 ms); [`TimeDelta::MAX`] for no
     /// bound.

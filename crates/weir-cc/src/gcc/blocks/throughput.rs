@@ -16,13 +16,13 @@ use crate::time::SendTime;
 pub struct ThroughputConfig {
     /// Number of packets below which the rate is unknown. libwebrtc.
     pub required_packets: u32,
-    /// Least number of packets in the window, however long they take … libwebrtc.
+    /// Least number of packets in the window. libwebrtc.
     pub window_packets: u32,
-    /// … and the time span of its packets, however many they are … libwebrtc.
+    /// Time span of the packets in the window, if they are more. libwebrtc.
     pub window: TimeDelta,
-    /// … with this upper bound on their number, up to 1000 … libwebrtc.
+    /// Greatest number of packets in the window, up to 1000. libwebrtc.
     pub max_packets: u32,
-    /// … and this one on their age. libwebrtc.
+    /// Greatest age of the packets in the window. libwebrtc.
     pub max_window: TimeDelta,
 }
 
@@ -52,12 +52,12 @@ impl ThroughputConfig {
     }
 }
 
-/// An arrival further back than this behind the newest means that the receiver's clock was set.
-const MOST_REORDERING: TimeDelta = TimeDelta::from_secs(1);
+/// Time before the newest arrival from which on an arrival means that the receiver's clock was set.
+const MAX_REORDERING: TimeDelta = TimeDelta::from_secs(1);
 /// Initial capacity in packets: a second of them at 1 Mbit/s.
-const ROOM: usize = 128;
-/// Shortest span of time that counts.
-const LEAST_SPAN: TimeDelta = TimeDelta::from_millis(1);
+const INITIAL_PACKETS: usize = 128;
+/// Least time span over which a rate is computed.
+const MIN_SPAN: TimeDelta = TimeDelta::from_millis(1);
 
 /// Receive rate without the longest gap, at most the sending rate of the same packets.
 ///
@@ -69,7 +69,7 @@ pub(crate) struct Throughput {
     /// The window, by arrival.
     packets: VecDeque<ReportedPacket>,
     bytes: DataSize,
-    /// Packets in the window that left before the one that arrived before them.
+    /// Number of packets in the window that left before the packet that arrived before them.
     inversions: usize,
     gaps: ArrivalGaps,
     /// The latest departure that has left the window.
@@ -81,7 +81,7 @@ impl Throughput {
     pub(crate) fn new(config: ThroughputConfig) -> Self {
         Self {
             config,
-            packets: VecDeque::with_capacity(ROOM.min(config.max_packets as usize + 1)),
+            packets: VecDeque::with_capacity(INITIAL_PACKETS.min(config.max_packets as usize + 1)),
             bytes: DataSize::ZERO,
             inversions: 0,
             gaps: ArrivalGaps::default(),
@@ -89,7 +89,7 @@ impl Throughput {
         }
     }
 
-    /// Forgets every packet, and keeps its allocated memory.
+    /// Removes every packet, and keeps the allocated memory.
     pub(crate) fn restart(&mut self) {
         self.packets.clear();
         self.bytes = DataSize::ZERO;
@@ -103,11 +103,11 @@ impl Throughput {
         Some((self.packets.front()?.departure, self.packets.back()?.departure))
     }
 
-    /// Takes a packet that has arrived, best in order of arrival.
+    /// Takes a packet that has arrived, normally in order of arrival.
     pub(crate) fn on_packet(&mut self, packet: &ReportedPacket) {
         match self.packets.back() {
             Some(last) if packet.arrival < last.arrival => {
-                if last.arrival - packet.arrival > MOST_REORDERING {
+                if last.arrival - packet.arrival > MAX_REORDERING {
                     self.restart();
                     return;
                 }
@@ -137,7 +137,7 @@ impl Throughput {
             self.gaps.two_longest()
         })?;
         let span = (last.arrival - first.arrival) - longest + second;
-        let received = self.bytes.saturating_sub(first.size) / span.max(LEAST_SPAN);
+        let received = self.bytes.saturating_sub(first.size) / span.max(MIN_SPAN);
         let sent = if self.inversions == 0 && self.discarded.is_none_or(|late| first.departure >= late) {
             Some(self.sent_in_order(&first, &last))
         } else {
@@ -185,11 +185,11 @@ impl Throughput {
         // Among packets that left at once the first to arrive counts as the last.
         let at_once = self.packets.iter().rev().take_while(|packet| packet.departure == last.departure);
         let size = at_once.last().map_or(last.size, |packet| packet.size);
-        self.bytes.saturating_sub(size) / (last.departure - first.departure).max(LEAST_SPAN)
+        self.bytes.saturating_sub(size) / (last.departure - first.departure).max(MIN_SPAN)
     }
 
-    /// The same where some arrived out of order; packets that left before those outside the window do not count.
-    /// Returns `None` if too few remain.
+    /// As [`Self::sent_in_order`], if some packets arrived out of order. Packets that left before those outside of
+    /// the window do not count. Returns `None` if too few remain.
     fn sent_out_of_order(&self) -> Option<DataRate> {
         let mut usable = 0;
         let mut bytes = DataSize::ZERO;
@@ -204,7 +204,7 @@ impl Throughput {
             }
         }
         let last = last.filter(|_| usable >= self.config.required_packets)?;
-        Some(bytes.saturating_sub(last.size) / (last.departure - first).max(LEAST_SPAN))
+        Some(bytes.saturating_sub(last.size) / (last.departure - first).max(MIN_SPAN))
     }
 }
 
@@ -218,9 +218,9 @@ fn inverted(a: Option<&ReportedPacket>, b: Option<&ReportedPacket>) -> usize {
 #[derive(Clone, Copy, Debug, Default)]
 struct ArrivalGaps {
     longest: (TimeDelta, usize),
-    /// May have lost gaps where its count is zero: then only a scan of the window finds it.
+    /// The second longest gap. It may be wrong if its count is zero; then only a scan of the window gives it.
     next: (TimeDelta, usize),
-    /// A packet came in between others.
+    /// Whether a packet was inserted between others.
     unknown: bool,
 }
 
@@ -254,7 +254,7 @@ impl ArrivalGaps {
         }
     }
 
-    /// The longest gap and the second longest, or `None` where only a scan of the window finds them.
+    /// The longest and the second longest gap, or `None` if only a scan of the window gives them.
     fn two_longest(&self) -> Option<[TimeDelta; 2]> {
         match (self.longest, self.next) {
             _ if self.unknown => None,
@@ -381,7 +381,7 @@ mod tests {
         gaps.sort_unstable();
         let span = window.last()?.arrival - window[0].arrival - gaps[gaps.len() - 1] + gaps[gaps.len() - 2];
         let total: DataSize = window.iter().map(|p| p.size).sum();
-        let received = total.saturating_sub(window[0].size) / span.max(LEAST_SPAN);
+        let received = total.saturating_sub(window[0].size) / span.max(MIN_SPAN);
         let usable: Vec<_> =
             window.iter().filter(|p| discarded.is_none_or(|late| p.departure >= late)).collect();
         if usable.len() < 10 {
@@ -391,7 +391,7 @@ mod tests {
         let latest = usable.iter().map(|p| p.departure).max()?;
         let last = usable.iter().find(|p| p.departure == latest)?;
         let sent: DataSize = usable.iter().map(|p| p.size).sum();
-        Some(received.min(sent.saturating_sub(last.size) / (latest - first).max(LEAST_SPAN)))
+        Some(received.min(sent.saturating_sub(last.size) / (latest - first).max(MIN_SPAN)))
     }
 
     proptest! {

@@ -16,9 +16,9 @@ pub struct TrendlineConfig {
     pub window: u32,
     /// Weight of the old smoothed delay, in [0, 1). libwebrtc.
     pub smoothing: f64,
-    /// By this the slope is multiplied before it is compared with γ. libwebrtc.
+    /// Factor on the slope before the comparison with γ. libwebrtc.
     pub gain: f64,
-    /// And by the number of samples, up to this. libwebrtc.
+    /// Greatest number of samples by which the slope is multiplied. libwebrtc.
     pub scale_cap: u32,
 }
 
@@ -115,7 +115,7 @@ impl Trendline {
         }
     }
 
-    /// Forgets every sample, and keeps its allocated memory.
+    /// Removes every sample, and keeps the allocated memory.
     pub(crate) fn restart(&mut self) {
         self.points.clear();
         let points = core::mem::take(&mut self.points);
@@ -159,7 +159,7 @@ impl Trendline {
         }
     }
 
-    /// Takes the sums anew, relative to `origin`.
+    /// Computes the sums again, relative to `origin`.
     fn rebase(&mut self, origin: DelayPoint) {
         self.origin = origin;
         self.sums = Sums::default();
@@ -168,7 +168,7 @@ impl Trendline {
         }
     }
 
-    /// `Σ(x−x̄)(y−ȳ) / Σ(x−x̄)²`, or `None` where all arrivals are one.
+    /// `Σ(x−x̄)(y−ȳ) / Σ(x−x̄)²`, or `None` if all arrivals are at one time.
     fn fit(&self) -> Option<f64> {
         let (sums, n) = (&self.sums, self.points.len() as f64);
         let spread = sums.xx - sums.x * sums.x / n;

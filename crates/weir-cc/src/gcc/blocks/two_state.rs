@@ -15,7 +15,7 @@ pub(crate) struct TwoStateConfig {
     pub state_noise: [f64; 2],
     /// Multiple of the state noise of `m` by which it grows while the gradient turns back from over- or under-use.
     pub turning_noise: f64,
-    /// How the noise variance is estimated, while usage is normal.
+    /// Estimation of the noise variance, while usage is normal.
     pub noise: NoiseConfig,
 }
 
@@ -59,7 +59,7 @@ impl TwoStateKalman {
         let innovation = sample.gradient().millis_f64() - size * self.slope - self.m;
         self.noise.on_sample(sample.inter_departure);
         if usage == BandwidthUsage::Normal {
-            self.noise.learn(innovation);
+            self.noise.on_innovation(innovation);
         }
         // E·h with h = [ΔL, 1].
         let eh = [e00 * size + e01, e01 * size + e11];

@@ -1,4 +1,4 @@
-//! Arrivals of a feedback.
+//! Arrivals in a feedback, as inputs of libwebrtc's controller.
 
 use alloc::vec::Vec;
 
@@ -8,10 +8,10 @@ use crate::gcc::blocks::bursts::ReportedPacket;
 use crate::packet::{PacketFate, PacketResult, ProbeId, SentPacket};
 use crate::time::{ArrivalTime, SendTime};
 
-/// No packet is larger than this.
-pub(super) const LARGEST_PACKET: DataSize = DataSize::from_bytes(65_535);
+/// Greatest size of a packet.
+pub(super) const MAX_PACKET_SIZE: DataSize = DataSize::from_bytes(65_535);
 /// Initial capacity for the arrivals of one feedback.
-const ROOM: usize = 16;
+const INITIAL_ARRIVALS: usize = 16;
 
 /// Resolution of departures and arrivals.
 #[derive(Clone, Copy, Debug)]
@@ -21,7 +21,7 @@ pub(super) struct Resolution {
 }
 
 impl Resolution {
-    /// A departure `at` at the resolution that counts.
+    /// The departure `at`, rounded to the resolution.
     pub(super) fn departure(self, at: SendTime) -> SendTime {
         if self.whole_departures { at.whole_millis() } else { at }
     }
@@ -45,7 +45,7 @@ pub(super) struct Arrivals(Vec<AckedPacket>);
 
 impl Arrivals {
     pub(super) fn new() -> Self {
-        Self(Vec::with_capacity(ROOM))
+        Self(Vec::with_capacity(INITIAL_ARRIVALS))
     }
 
     pub(super) fn iter(&self) -> core::slice::Iter<'_, AckedPacket> {
@@ -68,7 +68,7 @@ impl Arrivals {
             };
             let SentPacket { id, at: departure, payload, probe, .. } = result.sent;
             let (departure, arrival) = (resolution.departure(departure), resolution.arrival(at));
-            let packet = ReportedPacket { departure, arrival, size: payload.min(LARGEST_PACKET) };
+            let packet = ReportedPacket { departure, arrival, size: payload.min(MAX_PACKET_SIZE) };
             in_order &= arrival >= newest;
             newest = arrival;
             self.0.push(AckedPacket { packet, id, probe });
@@ -78,8 +78,8 @@ impl Arrivals {
         }
     }
 
-    /// Round-trip times at `now`: the longest as it is, the shortest without the time that packets waited for the
-    /// last arrival.
+    /// Round-trip times at `now`: the longest one as measured, and the shortest one without the time that packets
+    /// waited for the last arrival.
     pub(super) fn rounds(&self, now: SendTime) -> Option<(TimeDelta, TimeDelta)> {
         let last = self.0.last()?.packet.arrival;
         let (mut longest, mut shortest) = (TimeDelta::ZERO, TimeDelta::MAX);

@@ -25,13 +25,13 @@ use crate::gcc::blocks::trendline::TrendlineConfig;
 pub struct Config {
     /// Whether departures count in whole milliseconds, rounded down. libwebrtc.
     pub whole_departures: bool,
-    /// The same of arrivals. libwebrtc, where feedback is transport-wide.
+    /// Whether arrivals count in whole milliseconds, rounded down. libwebrtc, with transport-wide feedback.
     pub whole_arrivals: bool,
     /// Longest span of departures of a burst. libwebrtc.
     pub burst_time: TimeDelta,
     /// Longest duration of a burst that grows while the delay falls. libwebrtc.
     pub longest_burst: TimeDelta,
-    /// Without feedback for longer than this, grouping, trend, detector and γ begin anew. libwebrtc.
+    /// Time without feedback after which grouping, trend, detector and γ restart. libwebrtc.
     pub stream_timeout: TimeDelta,
     /// The trend of the delay.
     pub trendline: TrendlineConfig,
@@ -45,7 +45,7 @@ pub struct Config {
     pub threshold_min: f64,
     /// Highest γ in ms. libwebrtc.
     pub threshold_max: f64,
-    /// γ ignores trends further above it than this, in ms. libwebrtc.
+    /// Distance above γ in ms from which on it ignores trends. libwebrtc.
     pub threshold_outlier: f64,
     /// The time above γ after which over-use is signalled. libwebrtc.
     pub overuse_time: TimeDelta,
@@ -53,7 +53,7 @@ pub struct Config {
     pub aimd: AimdConfig,
     /// The acknowledged rate.
     pub throughput: ThroughputConfig,
-    /// The older loss controller: it decides while the newer one is off or not ready.
+    /// The older loss controller, which decides while the newer one is off or not ready.
     pub loss_v1: LossV1Config,
     /// Whether the newer loss controller is on. libwebrtc since 2023.
     pub use_loss_v2: bool,
@@ -69,7 +69,7 @@ pub struct Config {
     pub probing: ProbeControllerConfig,
     /// Evaluation of probes.
     pub probe_result: ProbeEstimatorConfig,
-    /// The pacer drains at this multiple of the target. libwebrtc.
+    /// Multiple of the target at which the pacer sends. libwebrtc.
     pub pacing_factor: f64,
     /// Time at that rate that may leave at once; zero for none. libwebrtc since November 2023.
     pub pacing_burst: TimeDelta,
@@ -77,9 +77,8 @@ pub struct Config {
     pub pacing_burst_size: DataSize,
     /// Interval of the controller's own ticks. libwebrtc.
     pub process_interval: TimeDelta,
-    /// Longest wait for receiver reports after the first feedback; then round-trip time and losses are those of
-    /// feedback. Zero where no reports will come, as in the mode that libwebrtc called packet feedback only until
-    /// June 2025.
+    /// Longest wait for receiver reports after the first feedback. Afterwards round-trip time and losses are those of
+    /// feedback. Zero if no reports will come, as in libwebrtc's mode for packet feedback only until June 2025.
     pub report_patience: TimeDelta,
     /// Interval of the receiver half's reports. libwebrtc: 50 to 250 ms by the rate.
     pub feedback_interval: TimeDelta,

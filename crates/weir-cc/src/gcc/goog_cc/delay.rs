@@ -14,7 +14,7 @@ use crate::time::SendTime;
 /// Number of samples before the detector's first verdict.
 const FIRST_VERDICT: u32 = 2;
 
-/// Changes of the estimate by a feedback.
+/// Effects of a feedback on the delay-based estimate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct EstimateChanges {
     /// The estimate in bit/s, if it was computed.
@@ -28,8 +28,8 @@ pub(super) struct EstimateChanges {
 #[derive(Clone, Debug)]
 pub(super) struct DelayBased {
     stream_timeout: TimeDelta,
-    /// Threshold and detector as they are at the beginning.
-    fresh: (Threshold, OveruseDetector),
+    /// Threshold and detector in their initial state.
+    initial: (Threshold, OveruseDetector),
     bursts: Bursts,
     trendline: Trendline,
     threshold: Threshold,
@@ -37,24 +37,24 @@ pub(super) struct DelayBased {
     aimd: Aimd,
     trend: DelayTrend,
     /// Time of the last feedback with arrivals.
-    heard: Option<SendTime>,
-    /// Whether over-use lowered the rate and `take_cut` has not been called since.
+    last_feedback: Option<SendTime>,
+    /// Whether over-use lowered the rate since the last call of `take_cut`.
     cut: bool,
 }
 
 impl DelayBased {
     pub(super) fn new(config: &Config, limits: RateLimits) -> Self {
-        let fresh = (config.threshold(), OveruseDetector::new(config.detector()));
+        let initial = (config.threshold(), OveruseDetector::new(config.detector()));
         Self {
             stream_timeout: config.stream_timeout,
-            fresh,
+            initial,
             bursts: Bursts::new(config.bursts()),
             trendline: Trendline::new(config.trendline),
-            threshold: fresh.0,
-            detector: fresh.1,
+            threshold: initial.0,
+            detector: initial.1,
             aimd: Aimd::new(config.aimd, limits),
             trend: DelayTrend { slope: 0.0, scaled: 0.0 },
-            heard: None,
+            last_feedback: None,
             cut: false,
         }
     }
@@ -84,11 +84,11 @@ impl DelayBased {
         self.threshold.gamma()
     }
 
-    /// Another path: forgets everything but the bounds; begins at the start rate of `limits`.
+    /// Resets everything except the bounds, for another path. The rate is the start rate of `limits`.
     pub(super) fn change_route(&mut self, limits: RateLimits) {
         self.restart();
         self.aimd.restart(limits);
-        self.heard = None;
+        self.last_feedback = None;
     }
 
     /// Takes the arrivals in order of arrival, the acknowledged rate and the result of a probe.
@@ -99,7 +99,11 @@ impl DelayBased {
         probe: Option<DataRate>,
         now: SendTime,
     ) -> EstimateChanges {
-        if self.heard.replace(now).is_none_or(|heard| (now - heard).abs() > self.stream_timeout) {
+        if self
+            .last_feedback
+            .replace(now)
+            .is_none_or(|last_feedback| (now - last_feedback).abs() > self.stream_timeout)
+        {
             self.restart();
         }
         let mut recovered = false;
@@ -160,11 +164,11 @@ impl DelayBased {
         }
     }
 
-    /// No trend spans a gap without feedback: grouping, trend, detector and γ begin anew.
+    /// Restarts grouping, trend, detector and γ, because no trend spans a gap without feedback.
     fn restart(&mut self) {
         self.bursts.restart();
         self.trendline.restart();
-        (self.threshold, self.detector) = self.fresh;
+        (self.threshold, self.detector) = self.initial;
         self.trend = DelayTrend { slope: 0.0, scaled: 0.0 };
     }
 }

@@ -31,7 +31,7 @@ proptest! {
         let mut life = CheckedSender::new(Box::new(GoogCc::new(config, limits).unwrap()), limits);
         for timed in &calls {
             let before = life.sender.target();
-            let decided = life.live(timed).is_some();
+            let decided = life.call(timed).is_some();
             match &timed.1 {
                 Call::Packets(results, ..) => prop_assert!(!decided || !results.is_empty()),
                 Call::Event(PathEvent::Paused | PathEvent::Resumed | PathEvent::DelayRefuted) => prop_assert!(!decided),

@@ -1,64 +1,64 @@
-//! Round-trip times and losses as inputs of the controller: those of receiver reports, and those of feedback where
-//! there are no such reports.
+//! Round-trip times and losses as inputs of libwebrtc's controller: those of receiver reports or, without reports,
+//! those of feedback.
 
 use weir_units::TimeDelta;
 
-use crate::parts::loss_reports::LossReports;
+use crate::parts::loss_reports::ReceiverReportTracker;
 use crate::report::ReceptionReport;
 use crate::time::SendTime;
 
 /// Number of remembered longest feedback rounds. libwebrtc.
 const ROUNDS: usize = 32;
-/// Longest time between two receiver reports on packets; after it their loss no longer counts. libwebrtc.
+/// Greatest time between two receiver reports on packets, after which their loss no longer counts. libwebrtc.
 const REPORT_INTERVAL: TimeDelta = TimeDelta::from_secs(5);
 /// Resolution of libwebrtc's round-trip times.
 const MILLISECOND: TimeDelta = TimeDelta::from_millis(1);
 
-/// State of receiver reports, and of the feedback that replaces them where they do not come.
+/// State of receiver reports, and of the feedback that replaces them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reports {
     longest: LongestRounds,
-    losses: LossReports,
+    losses: ReceiverReportTracker,
     /// Whether a receiver report carried a round-trip time.
-    tells_rtt: bool,
-    /// When two receiver reports together last covered packets.
-    told_loss: Option<SendTime>,
-    /// When the first feedback came.
-    heard: Option<SendTime>,
-    /// Longest wait for receiver reports; after it losses and round-trip times of feedback count.
+    has_rtt: bool,
+    /// Time of the last receiver report whose difference from the previous one covers packets.
+    loss_reported_at: Option<SendTime>,
+    /// Time of the first feedback.
+    first_feedback: Option<SendTime>,
+    /// Longest wait for receiver reports, after which losses and round-trip times of feedback count.
     patience: TimeDelta,
 }
 
 impl Reports {
-    /// A state without any report; receiver reports are awaited for `patience`.
+    /// A state without any report. Receiver reports are awaited for `patience`.
     pub(super) fn new(patience: TimeDelta) -> Self {
         Self {
             longest: LongestRounds::NONE,
-            losses: LossReports::NONE,
-            tells_rtt: false,
-            told_loss: None,
-            heard: None,
+            losses: ReceiverReportTracker::NONE,
+            has_rtt: false,
+            loss_reported_at: None,
+            first_feedback: None,
             patience,
         }
     }
 
-    /// Takes a receiver report. Returns the packets lost and expected since the one before, if there was one and
+    /// Takes a receiver report. Returns the packets lost and expected since the previous report, if there is one and
     /// packets have arrived since.
     pub(super) fn on_report(&mut self, report: ReceptionReport, now: SendTime) -> Option<(i64, u64)> {
         let news = self.losses.on_report(report.highest_sequence, report.cumulative_lost);
-        let told = news.filter(|&(lost, expected)| lost < expected.cast_signed())?;
-        self.told_loss = Some(now);
-        Some(told)
+        let reported = news.filter(|&(lost, expected)| lost < expected.cast_signed())?;
+        self.loss_reported_at = Some(now);
+        Some(reported)
     }
 
     /// Takes the round-trip time of a receiver report; returns the value that counts.
     pub(super) fn on_rtt(&mut self, rtt: TimeDelta) -> TimeDelta {
-        self.tells_rtt = true;
+        self.has_rtt = true;
         let whole = (rtt.nanos().saturating_add(MILLISECOND.nanos() / 2)) / MILLISECOND.nanos();
         TimeDelta::from_millis(whole.max(1))
     }
 
-    /// Forgets every report.
+    /// Removes every report.
     pub(super) fn restart(&mut self) {
         *self = Self::new(self.patience);
     }
@@ -67,19 +67,19 @@ impl Reports {
     /// carry none.
     pub(super) fn on_feedback(&mut self, longest: TimeDelta, now: SendTime) -> Option<TimeDelta> {
         let mean = self.longest.add(longest);
-        self.heard.get_or_insert(now);
-        (!self.tells_rtt && self.are_given_up(now)).then_some(mean)
+        self.first_feedback.get_or_insert(now);
+        (!self.has_rtt && self.are_absent(now)).then_some(mean)
     }
 
-    /// Whether losses are those of feedback: no receiver report has covered any packet within the wait, or none for
-    /// long.
-    pub(super) fn tell_no_loss(&self, now: SendTime) -> bool {
-        self.told_loss.map_or(self.are_given_up(now), |told| (now - told).abs() > REPORT_INTERVAL)
+    /// Whether losses are those of feedback, because receiver reports have covered no packet within the wait, or for
+    /// a long time.
+    pub(super) fn lack_losses(&self, now: SendTime) -> bool {
+        self.loss_reported_at.map_or(self.are_absent(now), |at| (now - at).abs() > REPORT_INTERVAL)
     }
 
-    fn are_given_up(&self, now: SendTime) -> bool {
-        let waited = |heard: SendTime| (now - heard).abs() > self.patience;
-        self.patience == TimeDelta::ZERO || self.heard.is_some_and(waited)
+    fn are_absent(&self, now: SendTime) -> bool {
+        let waited = |first_feedback: SendTime| (now - first_feedback).abs() > self.patience;
+        self.patience == TimeDelta::ZERO || self.first_feedback.is_some_and(waited)
     }
 
     /// The least of the longest rounds of the last feedbacks, in whole milliseconds, or `None` before the first.
@@ -88,7 +88,7 @@ impl Reports {
     }
 }
 
-/// The longest round of each of the last 32 feedbacks, waiting at the receiver included.
+/// The longest round-trip time of each of the last 32 feedbacks, with the waiting time at the receiver.
 #[derive(Clone, Copy, Debug)]
 struct LongestRounds {
     rounds: [TimeDelta; ROUNDS],
@@ -149,9 +149,9 @@ mod tests {
         assert_eq!(reports.least(), None);
         assert_eq!(reports.on_feedback(ms(80), at(1000)), None);
         assert_eq!(reports.on_feedback(ms(80), at(6000)), None);
-        assert!(!reports.tell_no_loss(at(6000)));
+        assert!(!reports.lack_losses(at(6000)));
         assert_eq!(reports.on_feedback(ms(80), at(6001)), Some(ms(80)));
-        assert!(reports.tell_no_loss(at(6001)));
+        assert!(reports.lack_losses(at(6001)));
         assert_eq!(reports.least(), Some(ms(80)));
         assert_eq!(reports.on_rtt(TimeDelta::from_micros(50_500)), ms(51));
         assert_eq!(reports.on_rtt(TimeDelta::ZERO), ms(1));
@@ -161,13 +161,13 @@ mod tests {
     #[test]
     fn who_waits_for_no_receiver_report_goes_by_feedback_until_one_comes() {
         let mut reports = Reports::new(TimeDelta::ZERO);
-        assert!(reports.tell_no_loss(at(0)));
+        assert!(reports.lack_losses(at(0)));
         assert_eq!(reports.on_feedback(ms(80), at(0)), Some(ms(80)));
         let report = |highest_sequence| ReceptionReport { highest_sequence, ..ReceptionReport::default() };
         reports.on_report(report(0), at(1000));
-        assert!(reports.tell_no_loss(at(1000)), "the first tells of no packet");
+        assert!(reports.lack_losses(at(1000)), "the first tells of no packet");
         reports.on_report(report(50), at(2000));
-        assert_eq!([2000, 7000, 7001].map(|now| reports.tell_no_loss(at(now))), [false, false, true]);
+        assert_eq!([2000, 7000, 7001].map(|now| reports.lack_losses(at(now))), [false, false, true]);
         reports.on_rtt(ms(50));
         assert_eq!(reports.on_feedback(ms(80), at(2000)), None);
     }
@@ -201,11 +201,11 @@ mod tests {
         reports.on_feedback(ms(80), at(0));
         reports.on_report(report(0), at(1000));
         reports.on_report(report(1_000_000_000), at(6000));
-        assert!(!reports.tell_no_loss(at(11_000)));
-        assert!(reports.tell_no_loss(at(11_001)));
+        assert!(!reports.lack_losses(at(11_000)));
+        assert!(reports.lack_losses(at(11_001)));
         reports.on_report(report(50), at(12_000));
-        assert!(reports.tell_no_loss(at(12_000)), "it tells of no packet");
+        assert!(reports.lack_losses(at(12_000)), "it tells of no packet");
         reports.on_report(report(60), at(13_000));
-        assert!(!reports.tell_no_loss(at(13_000)));
+        assert!(!reports.lack_losses(at(13_000)));
     }
 }

@@ -2,7 +2,7 @@
 
 use weir_units::{DataRate, DataSize, TimeDelta};
 
-use super::arrivals::{Arrivals, LARGEST_PACKET, Resolution};
+use super::arrivals::{Arrivals, MAX_PACKET_SIZE, Resolution};
 use super::config::Config;
 use super::delay::{DelayBased, EstimateChanges};
 use super::reports::Reports;
@@ -17,7 +17,7 @@ use crate::gcc::blocks::alr::AlrDetector;
 use crate::gcc::blocks::bursts::ReportedPacket;
 use crate::gcc::blocks::detector::BandwidthUsage;
 use crate::gcc::blocks::loss_based_v2::{LossBasedV2, LossState};
-use crate::gcc::blocks::probe_controller::{Limited, ProbeController};
+use crate::gcc::blocks::probe_controller::{EstimateLimit, ProbeController};
 use crate::gcc::blocks::probe_estimator::ProbeEstimator;
 use crate::gcc::blocks::push_back::PushBack;
 use crate::gcc::blocks::throughput::Throughput;
@@ -38,7 +38,7 @@ pub struct GoogCc {
     delay: DelayBased,
     target: TargetRate,
     throughput: Throughput,
-    /// `R` as last known.
+    /// The last known `R`.
     acknowledged: Option<DataRate>,
     reports: Reports,
     /// Round-trip time by feedback.
@@ -48,7 +48,7 @@ pub struct GoogCc {
     probing: ProbeController,
     probe_results: ProbeEstimator,
     published: PublishedTarget,
-    /// Whether a changed target is not yet published.
+    /// Whether a changed target waits to be published.
     pending: bool,
     /// Departure of the packet that publishes the changed target.
     publish_at: Option<SendTime>,
@@ -99,7 +99,7 @@ impl GoogCc {
         self.standing.limits.round(self.published.rate)
     }
 
-    /// Makes a decision of a computed rate; `why` is the reason if it is lower now.
+    /// Makes a decision for a computed rate; `why` is the reason if it is lower than before.
     fn decide(&mut self, now: SendTime, why: ChangeReason) -> Decision {
         let rate = self.rate();
         // A cut counts as one also at the minimum rate, where the rate cannot fall.
@@ -119,8 +119,8 @@ impl GoogCc {
         self.delay.usage() != BandwidthUsage::Normal || self.delay.aimd().capacity().mean().is_some()
     }
 
-    /// Share of the target that push-back holds back: the encoder saves it, and padding does not replace it.
-    fn held_back(&self) -> f64 {
+    /// Share of the target that push-back removes: the encoder leaves it out, and padding does not fill it.
+    fn push_back_share(&self) -> f64 {
         // Called with each packet, and mostly push-back is inactive.
         if !self.push_back.holds_back() {
             return 0.0;
@@ -130,7 +130,7 @@ impl GoogCc {
         if allowed == rate { 0.0 } else { 1.0 - allowed / rate }
     }
 
-    /// Takes the fates of packets. Returns the reason of the change, where a rate was computed.
+    /// Takes the fates of packets. Returns the reason of the change if a rate was computed.
     fn on_results(
         &mut self,
         now: SendTime,
@@ -140,7 +140,7 @@ impl GoogCc {
         self.arrivals.collect(results, self.resolution);
         self.push_back.set_outstanding(still_in_flight(state, results));
         self.measure_rtt(now);
-        if self.reports.tell_no_loss(now) {
+        if self.reports.lack_losses(now) {
             self.target.on_results(results, now);
         }
         let limited_since = self.alr.since();
@@ -171,7 +171,7 @@ impl GoogCc {
         computed.then(|| if by_probe { ChangeReason::Probe } else { self.target.why() })
     }
 
-    /// `R`, on the scale of coupling's allocations since those packets left.
+    /// `R`, scaled by the allocations of coupling since the departure of its packets.
     fn acknowledged_rate(&mut self, now: SendTime) -> Option<DataRate> {
         let rate = self.throughput.rate()?;
         let (first, last) = self.throughput.departures()?;
@@ -243,25 +243,25 @@ impl GoogCc {
         (self.pending, self.publish_at) = (false, None);
         let rate = self.rate();
         self.alr.set_estimate(rate);
-        self.probing.on_estimate(now, rate, self.limited());
+        self.probing.on_estimate(now, rate, self.estimate_limit());
     }
 
     /// Limit of the rate, for the purposes of probing.
-    fn limited(&self) -> Limited {
+    fn estimate_limit(&self) -> EstimateLimit {
         if self.delay.usage() != BandwidthUsage::Normal {
-            return Limited::DelayIncreased;
+            return EstimateLimit::DelayIncreased;
         }
         if self.target.backoff().is_above_limit() {
-            return Limited::Rtt;
+            return EstimateLimit::Rtt;
         }
         match self.target.loss_state() {
-            LossState::DelayBased => Limited::Delay,
-            LossState::Increasing => Limited::LossIncreasing,
-            LossState::Decreasing | LossState::IncreasingWithPadding => Limited::Loss,
+            LossState::DelayBased => EstimateLimit::Delay,
+            LossState::Increasing => EstimateLimit::LossIncreasing,
+            LossState::Decreasing | LossState::IncreasingWithPadding => EstimateLimit::Loss,
         }
     }
 
-    /// Another path: forgets all; begins at the start rate, or at the old path's rate if that is less.
+    /// Resets everything for another path. The rate is the start rate, or that of the old path if that is lower.
     fn change_route(&mut self, now: SendTime) {
         let own = self.standing.limits;
         let start = own.clamp(self.acknowledged.unwrap_or(own.start()).min(own.start()));
@@ -293,14 +293,14 @@ impl GoogCc {
         self.push_back.update();
     }
 
-    /// Makes the first tick due at once: it requests the first probes.
+    /// Makes the first tick due at once, which requests the first probes.
     fn start_ticking(&mut self, now: SendTime) {
         if !self.paused {
             self.tick.get_or_insert(now);
         }
     }
 
-    /// The next tick is at most an interval away.
+    /// Limits the time until the next tick to an interval.
     fn keep_ticking(&mut self, now: SendTime) {
         if let Some(tick) = self.tick {
             self.tick = Some(tick.min(now + self.tick_interval));
@@ -308,7 +308,7 @@ impl GoogCc {
     }
 }
 
-/// Bytes in flight after feedback on `results`, where `state` is from before it.
+/// Bytes in flight after feedback with `results`, where `state` is from before the feedback.
 fn still_in_flight(state: &SendState, results: &[PacketResult]) -> DataSize {
     let settled = results.iter().filter(|result| !matches!(result.fate, PacketFate::Recovered { .. }));
     state.in_flight.saturating_sub(settled.map(|result| result.sent.size).sum())
@@ -317,7 +317,7 @@ fn still_in_flight(state: &SendState, results: &[PacketResult]) -> DataSize {
 impl Controller for GoogCc {
     fn on_sent(&mut self, packet: &SentPacket, state: &SendState) {
         let departure = self.resolution.departure(packet.at);
-        self.alr.on_sent(departure, packet.payload.min(LARGEST_PACKET));
+        self.alr.on_sent(departure, packet.payload.min(MAX_PACKET_SIZE));
         self.target.on_sent(departure);
         self.push_back.set_outstanding(state.in_flight);
         self.push_back.update();
@@ -395,19 +395,23 @@ impl Controller for GoogCc {
 
     fn next_timeout(&self) -> Option<SendTime> {
         match (self.tick, self.publish_at) {
-            (Some(tick), Some(tell)) => Some(tick.min(tell)),
-            (tick, tell) => tick.or(tell),
+            (Some(tick), Some(report)) => Some(tick.min(report)),
+            (tick, report) => tick.or(report),
         }
     }
 
     fn target(&self) -> Target {
         let rate = self.rate();
-        let held_back = self.held_back();
+        let push_back_share = self.push_back_share();
         Target {
             burst: self.burst,
             // A rate beyond 2⁵³ bit/s may be rounded up.
-            padding: if self.published.pads { rate.scale(1.0 - held_back).min(rate) } else { DataRate::ZERO },
-            frame_drop: held_back,
+            padding: if self.published.pads {
+                rate.scale(1.0 - push_back_share).min(rate)
+            } else {
+                DataRate::ZERO
+            },
+            frame_drop: push_back_share,
             ..Target::at(rate, self.pacing, self.standing.limiting_factor(false))
         }
     }

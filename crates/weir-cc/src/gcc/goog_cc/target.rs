@@ -29,7 +29,7 @@ pub(super) struct TargetRate {
     rate: f64,
     loss_state: LossState,
     rtt: TimeDelta,
-    /// Limit of `rate`: loss, or the round-trip time.
+    /// Factor that limits `rate`: loss, or the round-trip time.
     limited_by: Option<LimitingFactor>,
 }
 
@@ -50,7 +50,7 @@ impl TargetRate {
         }
     }
 
-    /// Forgets everything and begins at the start rate of `limits`.
+    /// Resets everything to the start rate of `limits`.
     pub(super) fn restart(&mut self, limits: RateLimits) {
         // All fields by name, so that none is forgotten.
         let Self {
@@ -149,7 +149,7 @@ impl TargetRate {
         }
     }
 
-    /// Takes the fates that the older loss controller counts where no receiver report covers losses.
+    /// Takes the fates that the older loss controller counts if no receiver report covers losses.
     pub(super) fn on_results(&mut self, results: &[PacketResult], now: SendTime) {
         if self.v1.on_results(results, now) {
             self.update(now);
@@ -169,7 +169,7 @@ impl TargetRate {
         }
     }
 
-    /// The delay-based estimate is `rate`. A probe's result is not bound by the rate before.
+    /// Sets the delay-based estimate to `rate`. The result of a probe is not bounded by the previous rate.
     pub(super) fn set_delay_based(&mut self, rate: f64, replace: bool) {
         self.delay_based = rate;
         if replace {
@@ -188,7 +188,7 @@ impl TargetRate {
         }
     }
 
-    /// `rate`, at most the receiver's ceiling.
+    /// `rate`, limited to the receiver's ceiling.
     pub(super) fn below_ceiling(&self, rate: DataRate) -> DataRate {
         if self.ceiling.is_finite() { rate.min(DataRate::from_bps_f64(self.ceiling)) } else { rate }
     }
@@ -258,7 +258,7 @@ impl TargetRate {
 pub(super) struct PublishedTarget {
     /// In bit/s.
     pub(super) rate: f64,
-    /// Whether padding fills up to it.
+    /// Whether padding fills the target.
     pub(super) pads: bool,
 }
 

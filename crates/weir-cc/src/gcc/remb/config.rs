@@ -1,4 +1,4 @@
-//! Every constant of gcc-2016.
+//! Constants of the receiver-side GCC (gcc-2016).
 
 use weir_units::TimeDelta;
 
@@ -38,8 +38,8 @@ pub struct Config {
     pub initial_noise: f64,
     /// Lowest `σ²_n` in ms². draft-ietf-rmcat-gcc-02.
     pub noise_floor: f64,
-    /// The gradient is multiplied by the number of samples up to this before it is compared with γ; 1 for not at
-    /// all. libwebrtc.
+    /// Greatest number of samples by which the gradient is multiplied before the comparison with γ; 1 for no factor.
+    /// libwebrtc.
     pub scale_cap: u32,
     /// A fixed γ in ms (as compared, i.e. scaled) instead of the adaptive one. gcc-2016 fig. 9a.
     pub static_threshold: Option<f64>,
@@ -53,7 +53,7 @@ pub struct Config {
     pub threshold_min: f64,
     /// Highest γ in ms. draft-ietf-rmcat-gcc-02.
     pub threshold_max: f64,
-    /// γ ignores gradients further above it than this, in ms. draft-ietf-rmcat-gcc-02.
+    /// Distance above γ in ms from which on it ignores gradients. draft-ietf-rmcat-gcc-02.
     pub threshold_outlier: f64,
     /// The time above γ after which over-use is signalled. gcc-2016 §3.3.
     pub overuse_time: TimeDelta,
@@ -63,13 +63,13 @@ pub struct Config {
     pub increase_per: IncreasePer,
     /// `α`, decrease factor, in (0, 1). gcc-2016 §3.3.
     pub decrease: f64,
-    /// `A_r` is at most this multiple of the receive rate. gcc-2016 §3.3.
+    /// Multiple of the receive rate that bounds `A_r`. gcc-2016 §3.3.
     pub receive_rate_bound: f64,
     /// Window of the receive rate `R`. gcc-2016 §3.3.
     pub rate_window: TimeDelta,
-    /// A REMB is sent this often. gcc-2016 §3.3.
+    /// Interval between REMBs. gcc-2016 §3.3.
     pub remb_interval: TimeDelta,
-    /// A REMB is sent at once when `A_r` falls below this share of the value sent last. gcc-2016 §3.3.
+    /// Share of the value sent last, below which a lower `A_r` is sent in a REMB at once. gcc-2016 §3.3.
     pub remb_drop: f64,
     /// Loss ratio below which `A_s` grows. gcc-2016 eq. (5).
     pub loss_low: f64,
@@ -77,13 +77,13 @@ pub struct Config {
     pub loss_high: f64,
     /// Growth factor of `A_s`. gcc-2016 eq. (5).
     pub loss_increase: f64,
-    /// `A_s` falls by this share of the loss ratio. gcc-2016 eq. (5).
+    /// Share of the loss ratio by which `A_s` falls. gcc-2016 eq. (5).
     pub loss_decrease: f64,
-    /// On which message `A_s` may grow. The paper names both; see divergence 5.
+    /// Messages on which `A_s` may grow. The paper names both; divergence 5.
     pub grow_on: GrowOn,
     /// Whether `A` follows `A_r` until the first decrease. Divergence 6.
     pub fast_start: bool,
-    /// The pacer drains at this multiple of `A`. gcc-2016 §3.5.
+    /// Multiple of `A` at which the pacer sends. gcc-2016 §3.5.
     pub pacing_factor: f64,
     /// Whether padding fills up the part of `A` that the encoder leaves free. gcc-2016 §3.5; divergence 12.
     pub padding: bool,

@@ -1,4 +1,4 @@
-//! The receiver half: frames → Kalman → detector → `A_r` → REMB.
+//! The receiver half of gcc-2016: frames, Kalman filter, detector, rate `A_r`, and REMB messages.
 
 use weir_units::{DataRate, TimeDelta};
 
@@ -15,9 +15,9 @@ use crate::parts::receive_rate::ReceiveRate;
 use crate::report::Report;
 use crate::time::ArrivalTime;
 
-/// Time without a packet after which grouping starts anew (libwebrtc); it also does where the clock was set back by
+/// Time without a packet after which grouping restarts (libwebrtc). It also restarts if the clock was set back by
 /// more.
-const SILENCE: TimeDelta = TimeDelta::from_secs(2);
+const GROUPING_TIMEOUT: TimeDelta = TimeDelta::from_secs(2);
 /// Number of samples before the detector's first verdict.
 const FIRST_VERDICT: u32 = 2;
 
@@ -56,7 +56,7 @@ impl GccReceiver {
         Self {
             config,
             limits,
-            frames: Frames::new(SILENCE),
+            frames: Frames::new(GROUPING_TIMEOUT),
             kalman: ScalarKalman::new(config.kalman()),
             threshold: config.threshold(),
             detector: OveruseDetector::new(config.detector()),
@@ -90,20 +90,20 @@ impl GccReceiver {
         let elapsed = self.last_sample.replace(now).map_or(TimeDelta::ZERO, |last| now - last);
         self.measured = self.received.rate(now);
         self.rate.update(usage, self.measured, elapsed);
-        if self.fell() {
+        if self.is_drop() {
             self.remb_due = Some(now);
         }
     }
 
-    /// Restarts grouping and gradient: no gradient spans a gap without packets or a clock that was set.
+    /// Restarts grouping and gradient, because no gradient spans a gap without packets or a change of the clock.
     fn restart(&mut self) {
         self.kalman.restart();
         self.detector = OveruseDetector::new(self.config.detector());
         self.last_sample = None;
     }
 
-    /// Whether `A_r` fell so far below the value sent last that a REMB is due at once.
-    fn fell(&self) -> bool {
+    /// Whether `A_r` is so far below the value sent last that a REMB is due at once.
+    fn is_drop(&self) -> bool {
         self.remb_sent.is_some_and(|sent| self.rate.rate().bps_f64() < self.config.remb_drop * sent.bps_f64())
     }
 }
@@ -115,8 +115,8 @@ impl Receiver for GccReceiver {
         // Where the clock was set back, reports due by its old reading are due an interval from now.
         let next = packet.at + self.config.remb_interval;
         self.remb_due = Some(self.remb_due.map_or(next, |due| due.min(next)));
-        if self.last_sample.is_some_and(|last| last - packet.at > SILENCE) {
-            self.frames = Frames::new(SILENCE);
+        if self.last_sample.is_some_and(|last| last - packet.at > GROUPING_TIMEOUT) {
+            self.frames = Frames::new(GROUPING_TIMEOUT);
             self.restart();
         }
         match self.frames.on_arrival(packet) {
@@ -136,7 +136,7 @@ impl Receiver for GccReceiver {
 
     fn poll_report(&mut self, now: ArrivalTime) -> Option<Report<'_>> {
         self.remb_due.filter(|&due| due <= now)?;
-        if self.arrived.is_none_or(|arrived| now - arrived > SILENCE) {
+        if self.arrived.is_none_or(|arrived| now - arrived > GROUPING_TIMEOUT) {
             // No packet arrives: without reports the sender lowers its rate.
             self.remb_due = None;
             return None;

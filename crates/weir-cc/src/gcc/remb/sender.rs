@@ -1,4 +1,4 @@
-//! The sender half: receiver reports → `A_s`; REMB → `A_r`; `A = min(A_s, A_r)`.
+//! The sender half of gcc-2016: receiver reports set `A_s`, REMB messages set `A_r`, and `A = min(A_s, A_r)`.
 
 use weir_units::{DataRate, TimeDelta};
 
@@ -15,21 +15,22 @@ use crate::rate_law::{Computed, FeedbackOutcome, FlowContext, RateController, Ru
 use crate::report::{Feedback, ReportKind};
 use crate::time::SendTime;
 
-/// While the rate grows at the bound of 1.5 R it follows the noise of R by a few per cent; over-use takes it to `α·R`.
-const NOISE: f64 = 0.9;
-/// The round-trip time while none is known, for the age of the receiver's information.
+/// Share of the last ceiling above which a lower ceiling is noise. At the bound of 1.5 R the rate follows the noise
+/// of R by a few per cent; over-use lowers it to `α·R`.
+const NOISE_SHARE: f64 = 0.9;
+/// Round-trip time until one is known, for the age of the receiver's information.
 const USUAL_RTT: TimeDelta = TimeDelta::from_millis(100);
 
 /// The sender half of gcc-2016.
 pub type GccSender = RateController<RembRule>;
 
-/// The loss-based controller of gcc-2016 and the choice of `A`, at the sender. The frame's rate is `A_s`, never above
-/// `A_r`: the target `A` itself.
+/// The loss-based controller of gcc-2016 and the choice of `A`. The rate of the flow context is `A_s`, at most `A_r`:
+/// the target `A`.
 #[derive(Debug)]
 pub struct RembRule {
     config: Config,
     loss: LossConfig,
-    /// `A_r`, once a REMB has come.
+    /// `A_r`, once a REMB has arrived.
     ceiling: Option<DataRate>,
     /// Scale of coupling's allocation over the receiver's ceiling.
     relative: Relative,
@@ -68,17 +69,17 @@ impl RembRule {
         frame: &FlowContext,
     ) -> Computed {
         let before = self.ceiling.replace(ceiling);
-        let (told, present) = (ceiling.bps_f64(), frame.rate());
+        let (ceiling_rate, present) = (ceiling.bps_f64(), frame.rate());
         let newest = now - frame.rtt().unwrap_or(USUAL_RTT);
         let rescaled = self.allocations.over(newest - self.config.rate_window, newest, now);
         let fall = FallMeaning { yields_at: 1.0, cut_at: self.config.decrease, pays_back: false, rescaled };
-        let followed = self.relative.follow(told, present, &fall);
+        let followed = self.relative.follow(ceiling_rate, present, &fall);
         let decreased = before.is_some_and(|before| self.decreased(before, ceiling)) && followed < present;
         let fell = before.is_some_and(|before| ceiling < before);
-        let most = if fell { self.raised(told) * rescaled.min(1.0) } else { f64::INFINITY };
+        let most = if fell { self.raised(ceiling_rate) * rescaled.min(1.0) } else { f64::INFINITY };
         self.starting &= !decreased;
         let why = match before {
-            Some(before) if told > NOISE * before.bps_f64() => ChangeReason::Ceiling,
+            Some(before) if ceiling_rate > NOISE_SHARE * before.bps_f64() => ChangeReason::Ceiling,
             _ if limited => ChangeReason::Application,
             _ => ChangeReason::Delay,
         };
@@ -93,14 +94,14 @@ impl RembRule {
         }
     }
 
-    /// `told` scaled up by an allocation above the receiver's ceiling. An allocation below does not lower it: `A_s`
-    /// is lower already.
-    fn raised(&self, told: f64) -> f64 {
-        self.relative.factor().max(1.0) * told
+    /// The ceiling `ceiling_rate`, scaled up by an allocation above it. An allocation below the ceiling does not lower it,
+    /// because `A_s` is lower already.
+    fn raised(&self, ceiling_rate: f64) -> f64 {
+        self.relative.factor().max(1.0) * ceiling_rate
     }
 
-    /// Whether the receiver's controller decreased its rate. While the rate grows at the bound of 1.5 R it follows
-    /// the noise of R by a few per cent. Over-use takes it to `α·R`, so at least by the factor `α`.
+    /// Whether the receiver's controller decreased its rate. At the bound of 1.5 R the rate follows the noise of R by
+    /// a few per cent. Over-use lowers it to `α·R`, so at least by the factor `α`.
     fn decreased(&self, before: DataRate, ceiling: DataRate) -> bool {
         ceiling.bps_f64() <= self.config.decrease * before.bps_f64()
     }

@@ -1,4 +1,4 @@
-//! Every constant of the sender-side form.
+//! Constants of the sender-side GCC.
 
 use weir_units::TimeDelta;
 
@@ -41,7 +41,7 @@ pub enum DelayOf {
     RoundTrip,
 }
 
-/// Filter of the gradient.
+/// Filter that estimates the gradient.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
@@ -53,40 +53,40 @@ pub enum FilterForm {
     TwoState,
 }
 
-/// Rate control after the detector.
+/// Form of the rate control after the detector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub enum ControlForm {
-    /// As it is written. draft-ietf-rmcat-gcc-02 §5.5.
+    /// The rate control of the draft. draft-ietf-rmcat-gcc-02 §5.5.
     Draft,
-    /// As libwebrtc had it in 2016.
+    /// The rate control of libwebrtc in 2016.
     #[cfg_attr(feature = "serde", serde(rename = "libwebrtc-2016"))]
     Libwebrtc2016,
 }
 
-/// Controller of losses.
+/// Form of the loss-based controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub enum LossForm {
-    /// With each report. draft-ietf-rmcat-gcc-02 §6, nada-vs-gcc-2016 eq. (6).
+    /// A change with each report. draft-ietf-rmcat-gcc-02 §6, nada-vs-gcc-2016 eq. (6).
     Paper,
-    /// By 8 % a second, and at most once per round trip down. libwebrtc until 2021.
+    /// Growth by 8 % per second, and at most one decrease per round trip. libwebrtc until 2021.
     LibwebrtcV1,
 }
 
-/// How packets leave.
+/// Pace at which packets leave.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub enum SendSidePacing {
-    /// At this multiple of `A`, at least 1.
+    /// This multiple of `A`, at least 1.
     Factor(f64),
-    /// As the encoder makes them.
+    /// As soon as the encoder makes them.
     Unpaced,
 }
 
@@ -131,7 +131,7 @@ pub struct Config {
     pub chi_start_samples: u32,
     /// `K`, samples over which `f_max` is sought, 1 to 1000. libwebrtc; the draft has none.
     pub noise_window: u32,
-    /// The gradient is multiplied by the number of samples up to this before it is compared; 1 for not at all.
+    /// Greatest number of samples by which the gradient is multiplied before the comparison; 1 for no factor.
     /// libwebrtc.
     pub scale_cap: u32,
     /// `del_var_th(0)` in ms. draft-ietf-rmcat-gcc-02 table 1.
@@ -144,7 +144,7 @@ pub struct Config {
     pub threshold_min: f64,
     /// Highest `del_var_th` in ms. draft-ietf-rmcat-gcc-02 §5.4.
     pub threshold_max: f64,
-    /// `del_var_th` ignores gradients further above it than this, in ms. draft-ietf-rmcat-gcc-02 §5.4.
+    /// Distance above `del_var_th` in ms from which on it ignores gradients. draft-ietf-rmcat-gcc-02 §5.4.
     pub threshold_outlier: f64,
     /// Longest time between two updates of `del_var_th` that counts. libwebrtc.
     pub threshold_gap: TimeDelta,
@@ -160,7 +160,7 @@ pub struct Config {
     pub increase: f64,
     /// `β`, share of `R` after over-use, in (0, 1). draft-ietf-rmcat-gcc-02 table 1.
     pub decrease: f64,
-    /// `A_r` grows to at most this multiple of `R`, at least 1. draft-ietf-rmcat-gcc-02 §5.5.
+    /// Multiple of `R` up to which `A_r` grows, at least 1. draft-ietf-rmcat-gcc-02 §5.5.
     pub receive_rate_bound: f64,
     /// `T`, window of `R`. draft-ietf-rmcat-gcc-02 table 1: 0.5 to 1 s.
     pub rate_window: TimeDelta,
@@ -174,9 +174,9 @@ pub struct Config {
     pub loss_high: f64,
     /// Growth factor of `A_s` with each report ([`LossForm::Paper`]). draft-ietf-rmcat-gcc-02 §6.
     pub loss_increase: f64,
-    /// `A_s` falls by this share of the loss ratio. draft-ietf-rmcat-gcc-02 §6.
+    /// Share of the loss ratio by which `A_s` falls. draft-ietf-rmcat-gcc-02 §6.
     pub loss_decrease: f64,
-    /// How packets leave. draft-ietf-rmcat-gcc-02 §4.
+    /// Pace at which packets leave. draft-ietf-rmcat-gcc-02 §4.
     pub pacing: SendSidePacing,
     /// Feedback timeout, after which the rate is halved, and then each second. Divergence 8.
     pub feedback_timeout: TimeDelta,
@@ -282,7 +282,7 @@ impl Config {
         ]
     }
 
-    /// The same of each constant from rate control to pacing.
+    /// Rules of the constants from rate control to pacing.
     fn rate_rules(&self) -> [Rule; 10] {
         let pacing = match self.pacing {
             SendSidePacing::Factor(factor) => at_least_one(factor),

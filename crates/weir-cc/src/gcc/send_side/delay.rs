@@ -1,4 +1,4 @@
-//! From arrivals to the detector's signal: grouping, arrival-time filter, adaptive threshold, over-use detector
+//! The detector's signal from arrivals: grouping, arrival-time filter, adaptive threshold and over-use detector
 //! (draft-ietf-rmcat-gcc-02 §5.1 to §5.4).
 
 use super::config::{Config, FilterForm};
@@ -49,7 +49,7 @@ impl Filter {
     }
 }
 
-/// From arrivals to the detector's signal.
+/// Computation of the detector's signal from arrivals.
 #[derive(Debug)]
 pub(super) struct DelaySignal {
     config: Config,
@@ -85,7 +85,7 @@ impl DelaySignal {
         self.detector.usage()
     }
 
-    /// Restarts grouping and filter: no gradient spans a gap without feedback. The threshold is kept.
+    /// Restarts grouping and filter, because no gradient spans a gap without feedback. The threshold is kept.
     pub(super) fn restart(&mut self) {
         self.bursts.restart();
         self.filter.reset();

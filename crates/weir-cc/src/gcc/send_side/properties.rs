@@ -34,7 +34,7 @@ proptest! {
     ) {
         let mut life = CheckedSender::new(Box::new(SendSideGcc::new(config, limits).unwrap()), limits);
         for timed in &calls {
-            let decided = life.live(timed).is_some();
+            let decided = life.call(timed).is_some();
             match &timed.1 {
                 Call::Packets(results, ..) => {
                     let timed = |fate| {

@@ -1,4 +1,4 @@
-//! The sender half: per-packet feedback → `A_r` and `A_s` → `A`.
+//! The sender half of the sender-side GCC: per-packet feedback determines `A_r` and `A_s`, and `A = min(A_s, A_r)`.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -26,14 +26,15 @@ use crate::report::{Feedback, ReportKind};
 use crate::time::{ApparentDelay, SendTime};
 
 /// Time without feedback after which grouping and filter start anew. libwebrtc.
-const SILENCE: TimeDelta = TimeDelta::from_secs(2);
+const GROUPING_TIMEOUT: TimeDelta = TimeDelta::from_secs(2);
 /// Initial capacity for the arrivals of one feedback.
-const ROOM: usize = 256;
+const INITIAL_ARRIVALS: usize = 256;
 
 /// GCC at the sender.
 pub type SendSideGcc = RateController<SendSideRule>;
 
-/// The delay-based and the loss-based controller. The frame's rate is `A_s`, never above `A_r`: the target `A` itself.
+/// The delay-based and the loss-based controller. The rate of the flow context is `A_s`, at most `A_r`: the target
+/// `A`.
 #[derive(Debug)]
 pub struct SendSideRule {
     config: Config,
@@ -50,10 +51,10 @@ pub struct SendSideRule {
     loss_ratio: f64,
     /// The arrivals of one feedback, in order of arrival.
     arrivals: Vec<ReportedPacket>,
-    heard: Option<SendTime>,
-    /// Time of the first report's coming back minus the arrival of the newest packet it covers. This is the delay
-    /// of the reverse path, with its sign turned and an unknown constant.
-    way_back: Option<ApparentDelay>,
+    last_feedback: Option<SendTime>,
+    /// Time at which the first report arrived minus the arrival of the newest packet in it. This is the negative
+    /// delay of the reverse path plus an unknown constant.
+    reverse_path: Option<ApparentDelay>,
     allocations: AllocationHistory,
 }
 
@@ -89,9 +90,9 @@ impl SendSideGcc {
             losses: LossCount::new(config.lost),
             loss: LossControl::new(&config),
             loss_ratio: 0.0,
-            arrivals: Vec::with_capacity(ROOM),
-            heard: None,
-            way_back: None,
+            arrivals: Vec::with_capacity(INITIAL_ARRIVALS),
+            last_feedback: None,
+            reverse_path: None,
             allocations: AllocationHistory::NONE,
         };
         Ok(Self::new_by(rule, FlowContext::new(limits, Some(config.feedback_timeout))))
@@ -117,7 +118,7 @@ impl SendSideRule {
     /// The signal of the collected arrivals; also measures `R`.
     fn observe(&mut self, now: SendTime) -> BandwidthUsage {
         let mut overused = false;
-        let later = self.later_back(now);
+        let later = self.reverse_delay(now);
         for packet in &self.arrivals {
             self.received.on_arrival(packet.arrival, packet.size);
             let packet = ReportedPacket { arrival: packet.arrival + later, ..*packet };
@@ -134,15 +135,15 @@ impl SendSideRule {
 
     /// Additional delay of this report on the reverse path over the first report's, if the gradient is that of
     /// round trips.
-    fn later_back(&mut self, now: SendTime) -> TimeDelta {
+    fn reverse_delay(&mut self, now: SendTime) -> TimeDelta {
         let (DelayOf::RoundTrip, Some(newest)) = (self.config.delay_of, self.arrivals.last()) else {
             return TimeDelta::ZERO;
         };
         let back = ApparentDelay::between(now, newest.arrival);
-        *self.way_back.get_or_insert(back) - back
+        *self.reverse_path.get_or_insert(back) - back
     }
 
-    /// draft-ietf-rmcat-gcc-02 §5.5
+    /// Updates `A_r` (draft-ietf-rmcat-gcc-02 §5.5).
     fn control_delay(&mut self, usage: BandwidthUsage, now: SendTime) {
         if usage == BandwidthUsage::Over {
             if self.measured.is_none() || !self.may_decrease(now) {
@@ -157,7 +158,7 @@ impl SendSideRule {
         self.decreased.is_none_or(|last| (now - last).abs() >= self.aimd.reduction_interval())
     }
 
-    /// draft-ietf-rmcat-gcc-02 §6
+    /// Updates `A_s` (draft-ietf-rmcat-gcc-02 §6).
     fn control_loss(
         &mut self,
         results: &[PacketResult],
@@ -188,7 +189,7 @@ impl SendSideRule {
         (rate.min(delay), verdict) // A_s cannot exceed A_r.
     }
 
-    /// Limit of the rate where it does not rise.
+    /// Factor that limits the rate while it does not rise.
     fn limited_by(&self, rate: f64, verdict: LossVerdict) -> Option<LimitingFactor> {
         let by_loss = match verdict {
             LossVerdict::Decrease => true,
@@ -204,7 +205,7 @@ impl SendSideRule {
         }
     }
 
-    /// Forgets estimates of the path, but neither the threshold nor a rate.
+    /// Clears estimates of the path, but neither the threshold nor a rate.
     fn restart(&mut self) {
         self.delay.restart();
         self.losses = LossCount::new(self.config.lost);
@@ -226,15 +227,15 @@ impl Rule for SendSideRule {
         let &Feedback::Packets { results, rtt, .. } = feedback else { return FeedbackOutcome::Ignored };
         if !self.collect(results) {
             // Packets without a reported arrival time give no delay sample, and are not lost either.
-            if self.heard.is_some() {
+            if self.last_feedback.is_some() {
                 self.losses.on_results(results);
             }
             return FeedbackOutcome::Ignored;
         }
-        match self.heard.replace(now) {
+        match self.last_feedback.replace(now) {
             // Growth is counted from the first feedback.
             None => self.aimd.set_rate(frame.rate(), now),
-            Some(last) if (now - last).abs() > SILENCE => self.restart(),
+            Some(last) if (now - last).abs() > GROUPING_TIMEOUT => self.restart(),
             Some(_) => {}
         }
         frame.end_silence();
@@ -273,7 +274,7 @@ impl Rule for SendSideRule {
         self.losses = LossCount::new(self.config.lost);
         self.loss = LossControl::new(&self.config);
         self.loss_ratio = 0.0;
-        (self.measured, self.decreased, self.way_back) = (None, None, None);
+        (self.measured, self.decreased, self.reverse_path) = (None, None, None);
         self.allocations = AllocationHistory::NONE;
     }
 

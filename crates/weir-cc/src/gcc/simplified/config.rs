@@ -1,4 +1,4 @@
-//! Every constant of the simplified GCC.
+//! Constants of the simplified GCC.
 
 use weir_units::TimeDelta;
 
@@ -30,20 +30,20 @@ pub struct Config {
     pub decrease: f64,
     /// `γ`, threshold of the gradient in ms per packet, above 0. dccc-2017 appendix C-B.
     pub threshold: f64,
-    /// Packets have a gradient only if their sizes differ by at most this share, in [0, 1]. Divergence 5.
+    /// Greatest difference of the sizes of two packets with a gradient, as a share, in [0, 1]. Divergence 5.
     pub size_tolerance: f64,
-    /// A REMB is sent this often, at least 1 ms. dccc-2017 appendix C-B.
+    /// Interval between REMBs, at least 1 ms. dccc-2017 appendix C-B.
     pub remb_interval: TimeDelta,
-    /// A REMB is sent at once when the rate falls below this share of the value sent last, in (0, 1]; with `None`
-    /// it never is. Divergence 2.
+    /// Share of the value sent last, in (0, 1], below which a lower rate is sent in a REMB at once; `None` for never.
+    /// Divergence 2.
     pub remb_drop: Option<f64>,
     /// Times at which the rate is computed. Divergence 1.
     pub update: UpdateTimes,
-    /// Whether a decrease goes on until under-use. Divergence 3.
+    /// Whether a decrease continues until under-use. Divergence 3.
     pub strict_under: bool,
     /// Window of the receive rate `R`, longer than 0. Divergence 4.
     pub rate_window: TimeDelta,
-    /// The rate is at most this multiple of `R`, at least 1. Divergence 4.
+    /// Multiple of `R` that bounds the rate, at least 1. Divergence 4.
     pub receive_rate_bound: f64,
     /// Feedback timeout without a REMB, after which the rate is halved, and then each second; longer than 0.
     /// Divergence 7.
@@ -88,7 +88,7 @@ impl Config {
         check(rules)
     }
 
-    /// A gradient above the threshold is over-use at once.
+    /// A detector that signals over-use as soon as a gradient is above the threshold.
     pub(super) const fn detector() -> DetectorConfig {
         DetectorConfig {
             overuse_time: TimeDelta::ZERO,

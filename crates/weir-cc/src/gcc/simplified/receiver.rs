@@ -1,4 +1,4 @@
-//! The receiver half: packets → gradient → detector → rate → REMB.
+//! The receiver half of the simplified GCC: packets, gradient, detector, rate, and REMB messages.
 
 use weir_units::{DataRate, DataSize, TimeDelta};
 
@@ -12,8 +12,8 @@ use crate::parts::receive_rate::ReceiveRate;
 use crate::report::Report;
 use crate::time::{ApparentDelay, ArrivalTime, SendTime};
 
-/// Time without a packet, or by which the clock was set back, after which the next packet is a first one.
-const SILENCE: TimeDelta = TimeDelta::from_secs(2);
+/// Time without a packet after which the next packet counts as the first, also if the clock was set back by as much.
+const RESTART_TIMEOUT: TimeDelta = TimeDelta::from_secs(2);
 
 /// The delay-based controller of dccc-2017's simplified GCC, at the receiver.
 #[derive(Debug)]
@@ -24,7 +24,7 @@ pub struct SimplifiedGccReceiver {
     usage: BandwidthUsage,
     rate: RateControl,
     received: ReceiveRate,
-    previous: Option<Previous>,
+    previous: Option<PreviousPacket>,
     /// `d_i` in ms; NaN before the second packet.
     gradient: f64,
     measured: Option<DataRate>,
@@ -33,15 +33,15 @@ pub struct SimplifiedGccReceiver {
     remb_sent: Option<DataRate>,
 }
 
-/// The packet before.
+/// The previous packet.
 #[derive(Clone, Copy, Debug)]
-struct Previous {
+struct PreviousPacket {
     departure: SendTime,
     at: ArrivalTime,
     size: DataSize,
 }
 
-impl Previous {
+impl PreviousPacket {
     /// Whether `size` differs by at most the share `tolerance` of the larger one.
     fn has_size_of(&self, size: DataSize, tolerance: f64) -> bool {
         let (small, large) = (self.size.min(size).bytes_f64(), self.size.max(size).bytes_f64());
@@ -76,8 +76,8 @@ impl SimplifiedGccReceiver {
         }
     }
 
-    /// Takes the gradient between `previous` and `packet` into the detector.
-    fn detect(&mut self, previous: &Previous, packet: &Arrival) {
+    /// Passes the gradient between `previous` and `packet` to the detector.
+    fn detect(&mut self, previous: &PreviousPacket, packet: &Arrival) {
         let delay = ApparentDelay::between(packet.departure, packet.at);
         self.gradient = (delay - ApparentDelay::between(previous.departure, previous.at)).millis_f64();
         // Even of packets that left at once the second one was above the threshold for a time.
@@ -91,8 +91,8 @@ impl SimplifiedGccReceiver {
         self.rate.update(self.usage, self.measured, elapsed);
     }
 
-    /// Whether the rate fell so far below the value sent last that a REMB is due at once.
-    fn fell(&self) -> bool {
+    /// Whether the rate is so far below the value sent last that a REMB is due at once.
+    fn is_drop(&self) -> bool {
         let sent = self.remb_sent.zip(self.config.remb_drop);
         sent.is_some_and(|(sent, drop)| self.rate.rate().bps_f64() < drop * sent.bps_f64())
     }
@@ -112,7 +112,7 @@ impl Receiver for SimplifiedGccReceiver {
         // Where the clock was set back, reports due by its old reading are due an interval from now.
         let next = packet.at + self.config.remb_interval;
         self.remb_due = Some(self.remb_due.map_or(next, |due| due.min(next)));
-        if self.previous.is_some_and(|previous| (packet.at - previous.at).abs() > SILENCE) {
+        if self.previous.is_some_and(|previous| (packet.at - previous.at).abs() > RESTART_TIMEOUT) {
             self.restart();
         }
         if self.previous.is_some_and(|previous| packet.departure < previous.departure) {
@@ -124,13 +124,14 @@ impl Receiver for SimplifiedGccReceiver {
             self.detect(&previous, packet);
             if self.config.update == UpdateTimes::Continuous {
                 self.update_rate(packet.at);
-                if self.fell() {
+                if self.is_drop() {
                     self.remb_due = Some(packet.at);
                 }
             }
         }
         self.updated.get_or_insert(packet.at);
-        self.previous = Some(Previous { departure: packet.departure, at: packet.at, size: packet.size });
+        self.previous =
+            Some(PreviousPacket { departure: packet.departure, at: packet.at, size: packet.size });
     }
 
     fn next_timeout(&self) -> Option<ArrivalTime> {
@@ -143,7 +144,7 @@ impl Receiver for SimplifiedGccReceiver {
 
     fn poll_report(&mut self, now: ArrivalTime) -> Option<Report<'_>> {
         self.remb_due.filter(|&due| due <= now)?;
-        if self.previous.is_none_or(|previous| now - previous.at > SILENCE) {
+        if self.previous.is_none_or(|previous| now - previous.at > RESTART_TIMEOUT) {
             // No packet arrives: without reports the sender lowers its rate.
             self.remb_due = None;
             return None;

@@ -1,4 +1,4 @@
-//! The sender half, which follows the ceiling.
+//! The sender half of the simplified GCC, whose rate follows the receiver's ceiling.
 
 use weir_units::{DataRate, TimeDelta};
 
@@ -14,17 +14,17 @@ use crate::rate_law::{Computed, FeedbackOutcome, FlowContext, RateController, Ru
 use crate::report::{Feedback, ReportKind};
 use crate::time::SendTime;
 
-/// Share to which a ceiling falls after over-use, or below. While it grows it follows the noise of the receive rate
-/// by a few per cent.
-const CUT: f64 = 0.9;
+/// Share of the last ceiling up to which a lower ceiling is a decrease. While the ceiling grows it follows the noise
+/// of the receive rate by a few per cent.
+const DECREASE_SHARE: f64 = 0.9;
 
-/// The round-trip time while none is known, for the age of the receiver's information.
+/// Round-trip time until one is known, for the age of the receiver's information.
 const USUAL_RTT: TimeDelta = TimeDelta::from_millis(100);
 
 /// The sender of dccc-2017's simplified GCC: an ideal source at the receiver's rate.
 pub type SimplifiedGccSender = RateController<CeilingRule>;
 
-/// The rate is the last REMB's.
+/// Rule that the rate is that of the last REMB.
 #[derive(Debug)]
 pub struct CeilingRule {
     config: Config,
@@ -71,9 +71,9 @@ impl Rule for CeilingRule {
         let fell = before.is_some_and(|before| ceiling <= before);
         let newest = now - frame.rtt().unwrap_or(USUAL_RTT);
         let rescaled = self.allocations.over(newest - self.config.rate_window, newest, now);
-        let fall = FallMeaning { yields_at: 1.0, cut_at: CUT, pays_back: true, rescaled };
+        let fall = FallMeaning { yields_at: 1.0, cut_at: DECREASE_SHARE, pays_back: true, rescaled };
         let why = match before {
-            Some(before) if ceiling.bps_f64() > CUT * before.bps_f64() => ChangeReason::Ceiling,
+            Some(before) if ceiling.bps_f64() > DECREASE_SHARE * before.bps_f64() => ChangeReason::Ceiling,
             _ if state.application_limited => ChangeReason::Application,
             _ => ChangeReason::Delay,
         };

@@ -156,7 +156,7 @@ fn convictions(attacks: u64, spacing: i64) -> usize {
                 numbers.are_claimed(at(now + 100), &[record(number as u16, None)]);
             }
             numbers.forget(number);
-            if numbers.convict() {
+            if numbers.is_proven() {
                 return true;
             }
         }
@@ -188,7 +188,7 @@ fn a_denial_counts_against_the_first_claim_of_a_number_however_often_it_was_repe
             }
         }
         numbers.are_claimed(at(65_000), &[]);
-        numbers.convict()
+        numbers.is_proven()
     };
     assert!(convicts(false) && !convicts(true));
 }

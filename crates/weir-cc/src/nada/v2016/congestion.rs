@@ -1,17 +1,17 @@
-//! The congestion signal of nada-2016: filtered delay, warping, penalties. Times in ms, ratios in [0, 1].
+//! The congestion signal of nada-2016: filtered delay, warping and penalties. Times are in ms, ratios in [0, 1].
 
 use weir_units::TimeDelta;
 
 use super::config::Config;
 use crate::parts::filters::WindowedMedian;
 
-/// To the nearest whole number, half up.
+/// The value rounded to the nearest whole number, half up.
 pub(super) fn whole(value: f64) -> f64 {
     libm::floor(value + 0.5)
 }
 
 impl Config {
-    /// In the framework's code whole numbers, else as it is.
+    /// The value rounded to a whole number in the framework's code, else unchanged.
     pub(super) fn rounded(&self, value: f64) -> f64 {
         if self.framework { whole(value) } else { value }
     }
@@ -37,7 +37,7 @@ impl Config {
     }
 }
 
-/// Queuing delay per packet → median of a few → exponential filter. nada-vs-gcc-2016 §II-A.
+/// Filter of the queuing delay: a median of a few packets, then an exponential filter. nada-vs-gcc-2016 §II-A.
 #[derive(Clone, Debug)]
 pub(super) struct DelayFilter {
     config: Config,
@@ -51,7 +51,7 @@ impl DelayFilter {
         Self { config, median: WindowedMedian::new(config.median_filter as usize), smoothed: None }
     }
 
-    /// Takes the queuing delay of a packet in.
+    /// Takes the queuing delay of a packet.
     pub(super) fn push(&mut self, queuing: TimeDelta) {
         let queuing = if self.config.framework {
             TimeDelta::from_millis_f64(whole(queuing.millis_f64()))
@@ -69,7 +69,7 @@ impl DelayFilter {
         self.smoothed.unwrap_or(0.0)
     }
 
-    /// Forgets every delay.
+    /// Removes every delay.
     pub(super) fn clear(&mut self) {
         self.median.clear();
         self.smoothed = None;

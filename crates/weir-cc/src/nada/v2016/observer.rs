@@ -1,4 +1,5 @@
-//! The receiver of nada-2016: arrivals → `d̂`, `d̃`, `p_loss` → `x_n` → report every `Δ`.
+//! The receiver of nada-2016: from arrivals it computes `d̂`, `d̃` and `p_loss`, from these `x_n`, which is reported
+//! every `Δ`.
 
 use weir_units::{DataRate, TimeDelta};
 
@@ -11,7 +12,7 @@ use crate::packet::Arrival;
 use crate::report::{NadaReport, NativeReport};
 use crate::time::ArrivalTime;
 
-/// Measurements of a path by nada-2016, from the packets that arrive.
+/// Observer that measures a path for nada-2016, from arriving packets.
 #[derive(Debug)]
 pub struct Nada2016Observer {
     config: Config,
@@ -44,10 +45,10 @@ impl Nada2016Observer {
     /// The first constant of `config` out of its range.
     pub fn new(config: Config) -> Result<Self, ConfigError> {
         config.validate()?;
-        Ok(Self::knowing_nothing(config))
+        Ok(Self::initial(config))
     }
 
-    fn knowing_nothing(config: Config) -> Self {
+    fn initial(config: Config) -> Self {
         let spans = LogSpans {
             window: config.log_window,
             interval: config.feedback_interval,
@@ -57,7 +58,7 @@ impl Nada2016Observer {
         Self { config, log: PathLog::new(spans), filter: DelayFilter::new(config), latest: None }
     }
 
-    /// Whether the sender may ramp up if it finds `x_n` small enough.
+    /// Whether the sender may ramp up if `x_n` is small enough.
     fn may_ramp_up(&self, latest: &LatestInputs) -> bool {
         let threshold = self.config.ramp_threshold.millis_f64();
         let guarded = !self.config.ramp_guard || self.filter.get() < threshold;
@@ -103,7 +104,7 @@ impl Observer for Nada2016Observer {
     }
 
     fn on_route_changed(&mut self) {
-        *self = Self::knowing_nothing(self.config);
+        *self = Self::initial(self.config);
     }
 
     fn signals(&self) -> &'static [Signal] {

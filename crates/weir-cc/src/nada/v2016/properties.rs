@@ -27,7 +27,7 @@ proptest! {
     fn every_configuration_keeps_its_promises(config in config(), limits in limits(), calls in calls()) {
         let mut life = CheckedSender::new(Box::new(Nada2016::new(config, limits).unwrap()), limits);
         for call in &calls {
-            life.live(call);
+            life.call(call);
             let mut signals = [0.0; 4];
             life.sender.read_signals(&mut signals);
             prop_assert_eq!(signals[3], life.limits.clamp_bps(signals[3]));

@@ -1,4 +1,4 @@
-//! The rate of nada-2016: accelerated ramp-up or gradual update. Rates in bit/s, congestion in ms.
+//! The rate of nada-2016: accelerated ramp-up or gradual update. Rates are in bit/s, congestion in ms.
 
 use weir_units::TimeDelta;
 
@@ -38,7 +38,7 @@ impl Nada2016 {
 #[derive(Debug)]
 pub struct Rule2016 {
     config: Config,
-    /// `x_n` of the newest report in ms, unless the next report cannot be compared with it.
+    /// `x_n` of the newest report in ms, unless the next report is not comparable with it.
     x_n: Option<f64>,
     /// `x_o` and `x_d` in ms; NaN where the last update had none.
     x_o: f64,
@@ -61,7 +61,7 @@ impl LeastTimes {
 }
 
 impl Config {
-    /// nada-vs-gcc-2016 §II-A, divergence 5: the rates move without a cap.
+    /// The shaping buffer, without a limit of its effect (nada-vs-gcc-2016 §II-A, divergence 5).
     pub(super) fn shaping(&self) -> Shaping {
         Shaping {
             sending_gain: self.shaping_gain,
@@ -71,13 +71,13 @@ impl Config {
         }
     }
 
-    /// Accelerated ramp-up by the receive rate, `reaction` before it shows. zhu-06 eq. (4), divergence 1.
+    /// Accelerated ramp-up from the receive rate, which takes effect after `reaction`. zhu-06 eq. (4), divergence 1.
     fn ramp_up(&self, receive_rate: f64, reaction: TimeDelta) -> f64 {
         let whole_kbps = |rate: f64| if self.framework { 1000.0 * whole(rate / 1000.0) } else { rate };
         whole_kbps((1.0 + gamma(self.gamma_max, self.queue_bound, reaction)) * whole_kbps(receive_rate))
     }
 
-    /// Gradual update from `rate` above 0, `elapsed` after the one before.
+    /// Gradual update from `rate` above 0; `elapsed` is the time since the previous update.
     fn gradual(&self, rate: f64, limits: &RateLimits, elapsed: TimeDelta, x_n: f64, x_d: f64) -> Gradual {
         let x_ref = self.priority * self.reference_congestion.millis_f64();
         let (min, max) = (limits.min().bps_f64(), limits.max().bps_f64());
@@ -113,7 +113,7 @@ impl Rule2016 {
         Self { config, x_n, x_o: f64::NAN, x_d: f64::NAN, updated: None, least: LeastTimes::ASSUMED }
     }
 
-    /// From a step of the ramp-up until the sender can react to it.
+    /// Time from a step of the ramp-up until the sender can react to it.
     fn reaction(&self, rtt: Option<TimeDelta>) -> TimeDelta {
         if self.config.framework {
             self.least.rtt + self.least.interval
@@ -124,7 +124,7 @@ impl Rule2016 {
 }
 
 impl NadaVariant for Rule2016 {
-    const HEARS: ReportKind = ReportKind::Nada;
+    const ACCEPTED_REPORT: ReportKind = ReportKind::Nada;
 
     fn on_report(&mut self, now: SendTime, report: &NativeReport, present: &Present) -> Option<RateUpdate> {
         let NativeReport::Nada(report) = report else { return None };

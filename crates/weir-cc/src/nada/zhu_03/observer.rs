@@ -1,4 +1,5 @@
-//! The receiver of nada-dccc: arrivals → `d_n` → `x_n` → report. Times in ms.
+//! The receiver of nada-dccc: from arrivals it computes `d_n` and from these `x_n`, which is reported. Times are in
+//! ms.
 
 use weir_units::TimeDelta;
 
@@ -10,7 +11,7 @@ use crate::packet::{Arrival, Ecn};
 use crate::report::{NadaDelayReport, NativeReport};
 use crate::time::ArrivalTime;
 
-/// Measurements of a path by nada-dccc, from the packets that arrive.
+/// Observer that measures a path for nada-dccc, from arriving packets.
 #[derive(Debug)]
 pub struct Zhu03Observer {
     config: Config,
@@ -38,10 +39,10 @@ impl Zhu03Observer {
     /// The first constant of `config` out of its range.
     pub fn new(config: Config) -> Result<Self, ConfigError> {
         config.validate()?;
-        Ok(Self::knowing_nothing(config))
+        Ok(Self::initial(config))
     }
 
-    fn knowing_nothing(config: Config) -> Self {
+    fn initial(config: Config) -> Self {
         let spans = LogSpans {
             window: config.log_window,
             interval: config.feedback_interval,
@@ -67,14 +68,14 @@ impl Zhu03Observer {
         }
     }
 
-    /// `packets` samples of `d̃`: `x_n ← a·d̃ + (1 − a)·x_n` so many times. zhu-03 §5.1.
+    /// Takes `packets` samples of `d̃`: `x_n ← a·d̃ + (1 − a)·x_n` for each. zhu-03 §5.1.
     fn smooth(&mut self, sample: f64, packets: u64) {
         let old = self.x_n.unwrap_or(sample);
         let kept = libm::pow(1.0 - self.config.smoothing, packets as f64);
         self.x_n = Some(sample + (old - sample) * kept);
     }
 
-    /// Takes in an arrival; its time is known where it is `timed`.
+    /// Takes an arrival; `timed` if its time was reported.
     fn arrive(&mut self, packet: &Arrival, timed: bool) {
         let arrival = self.log.on_arrival(packet, timed);
         if arrival.clocks_moved {
@@ -117,7 +118,7 @@ impl Observer for Zhu03Observer {
     }
 
     fn on_route_changed(&mut self) {
-        *self = Self::knowing_nothing(self.config);
+        *self = Self::initial(self.config);
     }
 
     fn signals(&self) -> &'static [Signal] {

@@ -1,4 +1,4 @@
-//! The rate of nada-dccc: in inverse proportion to a predicted delay. Rates in bit/s, times in ms.
+//! The rate of nada-dccc, in inverse proportion to a predicted delay. Rates are in bit/s, times in ms.
 
 use weir_units::TimeDelta;
 
@@ -12,10 +12,11 @@ use crate::parts::relative::{FallMeaning, Relative};
 use crate::report::{NativeReport, ReportKind};
 use crate::time::SendTime;
 
-/// Least interval of two reports that counts. Divergence 7.
-const LEAST_INTERVAL: TimeDelta = TimeDelta::from_millis(1);
-/// Fall of the rate from one report to the next, as a share, that counts as congestion.
-const CUT: FallMeaning = FallMeaning { yields_at: 0.85, cut_at: 0.85, pays_back: false, rescaled: 1.0 };
+/// Least interval between two reports in the computation. Divergence 7.
+const MIN_INTERVAL: TimeDelta = TimeDelta::from_millis(1);
+/// Share of the previous rate up to which a lower rate counts as congestion.
+const CONGESTION: FallMeaning =
+    FallMeaning { yields_at: 0.85, cut_at: 0.85, pays_back: false, rescaled: 1.0 };
 
 /// The sender half of nada-dccc.
 pub type NadaZhu03 = Sender<RuleZhu03>;
@@ -50,25 +51,25 @@ pub struct RuleZhu03 {
     /// `x̂` in ms; NaN before the first report.
     x_hat: f64,
     updated: Option<SendTime>,
-    /// `t_0`, when the first packet left.
+    /// `t_0`, the departure of the first packet.
     begun: Option<SendTime>,
-    /// Scale of coupling's allocation over the rate that the delay alone would give.
+    /// Scale of coupling's allocation relative to the rate by the delay alone.
     relative: Relative,
 }
 
 impl Config {
     /// `x̂`, the predicted delay. zhu-03 §5.2.
     fn predicted(&self, x_n: f64, x_d: f64, elapsed: TimeDelta) -> f64 {
-        x_n + x_d * self.prediction.millis_f64() / elapsed.max(LEAST_INTERVAL).millis_f64()
+        x_n + x_d * self.prediction.millis_f64() / elapsed.max(MIN_INTERVAL).millis_f64()
     }
 
-    /// `R_n`, not yet within the limits. zhu-03 §5.2.
+    /// `R_n`, not limited yet. zhu-03 §5.2.
     fn rate(&self, limits: &RateLimits, x_ref: f64, x_hat: f64) -> f64 {
         let (min, max) = (limits.min().bps_f64(), limits.max().bps_f64());
         if x_hat <= 0.0 { max } else { min + self.priority * (max - min) * x_ref / x_hat }
     }
 
-    /// Upper bound of slow start, `since` the first packet. zhu-03 §6.5.
+    /// Upper bound of slow start at the time `since` after the first packet. zhu-03 §6.5.
     fn slow_start(&self, limits: &RateLimits, since: TimeDelta) -> f64 {
         let (min, max) = (limits.min().bps_f64(), limits.max().bps_f64());
         if since >= self.slow_start {
@@ -101,7 +102,7 @@ impl RuleZhu03 {
 }
 
 impl NadaVariant for RuleZhu03 {
-    const HEARS: ReportKind = ReportKind::NadaDelay;
+    const ACCEPTED_REPORT: ReportKind = ReportKind::NadaDelay;
 
     fn on_sent(&mut self, at: SendTime) {
         // A sender's clock that was set back restarts slow start.
@@ -119,7 +120,7 @@ impl NadaVariant for RuleZhu03 {
         let since = now - *self.begun.get_or_insert(now);
         let allowed = self.config.slow_start(&present.limits, since.max(TimeDelta::ZERO));
         let limits = &present.limits;
-        let mut follow = |own| self.relative.follow(limits.clamp_bps(own), present.rate, &CUT);
+        let mut follow = |own| self.relative.follow(limits.clamp_bps(own), present.rate, &CONGESTION);
         Some(if allowed < rate {
             RateUpdate::RampUp(follow(allowed))
         } else {

@@ -1,4 +1,4 @@
-//! Every constant of SCReAM as RFC 8298 has it.
+//! Configuration of SCReAM version 1: every constant of RFC 8298.
 
 use weir_units::{DataRate, DataSize, TimeDelta};
 
@@ -45,7 +45,7 @@ pub struct Config {
     pub min_cwnd: DataSize,
     /// `MAX_BYTES_IN_FLIGHT_HEAD_ROOM`, window over the maximum in flight, at least 1.
     pub bytes_in_flight_head_room: f64,
-    /// For how long that maximum is remembered. §4.1.2.2.
+    /// Time for which that maximum is remembered. §4.1.2.2.
     pub bytes_in_flight_memory: TimeDelta,
     /// `GAIN`, gain of the window, above 0.
     pub gain: f64,
@@ -67,7 +67,7 @@ pub struct Config {
     pub tx_queue_size_factor: f64,
     /// `RTP_QDELAY_TH`, delay of the RTP queue that forces a reduction.
     pub rtp_qdelay_th: TimeDelta,
-    /// `TARGET_RATE_SCALE_RTP_QDELAY`, that reduction, in (0, 1].
+    /// `TARGET_RATE_SCALE_RTP_QDELAY`, the factor of that reduction, in (0, 1].
     pub target_rate_scale_rtp_qdelay: f64,
     /// `RATE_PACE_MIN`, the lowest pacing rate.
     pub rate_pace_min: DataRate,

@@ -12,7 +12,7 @@ pub(super) const C: f64 = 0.4;
 pub(super) struct Epoch {
     /// `t_epoch`, later by the time in which the application limited sending.
     pub(super) start: SendTime,
-    /// `K`, when the cubic function reaches `w_max`, in seconds.
+    /// `K`, the time in seconds at which the cubic function reaches `w_max`.
     pub(super) k: f64,
     /// `W_max` in segments.
     pub(super) w_max: f64,
@@ -21,7 +21,7 @@ pub(super) struct Epoch {
 }
 
 impl Epoch {
-    /// Begins an epoch at a window of `cwnd`; `duration` gives the time in which so many segments are gained.
+    /// Begins an epoch at a window of `cwnd`. `duration` computes `K` from the segments up to `w_max`.
     pub(super) fn begin(start: SendTime, cwnd: f64, w_max: f64, duration: impl FnOnce(f64) -> f64) -> Self {
         let w_max = w_max.max(cwnd);
         Self { start, k: duration(w_max - cwnd), w_max, w_est: cwnd }
@@ -33,14 +33,14 @@ impl Epoch {
         C * from_k * from_k * from_k + self.w_max
     }
 
-    /// Leaves `time` out of the epoch.
+    /// Excludes `time` from the epoch.
     pub(super) fn leave_out(&mut self, time: TimeDelta) {
         self.start += time;
     }
 }
 
-/// Time that the cubic function takes from the beginning of an epoch to `W_max`, `segments` above (RFC 9438 §4.2,
-/// figure 2).
+/// `K`: time in seconds in which the cubic function rises to `W_max`, `segments` above the beginning of an epoch (RFC
+/// 9438 §4.2, figure 2).
 pub(super) fn k(segments: f64) -> f64 {
     libm::cbrt(segments / C)
 }

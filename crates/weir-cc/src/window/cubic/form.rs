@@ -5,17 +5,17 @@ use super::linux_3_16::Linux316;
 use super::linux_6::Linux6;
 use crate::window::Congestion;
 
-/// The factor of the multiplicative decrease in Linux (`beta`).
+/// Factor of the multiplicative decrease in Linux (`beta`).
 const LINUX_BETA: f64 = 717.0 / 1024.0;
 
 /// Form of congestion avoidance.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum AvoidanceForm {
-    /// In real numbers, by RFC 9438.
+    /// Real numbers, as in RFC 9438.
     Rfc,
-    /// With the counts of Linux 3.16.
+    /// The counts of Linux 3.16.
     Linux316(Linux316),
-    /// With the counts of Linux 6.
+    /// The counts of Linux 6.
     Linux6(Linux6),
 }
 
@@ -29,7 +29,7 @@ impl AvoidanceForm {
     }
 
     /// A new state of the same form.
-    pub(super) fn anew(&self) -> Self {
+    pub(super) fn restarted(&self) -> Self {
         match self {
             Self::Rfc => Self::Rfc,
             Self::Linux316(_) => Self::linux_3_16(),
@@ -37,12 +37,12 @@ impl AvoidanceForm {
         }
     }
 
-    /// The factor of the multiplicative decrease.
+    /// Factor of the multiplicative decrease.
     pub(super) fn beta(&self) -> f64 {
         if self.is_rfc() { BETA } else { LINUX_BETA }
     }
 
-    /// A window after a reduction: in Linux windows are whole.
+    /// The window after a reduction; windows of Linux are whole.
     pub(super) fn rounded(&self, segments: f64) -> f64 {
         if self.is_rfc() { segments } else { libm::trunc(segments) }
     }

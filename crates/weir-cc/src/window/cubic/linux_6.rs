@@ -14,23 +14,24 @@ use crate::window::{Congestion, Window};
 /// `C` in segments/s³ (`bic_scale` · 10 / 1024).
 const C: f64 = 410.0 / 1024.0;
 
-/// Segments acknowledged, per segment of the window and eight of them, that bring `W_est` a segment (`beta_scale`): 15/8 or
-/// 1 / 0.533.
+/// Acknowledged segments per segment of the window and eight of them after which `W_est` grows by a segment
+/// (`beta_scale`): 15/8 or 1 / 0.533.
 const PER_ESTIMATE: f64 = 15.0 / 8.0;
 
-/// While there was no loss, a segment more takes this many segments at most: 5 % per round trip.
-const MOST_BEFORE_LOSS: f64 = 20.0;
+/// Upper bound of the acknowledged segments for one more segment before the first loss: growth of 5 % per round trip
+/// at least.
+const MAX_PACE_BEFORE_LOSS: f64 = 20.0;
 
-/// Least number of segments that open the window by a segment.
-const LEAST_PACE: f64 = 2.0;
+/// Lower bound of the acknowledged segments that open the window by a segment.
+const MIN_PACE: f64 = 2.0;
 
 /// Ticks per second (`HZ`).
 const TICKS: i64 = 250;
 
-/// Ticks for which the pace holds while the window stays the same (`HZ / 32`).
-const HOLDS: i64 = TICKS / 32;
+/// Ticks for which the pace is kept while the window stays the same (`HZ / 32`).
+const PACE_TICKS: i64 = TICKS / 32;
 
-/// The kernel's clock of the cubic function, in parts of a second (`BICTCP_HZ`).
+/// Units per second of the kernel's clock of the cubic function (`BICTCP_HZ`).
 const PARTS: f64 = 1024.0;
 
 /// State of the algorithm in Linux.
@@ -40,7 +41,7 @@ pub(super) struct Linux6 {
     pace: f64,
     /// Segments acknowledged since the window last opened (`snd_cwnd_cnt`).
     counted: f64,
-    /// The window for which `pace` holds, in segments (`last_cwnd`), and since which tick (`last_time`).
+    /// Window in segments for which `pace` holds (`last_cwnd`), and the tick since which it holds (`last_time`).
     paced: (f64, i64),
     /// Acknowledged segments that have not yet brought `W_est` a segment (`ack_cnt`).
     unspent: f64,
@@ -63,7 +64,7 @@ impl Linux6 {
         Self::default()
     }
 
-    /// Congestion: forgets the count, after a timeout all.
+    /// Resets the count after congestion, and the whole state after a timeout.
     pub(super) fn on_congestion(&mut self, kind: Congestion) {
         self.counted = 0.0;
         if kind == Congestion::Timeout {
@@ -80,7 +81,7 @@ impl Linux6 {
     ) {
         self.unspent += step.acked;
         let (cwnd, since) = self.paced;
-        if cwnd != window.cwnd || ticks(step.now) - since > HOLDS {
+        if cwnd != window.cwnd || ticks(step.now) - since > PACE_TICKS {
             self.set_pace(window.cwnd, epoch, step);
         }
         self.open(window, step.acked);
@@ -97,14 +98,14 @@ impl Linux6 {
         if looks {
             self.paced = (cwnd, tick);
             let pace = cubic_pace(cwnd, tick, epoch, step.ahead);
-            self.pace = if step.w_max > 0.0 { pace } else { pace.min(MOST_BEFORE_LOSS) };
+            self.pace = if step.w_max > 0.0 { pace } else { pace.min(MAX_PACE_BEFORE_LOSS) };
         }
         self.count_estimate(cwnd, epoch);
         // Reno would have a larger window: the pace is at least Reno's.
         if epoch.w_est > cwnd {
             self.pace = self.pace.min(libm::trunc(cwnd / (epoch.w_est - cwnd)));
         }
-        self.pace = self.pace.max(LEAST_PACE);
+        self.pace = self.pace.max(MIN_PACE);
     }
 
     /// Lets `W_est` grow with the acknowledged segments.
@@ -118,7 +119,8 @@ impl Linux6 {
         }
     }
 
-    /// `tcp_cong_avoid_ai`: a count for a slower pace opens the window by a segment and no more.
+    /// Opens the window by the counted segments (`tcp_cong_avoid_ai`). A count for a slower pace opens it by one
+    /// segment only.
     fn open(&mut self, window: &mut Window, acked: f64) {
         if self.counted >= self.pace {
             self.counted = 0.0;
@@ -167,30 +169,30 @@ mod tests {
 
     /// The algorithm and its window after a loss at `cwnd` segments; round trips took 100 ms at least.
     fn after_loss(cwnd: f64) -> (Cubic, Window) {
-        let (mut law, mut window) = lossless(cwnd);
-        law.on_congestion(&mut window, SendTime::ZERO, Congestion::Loss, cwnd);
-        (law, window)
+        let (mut algorithm, mut window) = lossless(cwnd);
+        algorithm.on_congestion(&mut window, SendTime::ZERO, Congestion::Loss, cwnd);
+        (algorithm, window)
     }
 
     /// The same after a slow start that ended at `cwnd` without a loss.
     fn lossless(cwnd: f64) -> (Cubic, Window) {
-        let mut law = Cubic::linux_6(None);
+        let mut algorithm = Cubic::linux_6(None);
         let mut window = Window { cwnd, ssthresh: cwnd };
-        law.on_delivery(&mut window, &delivery(0, 1.0, cwnd));
-        (law, window)
+        algorithm.on_delivery(&mut window, &delivery(0, 1.0, cwnd));
+        (algorithm, window)
     }
 
-    fn acknowledge(law: &mut Cubic, window: &mut Window, ms: i64, acked: f64) {
+    fn acknowledge(algorithm: &mut Cubic, window: &mut Window, ms: i64, acked: f64) {
         let rtt = TimeDelta::from_millis(500); // smoothed and of the handshake: neither is looked at
         let now = SendTime::from_millis(ms);
-        law.on_ack(window, &Ack { now, acked, srtt: rtt, min_rtt: rtt, window_limited: true });
+        algorithm.on_ack(window, &Ack { now, acked, srtt: rtt, min_rtt: rtt, window_limited: true });
     }
 
     /// Number of segments, acknowledged one by one every `gap` ms from `from` on, until the window opens; at most 1000.
-    fn until_it_opens(law: &mut Cubic, window: &mut Window, from: i64, gap: i64) -> i64 {
+    fn until_it_opens(algorithm: &mut Cubic, window: &mut Window, from: i64, gap: i64) -> i64 {
         let before = window.cwnd;
         let opens = |&number: &i64| {
-            acknowledge(law, window, from + gap * number, 1.0);
+            acknowledge(algorithm, window, from + gap * number, 1.0);
             window.cwnd > before
         };
         (0..1000).find(opens).expect("it opens") + 1
@@ -199,23 +201,23 @@ mod tests {
     #[test]
     fn reductions_leave_whole_windows() {
         // 33 · 717 / 1024 = 23.1. The same window again is no less than W_max 33, one less is: 32 · 1741 / 2048 = 27.2.
-        let (mut law, mut window) = after_loss(33.0);
-        assert_eq!((window.cwnd, window.ssthresh, law.w_max), (23.0, 23.0, 33.0));
+        let (mut algorithm, mut window) = after_loss(33.0);
+        assert_eq!((window.cwnd, window.ssthresh, algorithm.w_max), (23.0, 23.0, 33.0));
         for (cwnd, w_max) in [(33.0, 33.0), (32.0, 27.0)] {
             window.cwnd = cwnd;
-            law.on_congestion(&mut window, SendTime::ZERO, Congestion::Loss, cwnd);
-            assert_eq!(law.w_max, w_max);
+            algorithm.on_congestion(&mut window, SendTime::ZERO, Congestion::Loss, cwnd);
+            assert_eq!(algorithm.w_max, w_max);
         }
     }
 
     #[test]
     fn before_a_loss_the_window_grows_by_five_per_cent_per_round_trip() {
         // 20 segments bring one more, however acknowledgements group them.
-        let (mut law, mut window) = lossless(56.0);
-        assert_eq!(until_it_opens(&mut law, &mut window, 0, 5), 20);
-        assert_eq!(until_it_opens(&mut law, &mut window, 100, 5), 20);
+        let (mut algorithm, mut window) = lossless(56.0);
+        assert_eq!(until_it_opens(&mut algorithm, &mut window, 0, 5), 20);
+        assert_eq!(until_it_opens(&mut algorithm, &mut window, 100, 5), 20);
         for number in 0..10 {
-            acknowledge(&mut law, &mut window, 200 + 5 * number, 2.0);
+            acknowledge(&mut algorithm, &mut window, 200 + 5 * number, 2.0);
         }
         assert_eq!(window.cwnd, 59.0);
     }
@@ -241,21 +243,21 @@ mod tests {
     fn cubic_function_is_looked_at_one_least_round_trip_ahead() {
         // W_max 1000, window 700: K = cbrt(300 · 1024 / 410) = 9.0825 s = 9300 parts. At 1 s, 250 ticks and 25 more:
         // 1126 parts; 8174 / 1024 = 7.9824 s before K, ⌊0.4004 · 508.63⌋ = 203: 797, ⌊700 / 97⌋ = 7 segments.
-        let (mut law, mut window) = after_loss(1000.0);
-        acknowledge(&mut law, &mut window, 0, 1.0);
+        let (mut algorithm, mut window) = after_loss(1000.0);
+        acknowledge(&mut algorithm, &mut window, 0, 1.0);
         assert_eq!(window.cwnd, 700.0);
         // A segment was counted before.
-        assert_eq!(until_it_opens(&mut law, &mut window, 1000, 0), 6);
-        assert_eq!(until_it_opens(&mut law, &mut window, 1000, 0), 7);
+        assert_eq!(until_it_opens(&mut algorithm, &mut window, 1000, 0), 6);
+        assert_eq!(until_it_opens(&mut algorithm, &mut window, 1000, 0), 7);
     }
 
     #[test]
     fn estimate_of_reno_grows_by_a_segment_per_fifteen_eighths_of_a_window() {
         // From W_max 100 on the cubic function gains nothing within a second. ⌊100 · 15 / 8⌋ = 187 segments and one beyond
         // make W_est 101: then 100 more open the window, if what was counted on the way does not open it at once.
-        let (mut law, mut window) = after_loss(100.0);
+        let (mut algorithm, mut window) = after_loss(100.0);
         window.cwnd = 100.0;
-        assert_eq!(until_it_opens(&mut law, &mut window, 0, 1), 193);
+        assert_eq!(until_it_opens(&mut algorithm, &mut window, 0, 1), 193);
         assert_eq!(window.cwnd, 101.0);
     }
 
@@ -263,11 +265,11 @@ mod tests {
     fn estimate_goes_on_beyond_the_last_maximum_as_before() {
         // W_max 10, window 7, round trips of 100 ms: K = 1.957 s. The kernel was measured to gain 17 segments in 1.88 s, 0.53
         // per round trip counted in whole windows.
-        let (mut law, mut window) = after_loss(10.0);
+        let (mut algorithm, mut window) = after_loss(10.0);
         let mut rounds = 0;
         while window.cwnd < 24.0 && rounds < 100 {
             for number in 0..window.cwnd as i64 {
-                acknowledge(&mut law, &mut window, 50 * rounds + 4 * number, 1.0);
+                acknowledge(&mut algorithm, &mut window, 50 * rounds + 4 * number, 1.0);
             }
             rounds += 1;
         }
@@ -277,10 +279,10 @@ mod tests {
     #[test]
     fn window_grows_by_half_per_round_trip_at_most() {
         // Far beyond K each second segment opens the window.
-        let (mut law, mut window) = after_loss(100.0);
-        acknowledge(&mut law, &mut window, 0, 1.0);
+        let (mut algorithm, mut window) = after_loss(100.0);
+        acknowledge(&mut algorithm, &mut window, 0, 1.0);
         for number in 0..20 {
-            acknowledge(&mut law, &mut window, 60_000 + 4 * number, 2.0);
+            acknowledge(&mut algorithm, &mut window, 60_000 + 4 * number, 2.0);
         }
         assert_eq!(window.cwnd, 90.0);
     }
@@ -299,13 +301,13 @@ mod tests {
 
     #[test]
     fn timeout_forgets_all_that_was_counted() {
-        let (mut law, mut window) = after_loss(100.0);
-        acknowledge(&mut law, &mut window, 0, 5.0);
-        law.on_congestion(&mut window, SendTime::from_millis(1000), Congestion::Timeout, 70.0);
+        let (mut algorithm, mut window) = after_loss(100.0);
+        acknowledge(&mut algorithm, &mut window, 0, 5.0);
+        algorithm.on_congestion(&mut window, SendTime::from_millis(1000), Congestion::Timeout, 70.0);
         // Slow start ended at 49: the maximum is forgotten, and 20 segments bring one.
         window.cwnd = 49.0;
         let rtt = Some(TimeDelta::from_millis(100));
-        law.on_delivery(&mut window, &Delivery { rtt, ..delivery(2000, 1.0, 49.0) });
-        assert_eq!(until_it_opens(&mut law, &mut window, 2000, 1), 20);
+        algorithm.on_delivery(&mut window, &Delivery { rtt, ..delivery(2000, 1.0, 49.0) });
+        assert_eq!(until_it_opens(&mut algorithm, &mut window, 2000, 1), 20);
     }
 }

@@ -6,13 +6,12 @@
 //! <!-- end of print -->
 //! ```
 //!
-//! A command may be several lines of bash. `<!-- printed by the block below -->` takes the next block of `sh` that
-//! readers see. The command behind a line `sample:` prints some of the rows, or lines, in seconds.
+//! A command may be several lines of bash. The command behind a line `sample:` prints some of the rows, or lines, in
+//! seconds.
 
 use std::ops::Range;
 
-const BEGIN: &str = "<!-- printed by";
-const BELOW: &str = " the block below";
+const BEGIN: &str = "<!-- printed by:";
 const SAMPLE: &str = "\nsample:";
 const END: &str = "<!-- end of print -->\n";
 
@@ -35,24 +34,14 @@ fn one(document: &str, at: usize) -> Printed {
     let line = || document[at..].lines().next().unwrap_or_default();
     let begun = &document[at + BEGIN.len()..];
     let (words, rest) = begun.split_once("-->\n").unwrap_or_else(|| panic!("{}: is not closed", line()));
-    let (text, after) = rest.split_once(END).unwrap_or_else(|| panic!("{}: has no end", line()));
+    let (text, _) = rest.split_once(END).unwrap_or_else(|| panic!("{}: has no end", line()));
     assert!(!text.contains(BEGIN), "{}: another begins before it ends", line());
     let start = document.len() - rest.len();
     let place = within_fence(document, start..start + text.len());
-    let (command, sample) = if let Some(words) = words.strip_prefix(':') {
-        words
-            .split_once(SAMPLE)
-            .map_or((words, None), |(command, sample)| (command, Some(sample.trim().to_owned())))
-    } else {
-        assert_eq!(words.trim_end(), BELOW, "{}: neither `:` nor{BELOW}", line());
-        (block(after).unwrap_or_else(|| panic!("{}: there is none", line())), None)
-    };
+    let (command, sample) = words
+        .split_once(SAMPLE)
+        .map_or((words, None), |(command, sample)| (command, Some(sample.trim().to_owned())));
     Printed { command: command.trim().to_owned(), sample, place }
-}
-
-/// The first block of `sh` in `text`.
-fn block(text: &str) -> Option<&str> {
-    text.split_once("```sh\n")?.1.split_once("```\n").map(|(block, _)| block)
 }
 
 /// Every block of `sh` in `text`, and those without a language that call the command.

@@ -55,7 +55,7 @@ pub(crate) fn sender(law: &str) -> PartOutcome {
     let limits = limits(&mut chance.more());
     let mut life = CheckedSender::new(halves(law, limits).controller, limits);
     let (mut calls, mut decisions) = (Calls::default(), 0_u64);
-    let memory = chance.call(|input| decisions += u64::from(life.live(&calls.next(input)).is_some()));
+    let memory = chance.call(|input| decisions += u64::from(life.call(&calls.next(input)).is_some()));
     PartOutcome {
         done: format!("{CALLS} calls, {decisions} decisions"),
         memory,
@@ -68,7 +68,7 @@ pub(crate) fn receiver(law: &str) -> PartOutcome {
     let mut chance = RandomBytes::new();
     let limits = limits(&mut chance.more());
     let mut receiving = Receiving::new(halves(law, limits).receiver, limits);
-    let memory = chance.call(|input| receiving.live(input));
+    let memory = chance.call(|input| receiving.call(input));
     assert!(receiving.reports() > 0, "it never reports");
     let done = format!("{CALLS} arrivals, {} reports", receiving.reports());
     receiving.wait();

@@ -69,7 +69,10 @@ fn known(laws: &str) -> Option<Vec<&'static str>> {
 
 fn usage() -> ExitCode {
     let parts = PARTS.each_ref().map(|part| part.name).join(", ");
-    eprintln!("soak [PART [LAW,LAW]]: PART is one of {parts}; LAW one of {}", names().join(", "));
+    eprintln!(
+        "soak [PART [NAME,NAME]]: PART is one of {parts}; NAME a controller, one of {}",
+        names().join(", ")
+    );
     ExitCode::from(2)
 }
 

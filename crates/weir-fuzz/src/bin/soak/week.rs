@@ -69,7 +69,7 @@ impl Monitor for Days {
 }
 
 pub(crate) fn run(law: &str) -> PartOutcome {
-    assert!(names().contains(&law), "{law} is no law");
+    assert!(names().contains(&law), "{law} is no controller");
     let kbps = DataRate::from_kbps;
     let limits = RateLimits::new(kbps(50), kbps(300), kbps(1500)).expect("they are in order");
     let scenario = Scenario::parse("week.toml", SCENARIO, &[]).unwrap_or_else(|error| panic!("{error}"));

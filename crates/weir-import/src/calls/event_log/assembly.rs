@@ -126,7 +126,9 @@ impl CallAssembly {
             LoggedEvent::Rtp { way, packet, send_time } => self.on_rtp(time_us, way, &packet, send_time),
             LoggedEvent::Rtcp { way, datagram } => self.on_rtcp(time_us, way, &datagram),
             LoggedEvent::Decoded { render_us, width, height, quantiser } => {
-                if let Some(call) = &mut self.received.call {
+                if let Some(call) = &mut self.received.call
+                    && call.has_room()
+                {
                     call.touch(time_us);
                     let quantiser = quantiser.map(i64::from).into();
                     let frame = DecodedFrame { time_us: render_us, width, height, quantiser };
@@ -142,7 +144,9 @@ impl CallAssembly {
                 let row = RouteChange { time_us, connected: connected.into(), overhead_bytes: overhead };
                 for call in [&mut self.sent.call, &mut self.received.call].into_iter().flatten() {
                     call.touch(time_us);
-                    call.call_mut().route_changes.push(row);
+                    if call.has_room() {
+                        call.call_mut().route_changes.push(row);
+                    }
                 }
             }
             decision => self.on_decision(time_us, &decision),
@@ -192,6 +196,9 @@ impl CallAssembly {
     fn on_decision(&mut self, time_us: i64, decision: &LoggedEvent) {
         let Some(builder) = &mut self.sent.call else { return };
         builder.touch(time_us);
+        if !builder.has_room() {
+            return;
+        }
         let call = builder.call_mut();
         match *decision {
             LoggedEvent::LossEstimate { bps, fraction_lost, packets } => {

@@ -56,7 +56,7 @@ impl<'a> EventBatch<'a> {
     }
 
     /// The values of a column: the first event's of the field `base`, the further ones' of the field `deltas`.
-    pub(super) fn column(&self, base: u32, deltas: u32) -> Result<Column<'a>, String> {
+    pub(super) fn column(&self, base: u32, deltas: u32) -> Result<BatchColumn<'a>, String> {
         let coded = self.bytes(deltas).unwrap_or_default();
         let coding = if coded.is_empty() {
             None
@@ -64,7 +64,7 @@ impl<'a> EventBatch<'a> {
             let fault = |problem| format!("field {deltas}: {problem}");
             Some(ColumnCoding::read(coded, self.further).map_err(fault)?)
         };
-        Ok(Column { field: deltas, first: true, value: self.integer(base), coding })
+        Ok(BatchColumn { field: deltas, first: true, value: self.integer(base), coding })
     }
 
     /// Byte strings: the first event's of the field `base`, the further ones' of the field `blobs`.
@@ -90,7 +90,7 @@ impl<'a> EventBatch<'a> {
 
 /// The values of a column, one an event; a value may be absent.
 #[derive(Clone, Debug)]
-pub(super) struct Column<'a> {
+pub(super) struct BatchColumn<'a> {
     /// Number of the field, for messages.
     field: u32,
     first: bool,
@@ -100,7 +100,7 @@ pub(super) struct Column<'a> {
     coding: Option<ColumnCoding<'a>>,
 }
 
-impl Column<'_> {
+impl BatchColumn<'_> {
     /// The value of the next event.
     pub(super) fn next(&mut self) -> Result<Option<u64>, String> {
         if self.first {
@@ -232,7 +232,7 @@ mod tests {
         bits.chunks(8).map(byte).collect()
     }
 
-    /// A column with its first value in field 1, the number of further events in field 2, and its differences in field 101.
+    /// A column: the first value in field 1, the number of further events in field 2, the differences in field 101.
     fn column(first: Option<u8>, further: u8, coded: &[u8]) -> Result<Vec<Option<u64>>, String> {
         let mut message = vec![0x10, further];
         message.extend(first.iter().flat_map(|&first| [8, first]));

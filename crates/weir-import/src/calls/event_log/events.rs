@@ -93,7 +93,7 @@ pub(super) fn decode(number: u32, message: &[u8]) -> Result<LogMessage, String> 
     Ok(LogMessage::Events(events))
 }
 
-type Events = Result<Vec<(i64, LoggedEvent)>, String>;
+type DecodedEvents = Result<Vec<(i64, LoggedEvent)>, String>;
 
 /// The time of an event in µs.
 fn time_us(ms: Option<u64>) -> Result<i64, String> {
@@ -111,7 +111,7 @@ fn needed<T: TryFrom<u64>>(value: Option<u64>, what: &str) -> Result<T, String> 
     T::try_from(value).map_err(|_| format!("an event has the {what} {value}, which is too large"))
 }
 
-fn rtp(message: &[u8], way: PacketWay) -> Events {
+fn rtp(message: &[u8], way: PacketWay) -> DecodedEvents {
     let batch = EventBatch::read(message, 11)?;
     let mut time = batch.column(1, 101)?;
     let mut marker = batch.column(2, 102)?;
@@ -149,7 +149,7 @@ fn rtp(message: &[u8], way: PacketWay) -> Events {
     (0..=batch.further).map(event).collect()
 }
 
-fn rtcp(message: &[u8], way: PacketWay) -> Events {
+fn rtcp(message: &[u8], way: PacketWay) -> DecodedEvents {
     let batch = EventBatch::read(message, 3)?;
     let mut time = batch.column(1, 101)?;
     let event =
@@ -157,7 +157,7 @@ fn rtcp(message: &[u8], way: PacketWay) -> Events {
     batch.blobs(2, 102)?.into_iter().map(event).collect()
 }
 
-fn decoded_frames(message: &[u8]) -> Events {
+fn decoded_frames(message: &[u8]) -> DecodedEvents {
     let batch = EventBatch::read(message, 15)?;
     let mut time = batch.column(1, 101)?;
     let mut render = batch.column(3, 103)?;
@@ -176,7 +176,7 @@ fn decoded_frames(message: &[u8]) -> Events {
     (0..=batch.further).map(event).collect()
 }
 
-fn loss_estimates(message: &[u8]) -> Events {
+fn loss_estimates(message: &[u8]) -> DecodedEvents {
     let batch = EventBatch::read(message, 5)?;
     let mut time = batch.column(1, 101)?;
     let mut rate = batch.column(2, 102)?;
@@ -193,7 +193,7 @@ fn loss_estimates(message: &[u8]) -> Events {
     (0..=batch.further).map(event).collect()
 }
 
-fn delay_estimates(message: &[u8]) -> Events {
+fn delay_estimates(message: &[u8]) -> DecodedEvents {
     let batch = EventBatch::read(message, 4)?;
     let mut time = batch.column(1, 101)?;
     let mut rate = batch.column(2, 102)?;
@@ -210,7 +210,7 @@ fn delay_estimates(message: &[u8]) -> Events {
     (0..=batch.further).map(event).collect()
 }
 
-fn remote_estimates(message: &[u8]) -> Events {
+fn remote_estimates(message: &[u8]) -> DecodedEvents {
     let batch = EventBatch::read(message, 4)?;
     let mut time = batch.column(1, 101)?;
     let mut upper = batch.column(3, 103)?;
@@ -226,7 +226,7 @@ fn remote_estimates(message: &[u8]) -> Events {
 }
 
 /// Events that come one a message.
-fn single(number: u32, message: &[u8]) -> Events {
+fn single(number: u32, message: &[u8]) -> DecodedEvents {
     let single = EventBatch::single(message)?;
     let value = |field| single.integer(field);
     let event = match number {

@@ -17,7 +17,7 @@ use weir_world::RecordedCall;
 use super::{CallImportError, CallOptions};
 use assembly::CallAssembly;
 use events::LogMessage;
-use wire::{FieldValue, MessageEnd, MessageFields, MessageReader};
+use wire::{MessageEnd, MessageReader};
 
 /// Reads an event log. A log that is cut off gives the call up to there, and a remark says so.
 ///
@@ -48,7 +48,9 @@ pub fn read(source: impl Read, options: &CallOptions) -> Result<RecordedCall, Ca
     match end {
         MessageEnd::Whole if ended => {}
         MessageEnd::Whole => {
-            assembly.remark("The log has no end event: its recording was broken off, and the last seconds may be missing.");
+            assembly.remark(
+                "The log has no end event: its recording was broken off, and the last seconds may be missing.",
+            );
         }
         MessageEnd::Cut => assembly.remark("The log is cut off within a message; the call ends before it."),
         MessageEnd::Malformed(problem) => {
@@ -59,14 +61,13 @@ pub fn read(source: impl Read, options: &CallOptions) -> Result<RecordedCall, Ca
     assembly.finish()
 }
 
-/// Whether a file may be an event log: it begins with a message of a field that a log has.
+/// Whether a file may be an event log: its first message is of a field that a log has, and begins with a time.
 pub(super) fn is_begin(begin: &[u8]) -> bool {
+    /// The key of field 1 with an integer, which is the time in all of these messages.
+    const TIME_KEY: u8 = 8;
     let mut rest = begin;
-    let (Ok(key), Ok(length)) = (wire::varint(&mut rest), wire::varint(&mut rest)) else { return false };
-    let is_field = matches!(key >> 3, 1..=7 | 16..=35 | 101..=104);
-    let first = MessageFields(&rest[..rest.len().min(usize::try_from(length).unwrap_or(usize::MAX))]).next();
-    // Each of these messages begins with its time, an integer; some logs of before 2019 have it in field 1, too.
-    is_field && key & 7 == 2 && matches!(first, Some(Ok((1, FieldValue::Integer(_)))))
+    let (Ok(key), Ok(1..)) = (wire::varint(&mut rest), wire::varint(&mut rest)) else { return false };
+    key & 7 == 2 && matches!(key >> 3, 1..=7 | 16..=35 | 101..=104) && rest.first() == Some(&TIME_KEY)
 }
 
 /// The refusal of logs of the form of before 2019.

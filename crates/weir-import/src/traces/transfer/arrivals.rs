@@ -1,16 +1,16 @@
-//! The packets of a transfer by their arrival.
+//! The packets of a captured transfer in the order of their arrival.
 
 use std::path::Path;
 
 use super::super::error::FormError;
 use super::super::packets::each;
-use super::choice::Chosen;
+use super::choice::TransferFlow;
 use super::copies::RecentPackets;
 
-/// Most packets of a transfer: each takes 16 bytes of memory.
-const MOST_PACKETS: usize = 20_000_000;
-/// Largest disorder of a file whose packets are nearly in order, in ns.
-const OUT_OF_ORDER: i64 = 1_000_000_000;
+/// Greatest number of packets of a transfer; each takes 16 bytes of memory.
+const MAX_PACKETS: usize = 20_000_000;
+/// Greatest step back in time from one packet of the file to the next, in ns.
+const MAX_STEP_BACK: i64 = 1_000_000_000;
 
 /// A packet of the transfer.
 #[derive(Clone, Copy, Debug)]
@@ -20,32 +20,32 @@ pub(super) struct TransferPacket {
     pub(super) bytes: u32,
 }
 
-/// The packets of the `chosen` flow in order of time.
+/// The packets of `flow` in order of time.
 ///
 /// # Errors
-/// The capture cannot be read, has too many packets, or its clock was set back.
-pub(crate) fn read(path: &Path, chosen: &Chosen) -> Result<Vec<TransferPacket>, FormError> {
+/// If the capture cannot be read, has too many packets, or its clock was set back.
+pub(crate) fn read(path: &Path, flow: &TransferFlow) -> Result<Vec<TransferPacket>, FormError> {
     let mut arrivals: Vec<TransferPacket> = Vec::new();
     let mut copies = RecentPackets::default();
-    let mut before: Option<i64> = None;
+    let mut previous: Option<i64> = None;
     each(path, |packet| {
-        if packet.flow != chosen.flow || chosen.copied && copies.is_again(packet) {
+        if packet.flow != flow.key || flow.is_copied && copies.is_repeated(packet) {
             return Ok(());
         }
         let wrong = |problem: String| FormError::Packet { number: packet.number, problem };
-        if arrivals.len() >= MOST_PACKETS {
-            return Err(wrong(format!("{MOST_PACKETS} packets are the most; cut it with `editcap`")));
+        if arrivals.len() >= MAX_PACKETS {
+            return Err(wrong(format!("{MAX_PACKETS} packets are the most; cut it with `editcap`")));
         }
-        let back = before.map_or(0, |before| before - packet.nanos);
-        if back > OUT_OF_ORDER {
+        let step_back = previous.map_or(0, |previous| previous - packet.nanos);
+        if step_back > MAX_STEP_BACK {
             return Err(wrong(format!(
                 "its time is {:.1} s before that of the packet before it: the clock was set back, or the file is not in order. \
                  Take one part, by `editcap -r IN OUT 1-{}`, or put it in order by `reordercap`",
-                back as f64 / 1e9,
+                step_back as f64 / 1e9,
                 packet.number - 1
             )));
         }
-        before = Some(packet.nanos);
+        previous = Some(packet.nanos);
         arrivals.push(TransferPacket { nanos: packet.nanos, bytes: packet.bytes });
         Ok(())
     })?;

@@ -1,19 +1,19 @@
-//! The rates of a transfer from the packets of a capture.
+//! Import of the rates of a transfer from a packet capture.
 
 mod arrivals;
 mod choice;
-mod copies;
+pub(crate) mod copies;
 
 use std::path::Path;
 
 use weir_net::Trace;
 
-use super::asked::{ImportFinding, ReadOptions};
-use super::error::{FormError, MOST_BINS};
+use super::error::{FormError, MAX_BINS};
+use super::options::{ImportFinding, ReadOptions};
 use super::rates::{RateFrom, trace_of};
 
-/// Length of a step in ns.
-const STEP: i64 = 100_000_000;
+/// Length of an interval of the rates in ns.
+const INTERVAL: i64 = 100_000_000;
 
 /// Reads the capture at `path`: the rates of one flow in whole steps, of which the last is 0, and the trace.
 ///
@@ -21,24 +21,24 @@ const STEP: i64 = 100_000_000;
 /// The capture cannot be read, several flows could be meant, or there is less than one step.
 pub(crate) fn read(
     path: &Path,
-    asked: &ReadOptions,
+    options: &ReadOptions,
     findings: &mut Vec<ImportFinding>,
 ) -> Result<(Vec<RateFrom>, Trace), FormError> {
-    let arrivals = arrivals::read(path, &choice::choose(path, asked, findings)?)?;
-    let steps = arrivals.last().map_or(0, |last| last.nanos / STEP).unsigned_abs();
+    let arrivals = arrivals::read(path, &choice::choose(path, options, findings)?)?;
+    let steps = arrivals.last().map_or(0, |last| last.nanos / INTERVAL).unsigned_abs();
     if steps == 0 {
         return Err(FormError::whole("its packets are less than 0.1 s apart; record a longer transfer"));
     }
-    if steps > MOST_BINS {
+    if steps > MAX_BINS {
         return Err(FormError::whole(format!(
             "it is longer than {} s; cut it with `editcap`",
-            MOST_BINS / 10
+            MAX_BINS / 10
         )));
     }
     let mut bytes = vec![0_u64; steps as usize];
     for arrival in &arrivals {
         // A last step that is not whole has no rate.
-        if let Some(step) = bytes.get_mut((arrival.nanos / STEP) as usize) {
+        if let Some(step) = bytes.get_mut((arrival.nanos / INTERVAL) as usize) {
             *step += u64::from(arrival.bytes);
         }
     }

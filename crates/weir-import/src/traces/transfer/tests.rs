@@ -66,8 +66,8 @@ impl Outcome {
         self.trace.mean_rate().bps_f64() / 1e6
     }
 
-    fn finding(&self, what: &str) -> Option<&ImportFinding> {
-        self.findings.iter().find(|finding| finding.what == what)
+    fn finding(&self, subject: &str) -> Option<&ImportFinding> {
+        self.findings.iter().find(|finding| finding.subject == subject)
     }
 }
 
@@ -80,8 +80,8 @@ fn read_as(bytes: &[u8], flow: Option<usize>) -> Result<Outcome, FormError> {
     let path: PathBuf = place.path().join("a.pcap");
     std::fs::write(&path, bytes).unwrap();
     let mut findings = Vec::new();
-    let asked = ReadOptions { flow, ..ReadOptions::default() };
-    read(&path, &asked, &mut findings).map(|(rates, trace)| Outcome { rates, trace, findings })
+    let options = ReadOptions { flow, ..ReadOptions::default() };
+    read(&path, &options, &mut findings).map(|(rates, trace)| Outcome { rates, trace, findings })
 }
 
 /// `count` packets, one each 10 ms.
@@ -133,7 +133,8 @@ fn packets_that_were_captured_twice_count_once_and_that_is_said() {
     assert_eq!(one.rates, two.rates);
     let copies = two.finding("copies").expect("said");
     assert!(
-        copies.is.starts_with("50 % of the packets, left out") && copies.is.contains("`-i any`"),
+        copies.statement.starts_with("50 % of the packets, left out")
+            && copies.statement.contains("`-i any`"),
         "{copies:?}"
     );
     assert_eq!(one.finding("flow"), two.finding("flow"));

@@ -3,12 +3,12 @@
 use weir_cc::LimitingFactor;
 use weir_world::Side;
 
-/// A run over time, in bins of 100 ms. All columns have one entry per bin; NaN where there is no value.
+/// The time series of a run, in bins of 100 ms. Each column has one entry per bin, NaN without a value.
 ///
-/// Bins begin with the measurement window, so the first one may be cut off by the start of the run.
+/// A bin begins with the measurement window, so that the first one may be shortened by the start of the run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Series {
-    /// When each bin begins, in seconds of the run.
+    /// Beginning of each bin, in seconds of the run.
     pub time_s: Vec<f64>,
     /// The flows, in the plan's order.
     pub flows: Vec<FlowSeries>,
@@ -35,9 +35,9 @@ pub struct FlowSeries {
     pub loss_ratio: Vec<f64>,
     /// Mean over the packets received of one-way delay less propagation.
     pub owd_excess_mean_ms: Vec<f64>,
-    /// The largest such excess.
+    /// The largest excess of the one-way delay over the propagation delay.
     pub owd_excess_max_ms: Vec<f64>,
-    /// The longest time from capture to completion of the frames completed.
+    /// The longest delay from capture to completion, of the frames completed in the bin.
     pub frame_delay_max_ms: Vec<f64>,
     /// The controller's signals, the sender half's first.
     pub signals: Vec<SignalSeries>,
@@ -67,7 +67,7 @@ pub struct CouplingSeries {
     pub receive_rate_bps: Vec<f64>,
     /// The coupler's aggregate for all groups together: `S_CR` in bit/s, or a sum of windows in bytes.
     pub aggregate: Vec<f64>,
-    /// Whether the aggregate is one of windows.
+    /// Whether the aggregate is a sum of windows.
     pub windows: bool,
     /// Number of their groups, as far as their members know; 1 if all of these are coupled.
     pub groups: Vec<f64>,
@@ -95,8 +95,8 @@ pub struct LinkSeries {
     pub capacity_bps: Vec<f64>,
     /// Rate of the packets that came out.
     pub rate_bps: Vec<f64>,
-    /// Mean over the packets that came out of how long they had waited in the queue.
+    /// Mean waiting time in the queue, over the packets that left the link.
     pub queue_mean_ms: Vec<f64>,
-    /// The largest such delay.
+    /// The longest waiting time in the queue.
     pub queue_max_ms: Vec<f64>,
 }

@@ -1,4 +1,4 @@
-//! The allocations of couplers over time.
+//! Time series of the allocations of couplers.
 
 use core::mem;
 
@@ -7,11 +7,11 @@ use weir_cc::coupled::{Aggregate, CouplerAction, CouplingMessage};
 use super::columns::{CouplingSeries, FlowSeries, Share};
 use crate::metrics::plan::CouplingPlan;
 
-/// A value that holds until it changes: each bin has the last one within or before it.
+/// A value that holds until it changes. The entry of a bin is the last value within or before it.
 #[derive(Debug)]
 struct HeldValue {
     values: Vec<f64>,
-    /// Number of bins that have their value; the present one holds from there on.
+    /// Number of bins that have their entry; the present value holds from there on.
     settled: usize,
     present: f64,
 }
@@ -26,7 +26,7 @@ impl HeldValue {
         self.present = value;
     }
 
-    /// Gives the bins before `bin` the present value.
+    /// Sets the entries of the bins before `bin` to the present value.
     fn settle(&mut self, bin: usize) {
         let to = bin.min(self.values.len());
         if self.settled < to {
@@ -35,7 +35,7 @@ impl HeldValue {
         }
     }
 
-    /// The values of all bins; so many begin.
+    /// The entries of all bins. The next block has `bins` bins.
     fn take(&mut self, bins: usize) -> Vec<f64> {
         self.settle(self.values.len());
         self.settled = 0;
@@ -48,10 +48,10 @@ impl HeldValue {
 pub(super) struct ShareColumns {
     rate: HeldValue,
     window: HeldValue,
-    steers_windows: bool,
+    allocates_windows: bool,
     group: HeldValue,
     sum: HeldValue,
-    /// The bin of the run of the last sum.
+    /// Bin of the run in which the last sum was reported.
     sum_bin: HeldValue,
 }
 
@@ -61,15 +61,15 @@ impl ShareColumns {
         Self {
             rate: held(),
             window: held(),
-            steers_windows: false,
+            allocates_windows: false,
             group: held(),
             sum: held(),
             sum_bin: held(),
         }
     }
 
-    /// An allocation arrived in `bin` of the block, which is `bin_of_run` of the run.
-    pub(super) fn ordered(
+    /// Records an allocation in `bin` of the block, which is bin `bin_of_run` of the run.
+    pub(super) fn on_allocation(
         &mut self,
         bin: usize,
         bin_of_run: usize,
@@ -79,10 +79,10 @@ impl ShareColumns {
         match order {
             CouplerAction::Rate { rate, .. } => self.rate.set(bin, rate.bps_f64()),
             CouplerAction::Window(window) => {
-                self.steers_windows = true;
+                self.allocates_windows = true;
                 self.window.set(bin, window.cwnd);
             }
-            CouplerAction::Uncoupled => return self.nothing(bin),
+            CouplerAction::Uncoupled => return self.clear(bin),
             CouplerAction::Segment | CouplerAction::Reduce => {}
         }
         if let Some(Aggregate { group, sum }) = aggregate {
@@ -92,25 +92,25 @@ impl ShareColumns {
         }
     }
 
-    /// A flow that pauses, continues alone or leaves has no share from the next bin on.
+    /// Ends the share of a flow that pauses, continues alone or leaves, from the next bin on.
     pub(super) fn on_message(&mut self, bin: usize, message: &CouplingMessage) {
         if matches!(message, CouplingMessage::Pause | CouplingMessage::Withdraw | CouplingMessage::Leave) {
-            self.nothing(bin);
+            self.clear(bin);
         }
     }
 
-    fn nothing(&mut self, bin: usize) {
+    fn clear(&mut self, bin: usize) {
         for held in [&mut self.rate, &mut self.window, &mut self.group, &mut self.sum, &mut self.sum_bin] {
             held.set(bin, f64::NAN);
         }
     }
 
-    /// The columns of all bins; so many begin.
+    /// The columns of all bins. The next block has `bins` bins.
     pub(super) fn take(&mut self, bins: usize) -> (Share, Aggregates) {
         let [rate, window, group, sum, sum_bin] =
             [&mut self.rate, &mut self.window, &mut self.group, &mut self.sum, &mut self.sum_bin]
                 .map(|held| held.take(bins));
-        let share = if self.steers_windows { Share::Window(window) } else { Share::Rate(rate) };
+        let share = if self.allocates_windows { Share::Window(window) } else { Share::Rate(rate) };
         (share, Aggregates { group, sum, sum_bin })
     }
 }
@@ -122,7 +122,7 @@ pub(super) struct Aggregates {
     sum_bin: Vec<f64>,
 }
 
-/// The flows of a coupling together. `aggregates` are those of its flows, in its order.
+/// The series of all flows of a coupling. `aggregates` are those reported to its flows, in its order.
 pub(super) fn together(
     plan: &CouplingPlan,
     flows: &[FlowSeries],
@@ -154,12 +154,12 @@ fn groups(aggregates: &[&Aggregates], bin: usize) -> Vec<f64> {
     groups.into_iter().map(|(_, _, sum)| sum).collect()
 }
 
-/// NaN if there is no group.
+/// The sum of all groups' aggregates; NaN without a group.
 fn sum_of_groups(groups: &[f64]) -> f64 {
     if groups.is_empty() { f64::NAN } else { groups.iter().sum() }
 }
 
-/// NaN if there is none.
+/// Number of groups; NaN without a group.
 fn number(groups: &[f64]) -> f64 {
     if groups.is_empty() { f64::NAN } else { groups.len() as f64 }
 }

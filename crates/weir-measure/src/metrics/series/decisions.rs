@@ -1,4 +1,4 @@
-//! The decisions of controllers that moved a rate or changed its limiting factor, with the signals behind them.
+//! The decisions of controllers that changed a rate or its limiting factor, with the signals that caused them.
 
 mod cells;
 mod csv;
@@ -15,28 +15,28 @@ use super::spool::{Block, Spooled};
 pub use csv::{DECISION_COLUMNS, DecisionColumn};
 pub(super) use recorder::DecisionRecorder;
 
-/// A decision is recorded where the rate has moved by so much since the one recorded before.
-const LEAST_MOVE: f64 = 0.02;
-/// Most signals of a decision.
-const MOST_SIGNALS: usize = 3;
+/// Least change of the rate since the last recorded decision for which a decision is recorded, as a part of the rate.
+const MIN_CHANGE: f64 = 0.02;
+/// Greatest number of signals of a decision.
+const MAX_SIGNALS: usize = 3;
 
 /// A recorded decision of a controller, or a rate that coupling allocated to it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RecordedDecision {
-    /// When, to the millisecond.
+    /// Time, to the millisecond.
     pub time: Time,
     /// The flow, by its index in the plan.
     pub flow: usize,
-    /// The rate since the decision recorded before.
+    /// The rate of the last recorded decision.
     pub from: DataRate,
-    /// The rate from now on.
+    /// The rate of this decision.
     pub to: DataRate,
     /// Cause of the change.
     pub reason: DecisionReason,
-    /// The limiting factor from now on.
+    /// The limiting factor after the decision.
     pub limiting_factor: LimitingFactor,
-    /// The signals that decided.
-    pub signals: [Option<DecidingSignal>; MOST_SIGNALS],
+    /// The signals that caused the decision.
+    pub signals: [Option<DecidingSignal>; MAX_SIGNALS],
 }
 
 /// Cause of a change of the rate.
@@ -63,14 +63,14 @@ impl DecisionReason {
     }
 }
 
-/// A signal that decided.
+/// A signal that caused a decision.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DecidingSignal {
     /// Index of the signal among the sender half's signals.
     pub signal: usize,
     /// Its value, in its unit, to four digits.
     pub value: f64,
-    /// The threshold that it was compared with, if any.
+    /// The threshold with which it was compared, if any.
     pub threshold: Option<f64>,
 }
 
@@ -82,7 +82,7 @@ pub struct Decisions {
     rows: Spooled<Vec<RecordedDecision>>,
 }
 
-/// Names for the numbers in a flow's rows.
+/// Names that the numbers in a flow's rows stand for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct FlowNames {
     name: String,
@@ -119,10 +119,10 @@ impl Decisions {
     }
 }
 
-/// Bytes of a row on the disk.
-const ROW: usize = 8 + 4 + 8 + 8 + 2 + MOST_SIGNALS * SIGNAL;
+/// Number of bytes of a stored row.
+const ROW: usize = 8 + 4 + 8 + 8 + 2 + MAX_SIGNALS * SIGNAL;
 const SIGNAL: usize = 1 + 8 + 8;
-/// Marks an absent signal in place of its number.
+/// Mark of an absent signal, instead of its number.
 const NO_SIGNAL: u8 = u8::MAX;
 
 impl Block for Vec<RecordedDecision> {
@@ -167,7 +167,7 @@ fn read_row(from: &mut &[u8]) -> io::Result<RecordedDecision> {
     let flow = u32::from_le_bytes(take(from)?) as usize;
     let [low, high] = [take(from)?, take(from)?].map(|bytes| DataRate::from_bps(u64::from_le_bytes(bytes)));
     let [reason, factor]: [u8; 2] = take(from)?;
-    let mut signals = [None; MOST_SIGNALS];
+    let mut signals = [None; MAX_SIGNALS];
     for slot in &mut signals {
         let [signal]: [u8; 1] = take(from)?;
         let [value, threshold] = [take(from)?, take(from)?].map(f64::from_le_bytes);

@@ -1,6 +1,6 @@
-//! Meaning of the columns of series.
+//! Definitions of the columns of time series.
 
-/// A column of a series, but for those of the controllers' own signals.
+/// A column of the time series, except those of the controllers' own signals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SeriesColumn {
     /// Its name; `FLOW`, `LINK` and `COUPLING` stand for the name of a flow, link or coupling.

@@ -1,4 +1,4 @@
-//! Series back from their comma-separated values.
+//! Reader of time series from comma-separated values.
 
 use std::collections::BTreeMap;
 
@@ -221,6 +221,7 @@ mod tests {
     #[test]
     fn what_is_no_series_is_refused_with_its_place() {
         let plan = |flows: Vec<FlowPlan>| MeasurePlan {
+            record: false,
             end: weir_net::Time::ZERO,
             window: (weir_net::Time::ZERO, weir_net::Time::ZERO),
             flows,

@@ -1,4 +1,4 @@
-//! Fills the columns of a run, a block of bins at a time.
+//! Recorder of the time series of a run, one block of bins at a time.
 
 use core::mem;
 use core::ops::Range;
@@ -12,7 +12,7 @@ use weir_world::{PacketMeta, Side};
 use super::columns::{FlowSeries, LinkSeries, Series, SignalSeries};
 use super::coupling::{Aggregates, ShareColumns, together};
 use super::decisions::{DecisionReason, DecisionRecorder};
-use super::recording::{BLOCK, Recording};
+use super::recording::{BLOCK_BINS, Recording};
 use super::spool::{NewBlockStorage, Spool};
 use crate::metrics::bins::{BinCounts, BinGrid};
 use crate::metrics::flow::FlowRecorder;
@@ -20,7 +20,7 @@ use crate::metrics::link::{LinkRecorder, capacity};
 use crate::metrics::plan::{CouplingPlan, FlowPlan, MeasurePlan};
 use crate::metrics::span::ActiveSpan;
 
-/// Records a run over time.
+/// Recorder of a run over time.
 #[derive(Debug)]
 pub(in crate::metrics) struct SeriesRecorder {
     grid: BinGrid,
@@ -29,7 +29,7 @@ pub(in crate::metrics) struct SeriesRecorder {
     flows: Vec<FlowColumns>,
     links: Vec<DelayColumn>,
     wants_signals: bool,
-    /// The blocks before.
+    /// The previous blocks.
     spool: Spool,
     decisions: DecisionRecorder,
 }
@@ -51,7 +51,7 @@ impl SeriesRecorder {
     pub(in crate::metrics) fn new(plan: &MeasurePlan, grid: &BinGrid, new_storage: NewBlockStorage) -> Self {
         let has_signals =
             |flow: &FlowPlan| !flow.sender_signals.is_empty() || !flow.receiver_signals.is_empty();
-        let bins = grid.len().min(BLOCK);
+        let bins = grid.len().min(BLOCK_BINS);
         let mut flows: Vec<_> =
             plan.flows.iter().map(|flow| FlowColumns::new(flow, bins, plan.end)).collect();
         for &flow in plan.couplings.iter().flat_map(|coupling| &coupling.flows) {
@@ -68,8 +68,7 @@ impl SeriesRecorder {
         }
     }
 
-    /// An event is about to happen in `bin`. Complete blocks go to the storage first; `flows` and `links` have the
-    /// counts so far.
+    /// Prepares for an event in `bin`: complete blocks are stored first. `flows` and `links` have the counts so far.
     #[inline]
     pub(in crate::metrics) fn advance(
         &mut self,
@@ -78,7 +77,7 @@ impl SeriesRecorder {
         flows: &[FlowRecorder],
         links: &[LinkRecorder],
     ) {
-        while bin >= self.from + BLOCK && self.from + BLOCK < self.grid.len() {
+        while bin >= self.from + BLOCK_BINS && self.from + BLOCK_BINS < self.grid.len() {
             let block = self.take_block(plan, flows, links);
             self.spool.push(block);
         }
@@ -127,7 +126,7 @@ impl SeriesRecorder {
         }
     }
 
-    /// The rate of a flow, which was `base` before, is `rate`; `controller` is as it is now.
+    /// Records a change of a flow's rate from `base` to `rate`; `controller` is in the state after it.
     pub(in crate::metrics) fn decided(
         &mut self,
         now: Time,
@@ -145,7 +144,7 @@ impl SeriesRecorder {
         }
     }
 
-    pub(in crate::metrics) fn ordered(
+    pub(in crate::metrics) fn on_allocation(
         &mut self,
         bin: usize,
         flow: usize,
@@ -153,7 +152,7 @@ impl SeriesRecorder {
         aggregate: Option<Aggregate>,
     ) {
         if let Some(share) = self.flows.get_mut(flow).and_then(|columns| columns.share.as_mut()) {
-            share.ordered(bin - self.from, bin, order, aggregate);
+            share.on_allocation(bin - self.from, bin, order, aggregate);
         }
     }
 
@@ -179,11 +178,11 @@ impl SeriesRecorder {
         Recording::new(self.spool.finish(last), self.decisions.finish(plan))
     }
 
-    /// The columns of the present block; the next one begins.
+    /// The columns of the present block. The next block begins.
     fn take_block(&mut self, plan: &MeasurePlan, flows: &[FlowRecorder], links: &[LinkRecorder]) -> Series {
-        let own = self.from..self.grid.len().min(self.from + BLOCK);
+        let own = self.from..self.grid.len().min(self.from + BLOCK_BINS);
         self.from = own.end;
-        let next = (self.grid.len() - own.end).min(BLOCK);
+        let next = (self.grid.len() - own.end).min(BLOCK_BINS);
         let grid = &self.grid;
         let flow_series = self.flows.iter_mut().zip(flows).zip(&plan.flows);
         let (flows, aggregates): (Vec<FlowSeries>, Vec<Option<Aggregates>>) = flow_series
@@ -216,7 +215,7 @@ impl SeriesRecorder {
 }
 
 impl FlowColumns {
-    /// The columns of a block of so many bins.
+    /// The columns of a block of `bins` bins.
     fn new(plan: &FlowPlan, bins: usize, end: Time) -> Self {
         let signals = |names: &[String], side| -> Vec<SignalSeries> {
             names.iter().map(|name| SignalSeries::new(name, side, bins)).collect()
@@ -233,8 +232,8 @@ impl FlowColumns {
         }
     }
 
-    /// The columns of the bins `own`, and for a flow in a coupling the aggregates of its group; the `next` ones
-    /// begin.
+    /// The columns of the bins `own` and, for a coupled flow, the aggregates of its group. The next block has `next`
+    /// bins.
     fn take(
         &mut self,
         grid: &BinGrid,
@@ -271,7 +270,7 @@ impl FlowColumns {
     }
 }
 
-/// Bit/s in each of the bins `own`, from the bytes in it.
+/// The rate in bit/s in each of the bins `own`, from the bytes in it.
 fn rates(grid: &BinGrid, own: &Range<usize>, bytes: impl Fn(usize, ActiveSpan) -> f64) -> Vec<f64> {
     own.clone()
         .map(|bin| {
@@ -305,12 +304,12 @@ impl DelayColumn {
         self.maxima[bin] = if first { nanos } else { self.maxima[bin].max(nanos) };
     }
 
-    /// Milliseconds; NaN in empty bins.
+    /// Means in ms; NaN in empty bins.
     fn means(&self) -> Vec<f64> {
         self.sums.iter().zip(&self.counts).map(|(&sum, &count)| sum as f64 / 1e6 / f64::from(count)).collect()
     }
 
-    /// Milliseconds; NaN in empty bins.
+    /// Maxima in ms; NaN in empty bins.
     fn maxima(&self) -> Vec<f64> {
         let value = |(&max, &count): (&i64, &u32)| if count == 0 { f64::NAN } else { max as f64 / 1e6 };
         self.maxima.iter().zip(&self.counts).map(value).collect()
@@ -322,7 +321,7 @@ impl SignalSeries {
         Self { name: name.to_owned(), side, min: vec![f64::NAN; bins], max: vec![f64::NAN; bins] }
     }
 
-    /// Returns the column; so many bins begin.
+    /// The column. The next block has `bins` bins.
     fn take(&mut self, bins: usize) -> Self {
         let next = Self::new(&self.name, self.side, bins);
         mem::replace(self, next)
@@ -337,16 +336,16 @@ impl SignalSeries {
     }
 }
 
-/// The target rate and its factor, which hold until they change.
+/// The target rate and the limiting factor, which hold until they change.
 #[derive(Debug)]
 struct TargetColumns {
-    /// The flow has no target any more.
+    /// Time from which on the flow has no target.
     stop: Time,
     since: Option<(Time, LimitingFactor, f64)>,
     /// Nanoseconds for which each factor has held in the current bin.
     held: [u64; LimitingFactor::ALL.len()],
     bin: usize,
-    /// Integral of the rate over the bin, in bit/s · ns, and the time it covers.
+    /// Integral of the rate over the bin in bit/s · ns, and the time with a rate.
     rate_time: Vec<(f64, u64)>,
     factors: Vec<Option<LimitingFactor>>,
 }
@@ -363,13 +362,13 @@ impl TargetColumns {
         }
     }
 
-    /// `first` is the first bin of the block.
+    /// Takes a change of the target; `first` is the first bin of the block.
     fn change(&mut self, grid: &BinGrid, first: usize, now: Time, target: &Target) {
         self.advance(grid, first, now);
         self.since = Some((now, target.limiting_factor, target.sending_rate.bps_f64()));
     }
 
-    /// Spreads the time since the last change over the bins.
+    /// Adds the time since the last change to the bins.
     fn advance(&mut self, grid: &BinGrid, first: usize, now: Time) {
         let now = now.min(self.stop);
         let Some((mut from, factor, rate)) = self.since else { return };
@@ -400,7 +399,7 @@ impl TargetColumns {
         }
     }
 
-    /// The columns of the bins `own`; the `next` ones begin.
+    /// The columns of the bins `own`. The next block has `next` bins.
     fn take(
         &mut self,
         grid: &BinGrid,

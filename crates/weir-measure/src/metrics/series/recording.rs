@@ -10,8 +10,8 @@ use super::spool::{Block, Spooled};
 use super::table::Column;
 use super::values::ColumnValues;
 
-/// Bins that are held in memory, 55 minutes: a call under GCC takes 12 MB.
-pub(super) const BLOCK: usize = 32 * 1024;
+/// Number of bins that are held in memory, 55 minutes. A call under GCC takes 12 MB.
+pub(super) const BLOCK_BINS: usize = 32 * 1024;
 
 /// The series of a run as it was recorded, and the decisions of its controllers.
 ///
@@ -33,7 +33,7 @@ impl Recording {
         &self.decisions
     }
 
-    /// Calls `take` with each block of bins in turn, all of the same columns.
+    /// Calls `take` with each block of bins in order, all with the same columns.
     ///
     /// # Errors
     /// An error of `take`, or of the storage of a block.
@@ -59,12 +59,12 @@ impl Recording {
         })
     }
 
-    /// A block for the names of the columns, which all blocks share.
+    /// A block, for the names of the columns, which all blocks have.
     pub(super) fn any_block(&self) -> &Series {
         self.bins.last()
     }
 
-    /// All of it in memory, without decisions.
+    /// All bins in memory, without decisions.
     ///
     /// # Errors
     /// A block that cannot be read.
@@ -77,12 +77,12 @@ impl Recording {
     /// # Errors
     /// A block that cannot be read.
     pub fn for_a_page(self) -> io::Result<(Series, usize)> {
-        let earlier = self.bins.earlier_blocks()? * BLOCK;
+        let earlier = self.bins.earlier_blocks()? * BLOCK_BINS;
         let bins = joined_for_a_page(earlier + self.bins.last().time_s.len());
         Ok((self.joined(bins)?, bins))
     }
 
-    /// All of it, `bins`, a power of two, joined into one.
+    /// All bins in memory, with each `bins` of them, a power of two, joined into one.
     fn joined(self, bins: usize) -> io::Result<Series> {
         if self.bins.earlier_blocks()? == 0 {
             return Ok(self.bins.into_last());
@@ -102,9 +102,9 @@ impl Recording {
 }
 
 impl Series {
-    /// The series reduced to the size of a page, and the number of bins joined into one. That is one up to 32 768
-    /// bins, and for a longer run the least power of two that suffices. Joined rates, mean delays and losses are
-    /// means; extremes are those of all bins; the factor is the most frequent one.
+    /// The series reduced to the size of a page, and the number of bins joined into one. That number is one for up to
+    /// 32 768 bins, else the least power of two that suffices. Joined rates, mean delays and losses are means;
+    /// extremes are those of all bins; the factor is the most frequent one.
     pub fn for_a_page(mut self) -> (Self, usize) {
         let bins = joined_for_a_page(self.time_s.len());
         if bins > 1 {
@@ -114,9 +114,9 @@ impl Series {
     }
 }
 
-/// How many of `all` bins become one; a block has whole ones.
+/// Number of bins joined into one if there are `all`; it divides the length of a block.
 fn joined_for_a_page(all: usize) -> usize {
-    all.div_ceil(BLOCK).max(1).next_power_of_two()
+    all.div_ceil(BLOCK_BINS).max(1).next_power_of_two()
 }
 
 impl From<Series> for Recording {
@@ -144,7 +144,7 @@ impl Block for Series {
         for values in self.values() {
             match values {
                 ColumnValues::Numbers(numbers, _) => {
-                    numbers.resize(BLOCK, f64::NAN);
+                    numbers.resize(BLOCK_BINS, f64::NAN);
                     for number in numbers {
                         let mut bytes = [0; 8];
                         from.read_exact(&mut bytes)?;
@@ -152,7 +152,7 @@ impl Block for Series {
                     }
                 }
                 ColumnValues::LimitingFactors(factors) => {
-                    factors.resize(BLOCK, None);
+                    factors.resize(BLOCK_BINS, None);
                     for factor in factors {
                         let mut byte = [0];
                         from.read_exact(&mut byte)?;
@@ -165,7 +165,7 @@ impl Block for Series {
     }
 }
 
-/// Its place among all, or one behind the last.
+/// Code of the factor: its index among all factors, or their number for none.
 fn code(factor: Option<LimitingFactor>) -> u8 {
     factor.map_or(LimitingFactor::ALL.len() as u8, |factor| factor as u8)
 }

@@ -1,4 +1,4 @@
-//! Blocks of a recording, of which a long run keeps all but the last one in a storage.
+//! Blocks of a recording. In a long run all except the last one are in a storage, such as a file.
 
 use std::fmt;
 use std::io::{self, BufReader, BufWriter, Cursor, Read, Seek, Write};
@@ -9,7 +9,7 @@ pub trait BlockStorage: Read + Write + Seek + Send + fmt::Debug {}
 
 impl<T: Read + Write + Seek + Send + fmt::Debug> BlockStorage for T {}
 
-/// Makes an empty storage.
+/// Constructor of an empty storage.
 pub type NewBlockStorage = fn() -> io::Result<Box<dyn BlockStorage>>;
 
 /// An empty storage in memory.
@@ -20,29 +20,29 @@ pub fn in_memory() -> io::Result<Box<dyn BlockStorage>> {
     Ok(Box::new(Cursor::new(Vec::new())))
 }
 
-/// A piece of a recording that can be written to a storage and read again.
+/// A part of a recording that can be written to a storage and read again.
 pub(super) trait Block: Clone + PartialEq {
-    /// Writes its content.
+    /// Writes the content.
     fn write(&mut self, out: &mut impl Write) -> io::Result<()>;
 
-    /// Replaces its content by the output of [`Self::write`]. The source is another block of the same recording.
+    /// Replaces the content by that written with [`Self::write`] from another block of the same recording.
     fn read(&mut self, from: &mut impl Read) -> io::Result<()>;
 }
 
-/// Takes blocks one after the other.
+/// Writer of blocks to a storage.
 #[derive(Debug)]
 pub(super) struct Spool {
     new_storage: NewBlockStorage,
     storage: Option<BufWriter<Box<dyn BlockStorage>>>,
     blocks: usize,
-    /// The first error: later blocks are not kept.
+    /// The first error, after which no block is stored.
     failed: Option<io::Error>,
 }
 
-/// Blocks as they were taken.
+/// The blocks of a recording.
 ///
-/// The last one is in memory, and earlier ones are in a storage that the copies share. If that storage could not
-/// be written, all methods that read it fail.
+/// The last block is in memory. The earlier ones are in a storage that the copies share. If the storage could not be
+/// written, all methods that read it fail.
 #[derive(Clone, Debug)]
 pub(super) struct Spooled<B> {
     earlier: Option<Result<Arc<Mutex<StoredBlocks>>, Arc<io::Error>>>,
@@ -75,7 +75,7 @@ impl Spool {
         block.write(storage)
     }
 
-    /// `last` is the last block.
+    /// The recording, with `last` as its last block.
     pub(super) fn finish<B>(self, last: B) -> Spooled<B> {
         let Self { storage, blocks, failed, .. } = self;
         let whole = |storage: BufWriter<Box<dyn BlockStorage>>| {

@@ -36,7 +36,7 @@ impl Column<'_> {
 /// Prefix of a text that a spreadsheet would take for a formula.
 const LITERAL: char = '\'';
 
-/// Whether a spreadsheet takes the text for a formula, or would without the prefix; numbers are not formulas.
+/// Whether a spreadsheet would take the text, with or without the prefix, for a formula. Numbers are not formulas.
 fn is_formula(text: &str) -> bool {
     let begins = text.trim_start_matches(LITERAL).starts_with(['=', '+', '-', '@', '\t', '\r']);
     begins && !text.parse::<f64>().is_ok_and(f64::is_finite)
@@ -61,7 +61,7 @@ fn plain(field: String) -> String {
     }
 }
 
-/// The fields of a line as [`quoted`] wrote them; a name with a line break is not put together again.
+/// The fields of a line written by [`quoted`]. A field that contains a line break is not supported.
 pub(super) fn fields(line: &str) -> Vec<String> {
     let (mut fields, mut field) = (Vec::new(), String::new());
     let mut quoted = false;

@@ -1,16 +1,16 @@
-//! The columns of a series as plain values, for operations on all of them alike.
+//! The columns of time series as plain values, for operations on all columns.
 
 use weir_cc::LimitingFactor;
 
 use super::columns::{CouplingSeries, FlowSeries, LinkSeries, Series, Share};
 
-/// A column.
+/// The values of a column, with the rule that joins them.
 pub(super) enum ColumnValues<'a> {
     Numbers(&'a mut Vec<f64>, BinJoin),
     LimitingFactors(&'a mut Vec<Option<LimitingFactor>>),
 }
 
-/// Rule that joins the values of several bins; missing ones are ignored.
+/// Rule that joins the values of several bins into one; missing values are ignored.
 #[derive(Clone, Copy)]
 pub(super) enum BinJoin {
     First,
@@ -47,14 +47,16 @@ impl Series {
         all
     }
 
-    /// Joins groups of `bins` into one each.
+    /// Joins each `bins` bins into one.
     pub(super) fn join(&mut self, bins: usize) {
         for values in self.values() {
             match values {
                 ColumnValues::Numbers(numbers, how) => {
                     *numbers = numbers.chunks(bins).map(|some| how.of(some)).collect();
                 }
-                ColumnValues::LimitingFactors(factors) => *factors = factors.chunks(bins).map(most).collect(),
+                ColumnValues::LimitingFactors(factors) => {
+                    *factors = factors.chunks(bins).map(most_frequent).collect();
+                }
             }
         }
     }
@@ -121,8 +123,8 @@ fn numbered((values, how): (&mut Vec<f64>, BinJoin)) -> ColumnValues<'_> {
     ColumnValues::Numbers(values, how)
 }
 
-/// The most frequent factor of the bins; of several, the first.
-fn most(factors: &[Option<LimitingFactor>]) -> Option<LimitingFactor> {
+/// The most frequent factor; the first of equally frequent ones.
+fn most_frequent(factors: &[Option<LimitingFactor>]) -> Option<LimitingFactor> {
     let times = |factor: LimitingFactor| factors.iter().filter(|own| **own == Some(factor)).count();
     let known = factors.iter().copied().flatten();
     known.rev().max_by_key(|&factor| times(factor))
@@ -140,7 +142,7 @@ mod tests {
         assert_eq!(joined, [2.0, 3.0, 1.0, 6.0, 6.0]);
         assert!(BinJoin::Mean.of(&[f64::NAN]).is_nan() && BinJoin::Last.of(&[]).is_nan());
         let (delay, loss) = (Some(LimitingFactor::Delay), Some(LimitingFactor::Loss));
-        assert_eq!(most(&[loss, delay, None, None, delay]), delay);
-        assert_eq!((most(&[loss, delay]), most(&[None])), (loss, None));
+        assert_eq!(most_frequent(&[loss, delay, None, None, delay]), delay);
+        assert_eq!((most_frequent(&[loss, delay]), most_frequent(&[None])), (loss, None));
     }
 }

@@ -2,17 +2,17 @@
 
 use crate::page::input::ControllerPanel;
 
-/// Most points of a curve: about two per pixel.
+/// Largest number of points of a curve: about two per pixel.
 const MAX_POINTS: usize = 2000;
 /// Points of all curves of a report together; in the compressed page a point takes up to four bytes.
 const POINT_BUDGET: usize = 450_000;
 
-/// The received rates fit the rate axis for this part of the time …
-const USUAL: f64 = 0.99;
-/// … with this factor of headroom,
+/// Share of the time for which the received rates fit the rate axis.
+const FITTED_SHARE: f64 = 0.99;
+/// Factor of headroom above these rates.
 const HEADROOM: f64 = 1.3;
-/// and the media's highest rate fits unless it is this many times as high.
-const FAR_OFF: f64 = 4.0;
+/// Limit of the axis where it covers the media's highest rate, as a multiple of these rates with headroom.
+const MAX_FACTOR: f64 = 4.0;
 
 /// The interactivity that a conversation needs ends about here (ITU-T G.114).
 pub(in crate::page) const INTERACTIVE_MS: f64 = 150.0;
@@ -20,7 +20,7 @@ pub(in crate::page) const INTERACTIVE_MS: f64 = 150.0;
 /// The axes and limits that all figures share.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Scales {
-    /// First and last second.
+    /// First and last second of the run.
     pub(super) time: (f64, f64),
     /// The unit of rates.
     pub(super) rate: RateUnit,
@@ -28,14 +28,14 @@ pub(super) struct Scales {
     pub(super) rate_top: f64,
     /// Ends of the delay axis in milliseconds.
     pub(super) delay_ms: (f64, f64),
-    /// Most points of a curve.
+    /// Largest number of points of a curve.
     pub(super) max_points: usize,
 }
 
-/// A unit of rates.
+/// Unit of rates in a report.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct RateUnit {
-    /// Its name.
+    /// Name of the unit.
     pub(super) name: &'static str,
     /// The unit in bit/s.
     pub(super) bps: f64,
@@ -87,10 +87,10 @@ fn rate_top_bps(panels: &[ControllerPanel]) -> f64 {
         panels.iter().flat_map(|panel| panel.flows.iter().chain(panel.other.iter().flat_map(|o| &o.flows)))
     };
     let received: Vec<f64> = flows().flat_map(|flow| &flow.receive_rate_bps).copied().collect();
-    let received = percentile(received, USUAL).unwrap_or(0.0);
+    let received = percentile(received, FITTED_SHARE).unwrap_or(0.0);
     let usual = HEADROOM * received;
     let highest = greatest(panels.iter().filter_map(|panel| panel.max_rate_bps)).unwrap_or(0.0);
-    let top = usual.max(highest.min(FAR_OFF * usual));
+    let top = usual.max(highest.min(MAX_FACTOR * usual));
     if top > 0.0 { top } else { 1e6 }
 }
 

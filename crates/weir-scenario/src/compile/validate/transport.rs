@@ -96,7 +96,7 @@ impl Problems<'_> {
                 &path.with("algorithm"),
                 "the stack `chromium-2015` has an algorithm of its own".to_owned(),
             )
-            .push_str("leave `law` out");
+            .push_str("leave `algorithm` out");
         }
         if tcp.downloads.is_some() {
             let message = "the stack `chromium-2015` makes no downloads".to_owned();

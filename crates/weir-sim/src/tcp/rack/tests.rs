@@ -64,7 +64,7 @@ fn what_left_before_something_that_arrived_is_lost_once_it_is_late_or_three_have
     let found = both.find(101, false);
     assert_eq!((found.lost, found.recheck), (0, Some(at(125))));
     let found = both.find(125, false);
-    assert_eq!((found.lost, found.again, both.0.pipe()), (1, 0, 8));
+    assert_eq!((found.lost, found.retransmitted, both.0.pipe()), (1, 0, 8));
 
     let mut both = Both::ten();
     both.on_ack(102, &ack(0, 1..3));
@@ -86,7 +86,7 @@ fn a_retransmission_is_lost_if_what_left_after_it_arrives() {
     assert_eq!(both.find(109, true).lost, 0);
     both.on_ack(204, &ack(0, 1..11));
     let found = both.find(204, true);
-    assert_eq!((found.lost, found.again), (1, 1));
+    assert_eq!((found.lost, found.retransmitted), (1, 1));
     assert_eq!((both.0.pipe(), both.resend(204), both.0.pipe()), (0, 0, 1));
 }
 

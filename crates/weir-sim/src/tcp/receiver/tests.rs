@@ -146,12 +146,17 @@ fn timestamps_are_of_one_segment_the_earlier_of_two_or_if_wanted_the_one_out_of_
     let timestamps = |report_delays: bool| {
         let mut receiver = TcpReceiver::new(TcpConfig::default());
         if report_delays {
-            receiver.tell_delays();
+            receiver.report_delays();
         }
         // Segment n was sent at n ms; 2 is lost, and its retransmission leaves at 60 ms.
-        let again = Segment { sent_at: SendTime::from_millis(60), ..segment(2) };
-        let arrivals =
-            [(100, segment(0)), (108, segment(1)), (116, segment(3)), (120, segment(4)), (160, again)];
+        let retransmitted = Segment { sent_at: SendTime::from_millis(60), ..segment(2) };
+        let arrivals = [
+            (100, segment(0)),
+            (108, segment(1)),
+            (116, segment(3)),
+            (120, segment(4)),
+            (160, retransmitted),
+        ];
         let acks = arrivals.into_iter().filter_map(|(ms, segment)| {
             receiver.on_segment(at(ms), &segment);
             let stamps = receiver.poll_ack(at(ms))?.stamps;
@@ -167,7 +172,7 @@ fn timestamps_are_of_one_segment_the_earlier_of_two_or_if_wanted_the_one_out_of_
 #[test]
 fn what_acknowledges_something_new_bears_the_timestamps_of_what_it_acknowledges() {
     let mut receiver = TcpReceiver::new(TcpConfig::default());
-    receiver.tell_delays();
+    receiver.report_delays();
     receiver.on_segment(at(100), &segment(0));
     assert_eq!(receiver.poll_ack(at(100)), None, "it is delayed");
     // 1 is lost.

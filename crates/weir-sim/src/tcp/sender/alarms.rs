@@ -1,5 +1,5 @@
-//! Timers of a sender where losses are found by time. These are the retransmission timer, the timer of a tail loss
-//! probe (RFC 8985 §7), and the end of the reordering window.
+//! Timers of a TCP sender that finds losses by time: the retransmission timer, the timer of a tail loss probe (RFC
+//! 8985 §7), and the end of the reordering window.
 
 use weir_cc::SendTime;
 use weir_cc::window::Congestion;
@@ -10,13 +10,13 @@ use super::undo::Undo;
 use super::{State, TcpSender};
 
 /// Allowance for a delayed acknowledgement of a lone segment (`TLP.max_ack_delay`, RFC 8985 §7.2).
-const LONE_SEGMENT: TimeDelta = TimeDelta::from_millis(200);
+const DELAYED_ACK_ALLOWANCE: TimeDelta = TimeDelta::from_millis(200);
 
-/// Minimum of Linux's timers, added to the time waited for (`TCP_TIMEOUT_MIN`).
-const SLACK: TimeDelta = TimeDelta::from_millis(2);
+/// Least delay of Linux's timers, added to the computed delay (`TCP_TIMEOUT_MIN`).
+const MIN_TIMER: TimeDelta = TimeDelta::from_millis(2);
 
-/// Delay of a timer that should have expired already, which expires at once.
-const LEAST: TimeDelta = TimeDelta::from_nanos(1);
+/// Delay of a timer whose time has passed already, so that it expires at once.
+const IMMEDIATE: TimeDelta = TimeDelta::from_nanos(1);
 
 /// Purpose of a sender's deadline.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -26,18 +26,18 @@ pub(super) enum SenderDeadline {
     Retransmission,
     /// A tail loss probe leaves.
     Probe,
-    /// Segments that may only have been late are lost.
+    /// The reordering window ends: segments that could have been late only are lost.
     Reordering,
 }
 
 /// State of tail loss probes.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Tail {
-    /// Whether a probe is due.
+pub(super) struct ProbeState {
+    /// Whether a probe must be sent.
     pub(super) due: bool,
-    /// The probe that is not acknowledged yet.
+    /// The probe that is outstanding.
     pub(super) probe: Option<TailLossProbe>,
-    /// Whether the acknowledgement has proved a loss that must be reported to a coupler.
+    /// Whether the acknowledgement has proved a loss that must be reported to the coupler.
     pub(super) repaired: bool,
 }
 
@@ -46,39 +46,39 @@ pub(super) struct Tail {
 pub(super) struct TailLossProbe {
     /// Cumulative acknowledgement that covers the probe (`TLP.end_seq`).
     end: u32,
-    /// Number after the segment that it retransmits, if it does. The acknowledgement then indicates a loss, unless both
-    /// copies arrive.
-    again: Option<u32>,
+    /// Number after the segment that the probe retransmits, if it retransmits one. An acknowledgement of the probe
+    /// then indicates a loss, unless both copies arrive.
+    retransmitted: Option<u32>,
 }
 
 impl TcpSender {
-    /// Sets the alarm after an acknowledgement, in case no other one comes.
-    pub(super) fn set_alarm(&mut self, now: SendTime, progress: bool, recheck: Option<SendTime>) {
+    /// Sets the timer after an acknowledgement.
+    pub(super) fn set_timer(&mut self, now: SendTime, progress: bool, recheck: Option<SendTime>) {
         if self.board.flight() == 0 {
             self.deadline = None;
             self.alarm = SenderDeadline::Retransmission;
         } else if let Some(recheck) = recheck {
-            self.deadline = Some(self.after(now, recheck.max(now) - now + SLACK));
+            self.deadline = Some(self.expiry(now, recheck.max(now) - now + MIN_TIMER));
             self.alarm = SenderDeadline::Reordering;
         } else if progress {
-            self.wait(now, self.rtt.rto());
+            self.set_retransmission_timer(now, self.rtt.rto());
         }
     }
 
-    /// Waits for the retransmission timer, which expires in `rest`. Where a probe is allowed, it leaves first, at the
-    /// latest when the timer would expire, unless that time is past.
-    fn wait(&mut self, now: SendTime, rest: TimeDelta) {
+    /// Sets the retransmission timer, which expires in `rest`. Where a probe is allowed it is sent before, at the
+    /// latest when the timer would expire, unless that time has passed.
+    fn set_retransmission_timer(&mut self, now: SendTime, rest: TimeDelta) {
         let probe = self.probe_timeout();
         self.alarm = if probe.is_some() { SenderDeadline::Probe } else { SenderDeadline::Retransmission };
         let after = match probe {
             Some(timeout) if rest <= TimeDelta::ZERO => timeout,
             Some(timeout) => timeout.min(rest),
-            None => rest.max(LEAST),
+            None => rest.max(IMMEDIATE),
         };
-        self.deadline = Some(self.after(now, after));
+        self.deadline = Some(self.expiry(now, after));
     }
 
-    /// `PTO` (RFC 8985 §7.2), while no loss is suspected.
+    /// `PTO`, the time until a probe (RFC 8985 §7.2); `None` while a loss is suspected.
     fn probe_timeout(&self) -> Option<TimeDelta> {
         let calm = match self.state {
             State::Open => !self.board.has_sacked(),
@@ -86,31 +86,30 @@ impl TcpSender {
             _ => false,
         };
         let srtt = self.rtt.smoothed().filter(|_| calm && self.config.tlp)?;
-        let more = if self.board.flight() == 1 { LONE_SEGMENT } else { SLACK };
+        let more = if self.board.flight() == 1 { DELAYED_ACK_ALLOWANCE } else { MIN_TIMER };
         Some((srtt * 2 + more).min(self.rtt.rto()))
     }
 
-    /// Time left until the retransmission timer of the first outstanding segment would expire; negative if it would
-    /// have.
-    fn rest_of_timeout(&self, now: SendTime) -> TimeDelta {
+    /// Remaining time of the first outstanding segment's retransmission timer; negative if it should have expired.
+    fn remaining_timeout(&self, now: SendTime) -> TimeDelta {
         let Some(rack) = &self.rack else { return self.rtt.rto() };
         rack.left_at(self.board.first()) + self.rtt.rto() - now
     }
 
-    /// Waits until that timer expires.
-    pub(super) fn wait_for_rest(&mut self, now: SendTime) {
+    /// Sets the retransmission timer of the first outstanding segment.
+    pub(super) fn set_remaining_timeout(&mut self, now: SendTime) {
         self.alarm = SenderDeadline::Retransmission;
-        self.deadline = Some(self.after(now, self.rest_of_timeout(now).max(LEAST)));
+        self.deadline = Some(self.expiry(now, self.remaining_timeout(now).max(IMMEDIATE)));
     }
 
-    /// Sets the alarm after a segment has left.
-    pub(super) fn set_alarm_after(&mut self, now: SendTime, segment: &Segment) {
+    /// Sets the timer after a segment has left.
+    pub(super) fn set_timer_after(&mut self, now: SendTime, segment: &Segment) {
         if segment.retransmission {
             if segment.number == self.board.first() && self.alarm != SenderDeadline::Reordering {
                 self.deadline = None;
             }
         } else if self.alarm != SenderDeadline::Reordering && self.probe_timeout().is_some() {
-            self.wait(now, self.rest_of_timeout(now));
+            self.set_retransmission_timer(now, self.remaining_timeout(now));
         }
         if self.deadline.is_none() {
             self.alarm = SenderDeadline::Retransmission;
@@ -118,10 +117,10 @@ impl TcpSender {
         }
     }
 
-    /// Handles the expiry of the probe timer: a probe becomes due, unless one is outstanding.
-    pub(super) fn on_tail_late(&mut self, now: SendTime) {
+    /// Handles the expiry of the probe timer: a probe must be sent, unless one is outstanding.
+    pub(super) fn on_probe_timer(&mut self, now: SendTime) {
         self.tail.due = self.tail.probe.is_none() && self.board.flight() > 0;
-        self.wait_for_rest(now);
+        self.set_remaining_timeout(now);
     }
 
     /// Sends the probe: a new segment if there is one, else the last outstanding one, if any.
@@ -132,10 +131,10 @@ impl TcpSender {
         self.counts.probes += 1;
         let segment = self.send_new(now).unwrap_or_else(|| {
             self.board.resend_early(last);
-            self.send_again(now, last)
+            self.retransmit(now, last)
         });
-        let again = segment.retransmission.then_some(last + 1);
-        self.tail.probe = Some(TailLossProbe { end: self.board.next(), again });
+        let retransmitted = segment.retransmission.then_some(last + 1);
+        self.tail.probe = Some(TailLossProbe { end: self.board.next(), retransmitted });
         self.alarm = SenderDeadline::Retransmission;
         self.restart_timer(now);
         Some(segment)
@@ -143,16 +142,16 @@ impl TcpSender {
 
     /// Evaluates the probe (RFC 8985 §7.4) at an acknowledgement of all segments below `cumulative`, with a `duplicate`
     /// or `delivered` segments.
-    pub(super) fn judge_probe(
+    pub(super) fn evaluate_probe(
         &mut self,
         now: SendTime,
         cumulative: u32,
         duplicate: Option<SackBlock>,
         delivered: bool,
     ) {
-        let Some(TailLossProbe { end, again }) = self.tail.probe else { return };
-        let both = again.is_some() && duplicate.map(|block| block.end) == again;
-        let may_be_lost = again.is_some() && !both;
+        let Some(TailLossProbe { end, retransmitted }) = self.tail.probe else { return };
+        let both = retransmitted.is_some() && duplicate.map(|block| block.end) == retransmitted;
+        let may_be_lost = retransmitted.is_some() && !both;
         if cumulative < end || (may_be_lost && cumulative == end && delivered) {
             return;
         }
@@ -160,9 +159,14 @@ impl TcpSender {
         if may_be_lost && cumulative > end && self.state == State::Open {
             // The probe has repaired the loss of the segment it retransmits, for good.
             self.undo = Undo::default();
-            self.law.on_congestion(&mut self.window, now, Congestion::Loss, f64::from(self.board.flight()));
+            self.algorithm.on_congestion(
+                &mut self.window,
+                now,
+                Congestion::Loss,
+                f64::from(self.board.flight()),
+            );
             self.ecn.on_reduced(self.board.next());
-            self.tail.repaired = self.coupled.is_on();
+            self.tail.repaired = self.coupled.is_coupled();
         }
     }
 }
@@ -189,7 +193,7 @@ mod tests {
         sender.on_ack(at, &answer);
         while sender.poll_segment(at).is_some() {}
         for (rest, due) in [(50, 50), (300, 202), (0, 202), (-80, 202)] {
-            sender.wait(at, ms(rest));
+            sender.set_retransmission_timer(at, ms(rest));
             assert_eq!(
                 (sender.deadline, sender.alarm),
                 (Some(at + ms(due)), SenderDeadline::Probe),

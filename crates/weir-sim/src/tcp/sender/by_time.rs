@@ -55,15 +55,15 @@ impl TcpSender {
         if let Some(block) = duplicate {
             self.undo.on_duplicate(block);
         }
-        self.judge_probe(now, ack.cumulative, duplicate, delivered > 0);
+        self.evaluate_probe(now, ack.cumulative, duplicate, delivered > 0);
         let content = AckContent { acked, delivered, echo, update };
-        self.judge(now, &content);
+        self.update_state(now, &content);
         let found = self.find_lost(now);
         if marks > 0 {
             self.on_marks(now);
         }
         self.set_window(now, &content, marks, found.lost);
-        self.set_alarm(now, acked > 0 || self.reports_earlier_segment(now, &content), found.recheck);
+        self.set_timer(now, acked > 0 || self.reports_earlier_segment(now, &content), found.recheck);
         self.note_completion(now);
         rtt
     }
@@ -82,39 +82,42 @@ impl TcpSender {
         possible.then_some(block)
     }
 
-    /// Whether a segment has arrived that left before the first outstanding one did, so that the latter may well be in
-    /// flight.
+    /// Whether a segment has arrived that left before the first outstanding segment, so that the latter may still be
+    /// in flight.
     fn reports_earlier_segment(&self, now: SendTime, content: &AckContent) -> bool {
         let Some(rack) = self.rack.as_ref().filter(|_| self.board.flight() > 0) else { return false };
         content.update.sacked_in.first().is_some_and(|rtt| now - rtt < rack.left_at(self.board.first()))
     }
 
-    /// Changes the state by the content of the acknowledgement, apart from losses.
-    fn judge(&mut self, now: SendTime, content: &AckContent) {
+    /// Updates the state by the content of the acknowledgement, without the detection of losses.
+    fn update_state(&mut self, now: SendTime, content: &AckContent) {
         let first = self.board.first();
         let recovered = self.recover.is_none_or(|recover| first >= recover);
         match self.state {
-            State::Loss => self.judge_timeout(now, content, recovered),
+            State::Loss => self.evaluate_timeout(now, content, recovered),
             State::Recovery if recovered => {
-                if (self.undo.is_late(content.echo) || self.undo.was_needless()) && self.take_back(now) {
+                if (self.undo.is_original(content.echo) || self.undo.was_spurious())
+                    && self.undo_reduction(now)
+                {
                     self.state = State::Open;
                 } else {
                     self.leave_recovery();
                 }
             }
             State::Recovery => {
-                let late = content.acked > 0 && self.undo.is_late(content.echo) && self.board.resent() == 0;
+                let late =
+                    content.acked > 0 && self.undo.is_original(content.echo) && self.board.resent() == 0;
                 if late {
                     self.board.keep_all();
                 }
-                if (late || self.undo.was_needless()) && self.take_back(now) {
+                if (late || self.undo.was_spurious()) && self.undo_reduction(now) {
                     self.state = State::Open;
                 }
             }
             State::Reducing => self.leave_reduction(),
             _ => {
-                if self.undo.was_needless() {
-                    self.take_back(now);
+                if self.undo.was_spurious() {
+                    self.undo_reduction(now);
                 }
             }
         }
@@ -125,27 +128,28 @@ impl TcpSender {
 
     /// Evaluates a timeout: it was spurious if a segment that was never retransmitted arrives (RFC 5682 §3.1, the form
     /// with SACK).
-    fn judge_timeout(&mut self, now: SendTime, content: &AckContent, recovered: bool) {
+    fn evaluate_timeout(&mut self, now: SendTime, content: &AckContent, recovered: bool) {
         let recover = self.recover.unwrap_or(0);
-        self.doubt.new_only = false;
-        let late = content.acked > 0 && (self.undo.is_late(content.echo) || self.undo.was_needless());
-        let original = self.doubt.frto && content.update.original.is_some_and(|number| number < recover);
-        if (late || original) && self.take_back(now) {
+        self.suspected_timeout.new_only = false;
+        let late = content.acked > 0 && (self.undo.is_original(content.echo) || self.undo.was_spurious());
+        let original =
+            self.suspected_timeout.frto && content.update.original.is_some_and(|number| number < recover);
+        if (late || original) && self.undo_reduction(now) {
             self.board.keep_all();
-            self.doubt.frto = false;
+            self.suspected_timeout.frto = false;
             self.state = State::Open;
             return;
         }
-        if self.doubt.frto {
+        if self.suspected_timeout.frto {
             if self.board.next() > recover {
-                self.doubt.frto = content.acked > 0 && !content.update.sacked; // step 3.a: otherwise the loss is real
+                self.suspected_timeout.frto = content.acked > 0 && !content.update.sacked; // step 3.a: otherwise the loss is real
             } else if content.acked > 0 && !recovered {
                 self.recover = Some(self.board.next()); // step 2.b
                 if self.has_new() {
-                    self.doubt.new_only = true;
+                    self.suspected_timeout.new_only = true;
                     return;
                 }
-                self.doubt.frto = false;
+                self.suspected_timeout.frto = false;
             }
         }
         if recovered {
@@ -162,16 +166,16 @@ impl TcpSender {
         let found = rack.find_lost(now, &mut self.board, tolerance);
         let begins = match self.state {
             State::Open | State::Reducing => self.board.lost() > 0,
-            State::Loss => found.again > 0,
+            State::Loss => found.retransmitted > 0,
             _ => false,
         };
         if begins {
-            self.repair(now);
+            self.begin_repair(now);
         }
         found
     }
 
-    fn repair(&mut self, now: SendTime) {
+    fn begin_repair(&mut self, now: SendTime) {
         self.counts.fast_recoveries += 1;
         let flight = f64::from(self.board.flight().saturating_sub(self.limited));
         self.limited = 0;
@@ -179,17 +183,18 @@ impl TcpSender {
         if self.state != State::Reducing {
             self.remember_window();
             // RFC 3168 §6.1.2: once for all marks and losses of a window.
-            let answered = self.law.marks_count_as_losses() && self.ecn.has_answered_for(self.board.first());
+            let answered =
+                self.algorithm.marks_count_as_losses() && self.ecn.was_reduced_since(self.board.first());
             let before = self.window.cwnd;
             if !answered {
-                self.law.on_congestion(&mut self.window, now, Congestion::Loss, flight);
+                self.algorithm.on_congestion(&mut self.window, now, Congestion::Loss, flight);
             }
             self.prr.begin(self.window.cwnd, before as u32);
             self.recover = Some(self.board.next());
         }
         self.ecn.on_reduced(self.board.next());
-        self.doubt.new_only = false;
-        self.doubt.frto = false;
+        self.suspected_timeout.new_only = false;
+        self.suspected_timeout.frto = false;
         self.state = State::Recovery;
     }
 
@@ -223,6 +228,6 @@ impl TcpSender {
         if found.lost > 0 && before != State::Recovery && self.config.prr {
             self.window.cwnd = self.prr.window_by_progress(1, self.board.pipe(), false);
         }
-        self.wait_for_rest(now);
+        self.set_remaining_timeout(now);
     }
 }

@@ -1,4 +1,4 @@
-//! Coupling of a sender: its reports on the window, and the actions of the coupler.
+//! Coupling of a TCP sender: its reports on the window to the coupler, and the coupler's actions.
 
 use weir_cc::coupled::sbd::SegmentStatistics;
 use weir_cc::coupled::{CouplerAction, CouplingMessage, CwndUpdate, Statistics, WindowEvent};
@@ -7,31 +7,31 @@ use weir_cc::{ArrivalTime, SendTime};
 use weir_units::TimeDelta;
 use weir_world::tcp::{Acknowledgement, Timestamps};
 
-use super::recovery::Reduction;
+use super::recovery::TimeoutReduction;
 use super::{State, TcpSender};
 
 /// Coupling state of a sender.
 #[derive(Clone, Debug, Default)]
 pub(super) struct SenderCoupling {
-    on: bool,
-    /// Reduction for a timeout that the coupler has not decided on yet.
-    reduction: Option<Reduction>,
-    /// The window until then.
-    meanwhile: f64,
-    /// Number of segments that may leave by other flows' acknowledgements.
+    is_coupled: bool,
+    /// Reduction for a timeout on which the coupler has not decided yet.
+    reduction: Option<TimeoutReduction>,
+    /// Effective window until the coupler decides.
+    interim_window: f64,
+    /// Number of segments that may leave by acknowledgements of other flows.
     clocked: u32,
-    delays: Option<Box<Delays>>,
+    delays: Option<Box<PathStatistics>>,
 }
 
 /// Measurements of the path for shared bottleneck detection (RFC 8382).
 #[derive(Clone, Debug)]
-struct Delays {
+struct PathStatistics {
     statistics: SegmentStatistics,
     /// Departure and arrival of the segment that was reported last.
     last: Option<(SendTime, ArrivalTime)>,
 }
 
-impl Delays {
+impl PathStatistics {
     /// Takes an acknowledgement with these timestamps that reports `segments` segments for the first time.
     fn on_delivery(&mut self, now: SendTime, stamps: Timestamps, segments: u32) {
         let sent = stamps.sent(now);
@@ -44,7 +44,7 @@ impl Delays {
         self.statistics.on_acknowledgement(sent, arrived, segments);
     }
 
-    /// Takes a retransmission. Its original had left at about the time of the segment reported last.
+    /// Takes a retransmission. Its original left at about the time of the segment reported last.
     fn on_retransmission(&mut self) {
         if let Some((sent, _)) = self.last {
             self.statistics.on_retransmission(sent);
@@ -53,21 +53,21 @@ impl Delays {
 }
 
 impl SenderCoupling {
-    pub(super) const fn is_on(&self) -> bool {
-        self.on
+    pub(super) const fn is_coupled(&self) -> bool {
+        self.is_coupled
     }
 
-    /// Waits for the coupler's decision whether a timeout reduces the window. Another timeout meanwhile adds no
+    /// Starts to wait for the coupler's decision on whether a timeout reduces the window. A further timeout adds no
     /// request.
-    pub(super) fn await_decision(&mut self, reduction: Reduction, meanwhile: f64) {
+    pub(super) fn await_decision(&mut self, reduction: TimeoutReduction, interim_window: f64) {
         self.reduction.get_or_insert(reduction);
-        self.meanwhile = meanwhile;
+        self.interim_window = interim_window;
     }
 
     /// The effective window: that of the timeout until the coupler has decided on it.
     #[inline]
     pub(super) fn limit(&self, cwnd: f64) -> f64 {
-        if self.reduction.is_some() { cwnd.min(self.meanwhile) } else { cwnd }
+        if self.reduction.is_some() { cwnd.min(self.interim_window) } else { cwnd }
     }
 
     #[inline]
@@ -84,7 +84,7 @@ impl SenderCoupling {
         }
     }
 
-    /// Whether a segment may leave beyond the window; if so, it is counted.
+    /// Whether a segment may leave beyond the window. If so, it is counted.
     #[inline]
     pub(super) fn take_clocked(&mut self) -> bool {
         let may = self.clocked > 0;
@@ -97,26 +97,26 @@ impl TcpSender {
     /// Couples the sender. From now on changes of the window are reported, and a timeout only retransmits: the coupler
     /// decides whether the window is reduced as well.
     pub fn couple(&mut self) {
-        self.coupled.on = true;
+        self.coupled.is_coupled = true;
     }
 
     /// Measures delays from now on, for a coupler that detects shared bottlenecks. The receiver must
-    /// [report](super::super::TcpReceiver::tell_delays) them.
+    /// [report](super::super::TcpReceiver::report_delays) them.
     pub fn measure_delays(&mut self, statistics: SegmentStatistics) {
-        self.coupled.delays = Some(Box::new(Delays { statistics, last: None }));
+        self.coupled.delays = Some(Box::new(PathStatistics { statistics, last: None }));
     }
 
     /// Ends the coupling; a timeout that waits for the coupler's decision reduces the window.
     pub fn uncouple(&mut self, now: SendTime) {
-        let SenderCoupling { reduction, meanwhile, .. } = core::mem::take(&mut self.coupled);
+        let SenderCoupling { reduction, interim_window, .. } = core::mem::take(&mut self.coupled);
         if let Some(reduction) = reduction {
-            self.reduce_by_timeout(now, reduction, meanwhile);
+            self.reduce_by_timeout(now, reduction, interim_window);
         }
     }
 
     /// Takes an acknowledgement. Poll for segments afterwards; if coupled, after the coupler's actions are applied.
     pub fn on_ack_coupled(&mut self, now: SendTime, ack: &Acknowledgement) -> AckResult {
-        if !self.coupled.on {
+        if !self.coupled.is_coupled {
             return AckResult { rtt: self.on_ack(now, ack), connected: false, loss: None, message: None };
         }
         let (state, before, first) = (self.state, self.window, self.board.first());
@@ -144,7 +144,7 @@ impl TcpSender {
         AckResult { rtt, connected: false, loss: None, message }
     }
 
-    /// Reports a loss that is repaired already: recovery is entered and left at once.
+    /// The report of a loss that is repaired already: recovery is entered and left at once.
     fn report_repaired_loss(&self, rtt: Option<TimeDelta>, before: Window, acked: u32) -> AckResult {
         let loss = self.cwnd_update(WindowEvent::RecoveryEntered, before, 0);
         let recovered = self.cwnd_update(WindowEvent::RecoveryLeft, loss.after, acked);
@@ -167,7 +167,7 @@ impl TcpSender {
     pub fn on_timeout_coupled(&mut self, now: SendTime) -> Option<CouplingMessage> {
         let (state, before) = (self.state, self.window);
         self.on_timeout(now);
-        if !self.coupled.on {
+        if !self.coupled.is_coupled {
             return None;
         }
         if state != State::Recovery && self.state == State::Recovery {
@@ -185,7 +185,7 @@ impl TcpSender {
             CouplerAction::Window(window) => {
                 let repairing = matches!(self.state, State::Recovery | State::Reducing);
                 let sound = window.cwnd.is_finite() && window.cwnd > 0.0 && window.ssthresh > 0.0;
-                if self.coupled.on && !repairing && sound {
+                if self.coupled.is_coupled && !repairing && sound {
                     self.coupled.reduction = None;
                     self.window = window;
                 }
@@ -198,7 +198,7 @@ impl TcpSender {
             CouplerAction::Reduce => {
                 let reduction = self.coupled.reduction.take()?;
                 let before = self.window;
-                self.reduce_by_timeout(now, reduction, self.coupled.meanwhile);
+                self.reduce_by_timeout(now, reduction, self.coupled.interim_window);
                 Some(CouplingMessage::Window(self.cwnd_update(WindowEvent::Reduced, before, 0)))
             }
             CouplerAction::Uncoupled => {
@@ -230,9 +230,9 @@ impl TcpSender {
 /// Results of an acknowledgement.
 #[derive(Clone, Copy, Debug)]
 pub struct AckResult {
-    /// The round-trip time it measured.
+    /// The round-trip time measured by the acknowledgement.
     pub rtt: Option<TimeDelta>,
-    /// Whether it completes the handshake.
+    /// Whether the acknowledgement completes the handshake.
     pub connected: bool,
     /// First message to the coupler, on a loss that is repaired already; always a [`CouplingMessage::Window`].
     pub loss: Option<CouplingMessage>,

@@ -1,4 +1,4 @@
-//! Choice of the next segment.
+//! Choice of the next segment of a TCP sender: new data, retransmissions (RFC 6675 §4), probes and the SYN.
 
 use weir_cc::{Ecn, SendTime};
 use weir_world::tcp::Segment;
@@ -14,7 +14,7 @@ impl TcpSender {
             _ if self.pacing.holds(now) => {
                 // The pace is set by the window, so the window counts as the limit.
                 if self.state == State::Loss || self.has_new() {
-                    self.note_use(true);
+                    self.record_window_use(true);
                 }
                 return None;
             }
@@ -22,7 +22,7 @@ impl TcpSender {
             _ => self.next_data(now)?,
         };
         if self.rack.is_some() && !segment.syn {
-            self.set_alarm_after(now, &segment);
+            self.set_timer_after(now, &segment);
         } else if self.deadline.is_none() {
             self.restart_timer(now);
         }
@@ -43,24 +43,24 @@ impl TcpSender {
             return Some(self.resend(now, self.board.first()));
         }
         self.restart_after_idle(now);
-        if !self.window_has_room() {
+        if !self.window_is_open() {
             self.burst.end();
             if self.coupled.take_clocked() {
                 return self.send_new(now);
             }
-            self.note_use(self.rack.is_some() || self.state == State::Loss || self.has_new());
+            self.record_window_use(self.rack.is_some() || self.state == State::Loss || self.has_new());
             return None;
         }
         let next = self.next_in_window(now);
         if next.is_none() || self.rack.is_none() {
-            self.note_use(false);
+            self.record_window_use(false);
         }
         next
     }
 
-    /// Records whether the window limits the sender. With losses found by time the strongest sign of a window of data
-    /// counts (`tcp_cwnd_validate`).
-    fn note_use(&mut self, limited: bool) {
+    /// Records whether the window limits the sender. With losses found by time, one poll that it limits counts for
+    /// the whole window of data (`tcp_cwnd_validate`).
+    fn record_window_use(&mut self, limited: bool) {
         let flight = self.board.flight();
         let more = limited || (!self.window_limited && flight > self.most_out);
         if self.rack.is_none() || more || self.board.first() >= self.use_end {
@@ -72,7 +72,7 @@ impl TcpSender {
         match self.state {
             State::Open | State::Reducing => self.send_burst(now),
             // RFC 5682 §3.1 step 2.b: new segments show whether the timeout was spurious.
-            State::Loss if self.doubt.new_only => self.send_burst(now),
+            State::Loss if self.suspected_timeout.new_only => self.send_burst(now),
             _ if self.rack.is_some() => self.resend_lost(now, u32::MAX).or_else(|| self.send_burst(now)),
             State::Loss => self.resend_lost(now, self.recover.unwrap_or(0)).or_else(|| self.send_new(now)),
             _ if self.config.sack => self.next_in_sack_recovery(now),
@@ -89,12 +89,12 @@ impl TcpSender {
         let quiet = now - self.acked_at.map_or(sent_at, |acked_at| acked_at.max(sent_at));
         if self.state == State::Open && self.board.flight() == 0 && idle > self.rtt.rto() && self.has_new() {
             self.window.cwnd = self.window.cwnd.min(f64::from(self.config.initial_window));
-            self.law.on_idle(&mut self.window, quiet);
+            self.algorithm.on_idle(&mut self.window, quiet);
             self.sent_at = Some(now);
         }
     }
 
-    fn window_has_room(&self) -> bool {
+    fn window_is_open(&self) -> bool {
         let limited_transmit = self.config.limited_transmit;
         let (outstanding, extra) = match self.state {
             State::Open if self.config.sack && limited_transmit => (self.board.pipe(), 0),
@@ -111,7 +111,7 @@ impl TcpSender {
         self.resend_lost(now, u32::MAX)
             .or_else(|| self.send_new(now))
             .or_else(|| self.board.next_hole().map(|number| self.resend(now, number)))
-            .or_else(|| self.rescue(now))
+            .or_else(|| self.rescue_retransmission(now))
     }
 
     fn resend_lost(&mut self, now: SendTime, limit: u32) -> Option<Segment> {
@@ -120,24 +120,24 @@ impl TcpSender {
 
     /// Rescue retransmission, once per recovery: the last outstanding segment may be lost without any SACKed one above
     /// it.
-    fn rescue(&mut self, now: SendTime) -> Option<Segment> {
+    fn rescue_retransmission(&mut self, now: SendTime) -> Option<Segment> {
         if self.board.first() <= self.rescue_after.saturating_add(1) {
             return None;
         }
         let number = self.board.last_hole()?;
         self.rescue_after = self.recover.unwrap_or(u32::MAX);
-        Some(self.send_again(now, number))
+        Some(self.retransmit(now, number))
     }
 
     fn resend(&mut self, now: SendTime, number: u32) -> Segment {
         self.board.resend(number);
-        self.send_again(now, number)
+        self.retransmit(now, number)
     }
 
-    pub(super) fn send_again(&mut self, now: SendTime, number: u32) -> Segment {
+    pub(super) fn retransmit(&mut self, now: SendTime, number: u32) -> Segment {
         self.counts.retransmissions += 1;
         self.coupled.on_retransmission();
-        self.undo.on_sent_again(now);
+        self.undo.on_retransmission(now);
         self.segment(now, number, true)
     }
 
@@ -145,7 +145,7 @@ impl TcpSender {
         self.board.next() < self.transfer.end() && self.board.flight() < self.receive_window.size()
     }
 
-    /// The next new segment, unless it waits until more can leave with it.
+    /// The next new segment, unless it waits for a larger burst.
     fn send_burst(&mut self, now: SendTime) -> Option<Segment> {
         if self.has_new() && !self.may_burst(now) {
             self.window_limited = true;
@@ -165,7 +165,7 @@ impl TcpSender {
         Some(self.segment(now, number, false))
     }
 
-    /// Whether the segment is the last of the transfer and has PSH set for that.
+    /// Whether the segment is the last of the transfer, which has PSH set.
     fn ends_transfer(&self, number: u32) -> bool {
         self.config.offload && number + 1 == self.transfer.end()
     }

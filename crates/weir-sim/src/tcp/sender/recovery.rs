@@ -1,4 +1,4 @@
-//! Responses of the sender to losses, marks and timeouts.
+//! Responses of a TCP sender to losses, ECN marks and timeouts.
 
 use weir_cc::SendTime;
 use weir_cc::window::Congestion;
@@ -17,7 +17,7 @@ impl TcpSender {
         let flight = f64::from(self.board.flight() - self.limited);
         self.undo = Undo::default();
         let before = self.window.cwnd;
-        self.law.on_congestion(&mut self.window, now, Congestion::Ecn, flight);
+        self.algorithm.on_congestion(&mut self.window, now, Congestion::Ecn, flight);
         self.ecn.on_reduced(self.board.next());
         if self.config.sack && self.config.prr {
             let base = if self.rack.is_some() { before as u32 } else { self.board.flight() };
@@ -59,9 +59,10 @@ impl TcpSender {
             self.window.cwnd = self.prr.target();
         }
         // RFC 3168 §6.1.2: one reduction for all marks and losses of a window.
-        let answered = self.law.marks_count_as_losses() && self.ecn.has_answered_for(self.board.first());
+        let answered =
+            self.algorithm.marks_count_as_losses() && self.ecn.was_reduced_since(self.board.first());
         if !answered {
-            self.law.on_congestion(&mut self.window, now, Congestion::Loss, flight);
+            self.algorithm.on_congestion(&mut self.window, now, Congestion::Loss, flight);
         }
         self.ecn.on_reduced(self.board.next());
         if !self.config.sack {
@@ -102,14 +103,15 @@ impl TcpSender {
         self.fast_retransmit = false;
     }
 
-    /// The reduction for a timeout. `ssthresh` is kept at another timeout of the same segment (RFC 5681 §3.1), in ns-3
-    /// throughout the repair.
-    pub(super) fn timeout_reduction(&mut self) -> Reduction {
+    /// The reduction for a timeout. `ssthresh` stays at another timeout of the same segment (RFC 5681 §3.1), and in
+    /// ns-3 throughout the repair.
+    pub(super) fn timeout_reduction(&mut self) -> TimeoutReduction {
         let first = Some(self.board.first());
-        let again = self.timed_out == first || (self.state == State::Loss && self.config.ns3_recovery);
+        let retransmitted =
+            self.timed_out == first || (self.state == State::Loss && self.config.ns3_recovery);
         self.timed_out = first;
-        if again {
-            return Reduction::Again;
+        if retransmitted {
+            return TimeoutReduction::SameSegment;
         }
         let reduced = match self.state {
             State::Recovery => true,
@@ -117,7 +119,7 @@ impl TcpSender {
             _ => false,
         };
         if reduced && self.rack.is_some() {
-            return Reduction::Before(self.board.pipe());
+            return TimeoutReduction::AfterRecovery(self.board.pipe());
         }
         let flight = match self.state {
             // Segments declared lost by a timeout, or SACKed, are not in flight any more.
@@ -131,34 +133,34 @@ impl TcpSender {
             let prr = self.config.sack && self.config.prr;
             self.window.cwnd = if prr { self.prr.target() } else { self.window.ssthresh };
         }
-        Reduction::Of(flight)
+        TimeoutReduction::FromFlight(flight)
     }
 
-    /// Reduces the window for a timeout; it then is `rest`.
-    pub(super) fn reduce_by_timeout(&mut self, now: SendTime, reduction: Reduction, rest: f64) {
+    /// Reduces the window for a timeout, to `window`.
+    pub(super) fn reduce_by_timeout(&mut self, now: SendTime, reduction: TimeoutReduction, rest: f64) {
         match reduction {
-            Reduction::Again => {}
-            Reduction::Before(flight) => {
+            TimeoutReduction::SameSegment => {}
+            TimeoutReduction::AfterRecovery(flight) => {
                 // The algorithm takes note of the timeout, but its reduction is dropped.
                 let mut unheeded = self.window;
-                self.law.on_congestion(&mut unheeded, now, Congestion::Timeout, f64::from(flight));
+                self.algorithm.on_congestion(&mut unheeded, now, Congestion::Timeout, f64::from(flight));
             }
-            Reduction::Of(flight) => {
-                self.law.on_congestion(&mut self.window, now, Congestion::Timeout, f64::from(flight));
+            TimeoutReduction::FromFlight(flight) => {
+                self.algorithm.on_congestion(&mut self.window, now, Congestion::Timeout, f64::from(flight));
             }
         }
         self.window.cwnd = rest;
     }
 
-    /// The window after a timeout: one segment, as no other data are assumed in flight. With losses found by time, also
-    /// the segments that may only be late.
+    /// The window after a timeout: one segment, as no other data are assumed to be in flight. With losses found by
+    /// time, plus the segments that may only be late.
     pub(super) fn window_after_timeout(&self) -> f64 {
         if self.rack.is_some() { f64::from(self.board.pipe()) + 1.0 } else { 1.0 }
     }
 
-    /// Handles a retransmission timeout: all outstanding segments are lost, or by time those that would have been
-    /// acknowledged by now.
-    pub(super) fn lose_outstanding(&mut self, now: SendTime) {
+    /// Handles a retransmission timeout: all outstanding segments are lost. With losses found by time, only those are
+    /// that should have been acknowledged.
+    pub(super) fn mark_outstanding_lost(&mut self, now: SendTime) {
         match &mut self.rack {
             Some(rack) => rack.on_timeout(now, &mut self.board),
             None => self.board.lose_all(),
@@ -167,29 +169,29 @@ impl TcpSender {
 
     /// Suspects a spurious timeout, where losses are found by time, unless another loss was being repaired (RFC 5682
     /// §3.1 step 1).
-    pub(super) fn suspect_the_timeout(&mut self, reduction: Reduction) {
+    pub(super) fn suspect_spurious_timeout(&mut self, reduction: TimeoutReduction) {
         if self.rack.is_none() {
             return;
         }
         self.tail.probe = None;
         self.tail.due = false;
-        self.doubt.new_only = false;
+        self.suspected_timeout.new_only = false;
         let calm = matches!(self.state, State::Open | State::Reducing);
-        if matches!(reduction, Reduction::Of(_)) {
+        if matches!(reduction, TimeoutReduction::FromFlight(_)) {
             self.remember_window();
         }
-        let undone = self.config.undo && !self.coupled.is_on();
-        self.doubt.frto = undone && (calm || reduction == Reduction::Again);
+        let undone = self.config.undo && !self.coupled.is_coupled();
+        self.suspected_timeout.frto = undone && (calm || reduction == TimeoutReduction::SameSegment);
     }
 }
 
 /// Reduction of the window for a timeout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Reduction {
-    /// No reduction: a timeout of the same segment has reduced before.
-    Again,
-    /// No reduction: recovery has reduced before; with the number of segments in flight now.
-    Before(u32),
-    /// A reduction, with the number of segments that were in flight.
-    Of(u32),
+pub(super) enum TimeoutReduction {
+    /// No reduction: an earlier timeout of the same segment has reduced the window.
+    SameSegment,
+    /// No reduction: recovery has reduced the window. The value is the number of segments in flight now.
+    AfterRecovery(u32),
+    /// A reduction. The value is the number of segments that were in flight.
+    FromFlight(u32),
 }

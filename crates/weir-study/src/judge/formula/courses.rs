@@ -158,7 +158,7 @@ pub(super) fn correlation(a: &[f64], b: &[f64]) -> f64 {
 }
 
 /// Largest distance between the two cumulative distributions.
-pub(super) fn distance(a: &[f64], b: &[f64]) -> f64 {
+pub(crate) fn distance(a: &[f64], b: &[f64]) -> f64 {
     let below = |values: &[f64], x: f64| share(values, |value| value <= x);
     let steps = known(a).into_iter().chain(known(b));
     steps.map(|x| (below(a, x) - below(b, x)).abs()).fold(f64::NAN, f64::max)

@@ -19,7 +19,7 @@ mod evaluate;
 mod functions;
 mod parse;
 
-pub(crate) use courses::UniformSeries;
+pub(crate) use courses::{UniformSeries, distance};
 pub(crate) use evaluate::{Harvested, KnownValues, evaluate, value};
 pub(crate) use functions::Function;
 pub(crate) use parse::{fill, parse_any, parse_as};

@@ -78,7 +78,7 @@ fn with(mut result: SuiteResult, edit: impl Fn(&mut CheckResult)) -> SuiteResult
 #[test]
 fn what_counts_for_nobody_in_one_of_the_two_is_not_compared() {
     let (good, bad) = (result(&[90.0; 3]), result(&[10.0; 3]));
-    for void in [Verdict::BeyondPhysics, Verdict::NotAsked] {
+    for void in [Verdict::Unattainable, Verdict::NotAsked] {
         let idle = |result: &SuiteResult| with(result.clone(), |check| check.void = Some(void));
         for (before, now) in [(&idle(&good), &bad), (&good, &idle(&bad)), (&idle(&good), &idle(&bad))] {
             let changes = compare(before, now);
@@ -90,19 +90,19 @@ fn what_counts_for_nobody_in_one_of_the_two_is_not_compared() {
 
 #[test]
 fn seeds_in_which_it_is_asked_in_both_are_compared() {
-    let asked = |values: [Option<f64>; 3]| {
+    let applicable = |values: [Option<f64>; 3]| {
         let known: Vec<f64> = values.iter().copied().flatten().collect();
         with(result(&known), |check| check.values = values.to_vec())
     };
-    let before = asked([Some(99.0), Some(95.0), None]);
+    let before = applicable([Some(99.0), Some(95.0), None]);
     let direction = |now| compare(&before, &now).changes.first().map(|change| change.direction);
     // Differences -10, -10.2.
-    assert_eq!(direction(asked([Some(89.0), Some(84.8), None])), Some(Direction::Worse));
-    assert_eq!(direction(asked([Some(99.0), Some(95.0), None])), None);
+    assert_eq!(direction(applicable([Some(89.0), Some(84.8), None])), Some(Direction::Worse));
+    assert_eq!(direction(applicable([Some(99.0), Some(95.0), None])), None);
     // A seed in which the check starts or ceases to apply is no effect of the controller.
-    assert_eq!(direction(asked([Some(99.0), Some(95.0), Some(81.0)])), None);
-    assert_eq!(direction(asked([Some(99.0), None, None])), None);
-    let disjoint = compare(&before, &asked([None, None, Some(81.0)]));
+    assert_eq!(direction(applicable([Some(99.0), Some(95.0), Some(81.0)])), None);
+    assert_eq!(direction(applicable([Some(99.0), None, None])), None);
+    let disjoint = compare(&before, &applicable([None, None, Some(81.0)]));
     assert_eq!((disjoint.changes, disjoint.compared), (Vec::new(), 1));
 }
 

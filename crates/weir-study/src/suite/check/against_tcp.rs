@@ -1,7 +1,7 @@
 //! Rate of media flows beside TCP, against that of as many TCP flows in their places.
 
 use serde::{Deserialize, Serialize};
-use weir_measure::metrics::BIN;
+use weir_measure::metrics::BIN_NANOS;
 use weir_measure::results::Value;
 use weir_net::Time;
 
@@ -31,7 +31,7 @@ impl AgainstTcp {
 
 /// Bins from one time to another.
 pub(super) fn bins((from, to): (Time, Time)) -> (usize, usize) {
-    let bin = |time: Time| (time.nanos() / BIN) as usize;
+    let bin = |time: Time| (time.nanos() / BIN_NANOS) as usize;
     (bin(from), bin(to))
 }
 

@@ -38,7 +38,7 @@ impl Served {
     }
 
     /// Whether checks apply that compare with this flow of the omniscient sender.
-    fn is_asked(&self) -> bool {
+    fn is_applicable(&self) -> bool {
         self.useful > 0 && self.useful as f64 >= ASKED_FROM * self.payload as f64
     }
 }
@@ -54,14 +54,14 @@ pub(in crate::suite) fn worst_frame_delay(served: &[Served]) -> Value {
 }
 
 /// Whether the comparison with the omniscient sender applies to any flow.
-pub(in crate::suite) fn is_asked(omniscient: &[Served]) -> bool {
-    omniscient.iter().any(Served::is_asked)
+pub(in crate::suite) fn is_applicable(omniscient: &[Served]) -> bool {
+    omniscient.iter().any(Served::is_applicable)
 }
 
 /// Least ratio, in per cent, of useful bytes to the omniscient sender's, over the flows to which the check applies.
 pub(in crate::suite) fn least_useful(own: &[Served], omniscient: &[Served]) -> Value {
-    let asked = own.iter().zip(omniscient).filter(|(_, omniscient)| omniscient.is_asked());
-    asked.map(|(own, omniscient)| 100.0 * own.useful as f64 / omniscient.useful as f64).reduce(f64::min)
+    let applicable = own.iter().zip(omniscient).filter(|(_, omniscient)| omniscient.is_applicable());
+    applicable.map(|(own, omniscient)| 100.0 * own.useful as f64 / omniscient.useful as f64).reduce(f64::min)
 }
 
 /// Largest excess of the frame delay over the omniscient sender's, in ms, or `None` if a flow lacks a frame delay to
@@ -96,7 +96,7 @@ mod tests {
     #[test]
     fn a_flow_that_nobody_can_serve_in_time_is_not_asked() {
         let hardly = served(1000, 249, 400.0);
-        assert!(!is_asked(&[hardly, NOTHING]) && is_asked(&[hardly, served(1000, 250, 400.0)]));
+        assert!(!is_applicable(&[hardly, NOTHING]) && is_applicable(&[hardly, served(1000, 250, 400.0)]));
         assert_eq!(least_useful(&[served(1000, 0, 0.0)], &[hardly]), None);
         let one = [served(1000, 10, 410.0), served(1000, 500, 100.0)];
         assert_eq!(least_useful(&one, &[hardly, served(1000, 1000, 100.0)]), Some(50.0));

@@ -41,8 +41,12 @@ fn a_check_that_one_run_cannot_measure_has_no_mean_and_is_not_passed() {
     let lacking = of(&[Some(90.0), None, Some(91.0)]);
     assert_eq!((lacking.mean, lacking.lacking(), lacking.verdict()), (None, 1, Verdict::Missed));
     // If the check applies in the other runs alone, these have a mean.
-    let asked = CheckResult::asked(&check, vec![Some(90.0), None, Some(91.0)], &[true, false, true]);
-    assert_eq!((asked.mean, asked.lacking(), asked.verdict()), (Some(90.5), 0, Verdict::Passed));
+    let applicable =
+        CheckResult::applicable(&check, vec![Some(90.0), None, Some(91.0)], &[true, false, true]);
+    assert_eq!(
+        (applicable.mean, applicable.lacking(), applicable.verdict()),
+        (Some(90.5), 0, Verdict::Passed)
+    );
 }
 
 #[test]
@@ -109,7 +113,7 @@ fn a_case_with_a_check_of_which_there_is_nothing_to_measure_is_none_that_passed(
     assert_eq!(told([unmeasured(), vec![kept.clone()]].concat()), (Verdict::NotJudged, said.clone()));
     assert_eq!(told(unmeasured()), (Verdict::NotJudged, said));
     assert_eq!(told([unmeasured(), vec![missed]].concat()).0, Verdict::Missed);
-    let beyond = void("loss", Verdict::BeyondPhysics);
+    let beyond = void("loss", Verdict::Unattainable);
     assert_eq!(told(vec![beyond.clone(), kept]).0, Verdict::Passed, "nobody is held to it");
     let said = "not judged: loss beyond physics; useful asked of nobody".to_owned();
     assert_eq!(told(vec![beyond, void("useful", Verdict::NotAsked)]), (Verdict::NotJudged, said));
@@ -127,8 +131,8 @@ fn the_file_says_in_a_word_what_came_of_a_check() {
     assert_eq!(word(&of(&[84.0, 84.0])), "passed");
     assert_eq!(word(&of(&[81.0, 82.0, 83.0])), "open");
     assert_eq!(word(&of(&[70.0, 70.0])), "missed");
-    assert_eq!(word(&CheckResult::asked(&check, vec![None, None], &[false; 2])), "not-asked");
-    assert_eq!(word(&of(&[70.0, 70.0]).unless(&[("rate", Verdict::BeyondPhysics)])), "beyond-physics");
+    assert_eq!(word(&CheckResult::applicable(&check, vec![None, None], &[false; 2])), "not-asked");
+    assert_eq!(word(&of(&[70.0, 70.0]).unless(&[("rate", Verdict::Unattainable)])), "beyond-physics");
     assert_eq!(word(&of(&[70.0, 70.0]).unless(&[("rate", Verdict::NoBoundKnown)])), "no-bound-known");
     assert_eq!(word(&of(&[70.0, 70.0]).unless(&[("rate", Verdict::Shown)])), "shown");
     assert_eq!(word(&of(&[]).unless(&[("rate", Verdict::NotJudged)])), "not-judged");

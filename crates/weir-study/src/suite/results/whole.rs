@@ -27,7 +27,7 @@ impl SuiteResult {
         let reasons = [
             (
                 "Beyond physics, as the omniscient sender does not keep to it, and counted for nobody",
-                self.void(Verdict::BeyondPhysics, CheckResult::in_short),
+                self.void(Verdict::Unattainable, CheckResult::in_short),
             ),
             (
                 "No bound known, and counted for nobody: the omniscient sender does not keep to it, and others may",
@@ -43,9 +43,9 @@ impl SuiteResult {
                 self.void(Verdict::NotJudged, name),
             ),
         ];
-        let told = reasons.into_iter().filter(|(_, checks)| !checks.is_empty());
-        let told = told.map(|(what, checks)| format!("{what}: {}.", checks.join("; ")));
-        self.stand_ins().into_iter().chain(told).collect()
+        let sentences = reasons.into_iter().filter(|(_, checks)| !checks.is_empty());
+        let sentences = sentences.map(|(what, checks)| format!("{what}: {}.", checks.join("; ")));
+        self.stand_ins().into_iter().chain(sentences).collect()
     }
 
     /// Checks excluded for this reason, each after its case: `5.1 rate 79 %`.

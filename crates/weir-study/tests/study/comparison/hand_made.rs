@@ -45,7 +45,8 @@ pub(crate) fn comparison(controllers: &[(&str, Vec<RunMetrics>)]) -> Comparison 
             (*name).clone_into(&mut flow.controller);
         }
         let sample = RunSample { plan, delays, series: None };
-        ControllerRuns { name: (*name).to_owned(), law: (*name).to_owned(), runs: runs.clone(), sample }
+        let (name, calls) = ((*name).to_owned(), Vec::new());
+        ControllerRuns { law: name.clone(), name, runs: runs.clone(), calls, sample }
     };
     let summary = Summary::from_runs("hand/made", &seeds, runs).unwrap();
     Comparison::new(summary, controllers.iter().map(entry).collect(), Vec::new())

@@ -4,8 +4,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use weir_import::traces::TraceStore;
 use weir_scenario::scenario::Scenario;
-use weir_study::comparison::{Comparison, ComparisonError, ComparisonRequest, ControllerRuns};
-use weir_study::runs::RunError;
+use weir_study::comparison::{
+    Comparison, ComparisonError, ComparisonOptions, ComparisonRequest, ControllerRuns,
+};
+use weir_study::runs::{Plan, RunError, RunWorld, WorldRun};
 
 fn scenario(overrides: &[&str]) -> Scenario {
     let overrides: Vec<String> =
@@ -58,6 +60,35 @@ fn without_controllers_the_flows_keep_their_own() {
     assert_eq!(own.controllers.len(), 1);
     assert_eq!(own.controllers[0].name, "gcc-2016");
     assert!(own.has_media());
+}
+
+/// A world whose runs of seed 2 are disturbed.
+#[derive(Debug)]
+struct DisturbedWorld;
+
+impl RunWorld for DisturbedWorld {
+    fn run(&self, _: &str, plan: &mut Plan<'_>) -> Result<WorldRun, RunError> {
+        let (spec, recorder) = plan()?;
+        let counts = spec.seed != 2;
+        Ok(WorldRun { recorder: weir_measure::simulate(spec, recorder)?, counts })
+    }
+}
+
+#[test]
+fn a_run_that_does_not_count_enters_no_mean() {
+    let scenario = scenario(&["controllers=['nada', 'gcc-2016']"]);
+    let request = ComparisonRequest { scenario: &scenario, seeds: &[1, 2, 3], jobs: 2, series: false };
+    let options = ComparisonOptions { world: Some(&DisturbedWorld), ..ComparisonOptions::default() };
+    let disturbed = request.run_with(&TraceStore::at(None), &|| {}, options).unwrap();
+    let quiet = run(&scenario, &[1, 3], 2).unwrap();
+    for (disturbed, quiet) in disturbed.summary.controllers.iter().zip(&quiet.summary.controllers) {
+        let rate = |own: &weir_measure::results::ControllerSummary| own.measures.media.rate_bps.unwrap();
+        assert_eq!((rate(disturbed).mean, rate(disturbed).ci95), (rate(quiet).mean, rate(quiet).ci95));
+        assert_eq!((rate(disturbed).missing, rate(quiet).missing), (1, 0));
+    }
+    let none = ComparisonRequest { seeds: &[2], ..request };
+    let none = none.run_with(&TraceStore::at(None), &|| {}, options).unwrap();
+    assert!(none.summary.controllers.iter().all(|own| own.measures.media.rate_bps.is_none()));
 }
 
 #[test]

@@ -1,10 +1,11 @@
-//! The equilibrium of flows on any routes, and the closed form for one link.
+//! Analysis `dccc-equilibrium`: the equilibrium of DCCC's flows on any routes, and the closed form for one link
+//! (dccc-2017 eqs (15) to (19)).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::network::{DcccUser, Link, check_network, numbers};
-use super::rest::{self, Rest};
+use super::solver::{self, Equilibrium};
 use crate::analysis::entry::{Analysis, ParameterPreset};
 use crate::analysis::range::refused;
 use weir_form::Problem;
@@ -134,7 +135,7 @@ impl Analysis for DcccEquilibrium {
     fn run(parameters: &Parameters) -> Result<Results, Problem> {
         check_network(&parameters.links, &parameters.users)?;
         let (links, users) = numbers(&parameters.links, &parameters.users);
-        let found = rest::rest(&links, &users).ok_or_else(no_rest)?;
+        let found = solver::solve(&links, &users).ok_or_else(no_equilibrium)?;
         let mean = found.rates.iter().sum::<f64>() / found.rates.len() as f64;
         let shares = || found.rates.iter().map(|rate| rate / mean);
         Ok(Results {
@@ -149,7 +150,7 @@ impl Analysis for DcccEquilibrium {
     }
 }
 
-pub(super) fn no_rest() -> Problem {
+pub(super) fn no_equilibrium() -> Problem {
     refused(
         "links",
         "capacities above the sum of h/β of the flows, or buffers: without loss the queue grows for ever",
@@ -162,9 +163,10 @@ pub(super) fn jain(rates: &[f64]) -> f64 {
     sum * sum / (rates.len() as f64 * squares)
 }
 
-fn users_of(users: &[rest::User], found: &Rest) -> Users {
-    let each = |of: &dyn Fn(&rest::User) -> f64| users.iter().map(of).collect::<Vec<f64>>();
-    let losses = |user: &rest::User| user.route.iter().map(|&link| found.losses[link]).collect::<Vec<f64>>();
+fn users_of(users: &[solver::RoutedFlow], found: &Equilibrium) -> Users {
+    let each = |of: &dyn Fn(&solver::RoutedFlow) -> f64| users.iter().map(of).collect::<Vec<f64>>();
+    let losses =
+        |user: &solver::RoutedFlow| user.route.iter().map(|&link| found.losses[link]).collect::<Vec<f64>>();
     Users {
         rate_bps: found.rates.clone(),
         owd_ms: each(&|user| 1e3 * user.delay(&found.queues)),
@@ -172,12 +174,12 @@ fn users_of(users: &[rest::User], found: &Rest) -> Users {
         delay_price: each(&|user| user.delay_price(user.delay(&found.queues))),
         loss_price: each(&|user| losses(user).iter().sum()),
         loss_ratio: each(&|user| 1.0 - losses(user).iter().map(|g| 1.0 / (1.0 + g)).product::<f64>()),
-        least_rate_bps: each(&rest::User::least_rate),
+        least_rate_bps: each(&solver::RoutedFlow::least_rate),
     }
 }
 
-fn links_of(links: &[rest::Link], users: &[rest::User], found: &Rest) -> LinkResults {
-    let carried = |(index, link): (usize, &rest::Link)| {
+fn links_of(links: &[solver::Link], users: &[solver::RoutedFlow], found: &Equilibrium) -> LinkResults {
+    let carried = |(index, link): (usize, &solver::Link)| {
         let crossing = users.iter().zip(&found.rates).filter(|(user, _)| user.route.contains(&index));
         let arriving = crossing.map(|(_, rate)| rate).sum::<f64>() + link.constant_traffic;
         arriving / (1.0 + found.losses[index]) / link.capacity
@@ -189,7 +191,7 @@ fn links_of(links: &[rest::Link], users: &[rest::User], found: &Rest) -> LinkRes
     }
 }
 
-fn closed_form(links: &[rest::Link], users: &[rest::User]) -> Option<ClosedForm> {
+fn closed_form(links: &[solver::Link], users: &[solver::RoutedFlow]) -> Option<ClosedForm> {
     let ([link], [first, ..]) = (links, users) else { return None };
     let equal = users.iter().all(|user| user == first);
     let flows = users.len() as f64;

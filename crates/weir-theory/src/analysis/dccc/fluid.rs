@@ -1,13 +1,14 @@
-//! Integration of the fluid model with delays: its stability and its final state.
+//! Analysis `dccc-fluid`: integration of DCCC's fluid model with delays, its stability and its final state (dccc-2017
+//! §IV-B).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weir_cc::dccc::Config;
 use weir_units::TimeDelta;
 
-use super::equilibrium::no_rest;
+use super::equilibrium::no_equilibrium;
 use super::network::{DcccUser, Link, check_network, numbers};
-use super::rest::{self, Rest};
+use super::solver::{self, Equilibrium};
 use crate::analysis::entry::{Analysis, ParameterPreset};
 use crate::analysis::range::{LONGER, affordable, check, refused, span};
 use crate::fluid::{FluidFlow, FluidLink, Integration, integrate};
@@ -125,24 +126,25 @@ impl Analysis for Fluid {
         ])?;
         check_network(&parameters.links, &parameters.users)?;
         let (links, users) = numbers(&parameters.links, &parameters.users);
-        let at_rest = rest::rest(&links, &users).ok_or_else(no_rest)?;
-        parameters.check_times(&users, &at_rest)?;
-        let course = parameters.integrate(&at_rest)?;
-        Ok(parameters.judge(&course, at_rest))
+        let equilibrium = solver::solve(&links, &users).ok_or_else(no_equilibrium)?;
+        parameters.check_times(&users, &equilibrium)?;
+        let course = parameters.integrate(&equilibrium)?;
+        Ok(parameters.evaluate(&course, equilibrium))
     }
 }
 
-/// Capacity of a link that limits no flow.
-const WIDE: f64 = 1e30;
-/// Upper limit of the integration's steps, each counted for all links and flows. At the limit it takes some seconds, and its
-/// history half a gigabyte.
-const MOST_STEPS: f64 = 2e7;
-/// Upper limit of the points of all flows.
-const MOST_SHOWN: f64 = 2e6;
+/// Capacity in bit/s of a link that limits no flow.
+const UNLIMITED_CAPACITY: f64 = 1e30;
+/// Greatest number of integration steps, counted for each link and flow. They take some seconds, and their history
+/// half a gigabyte.
+const MAX_STEPS: f64 = 2e7;
+/// Greatest number of points of all flows' series.
+const MAX_POINTS: f64 = 2e6;
 
 impl Parameters {
-    fn check_times(&self, users: &[rest::User], at_rest: &Rest) -> Result<(), Problem> {
-        let longest = users.iter().map(|user| user.delay(&at_rest.queues) + user.back).fold(0.0, f64::max);
+    fn check_times(&self, users: &[solver::RoutedFlow], equilibrium: &Equilibrium) -> Result<(), Problem> {
+        let longest =
+            users.iter().map(|user| user.delay(&equilibrium.queues) + user.back).fold(0.0, f64::max);
         let shortest = users.iter().map(|user| user.forward + user.back).fold(f64::INFINITY, f64::min);
         let (duration, step) = (self.duration.secs_f64(), self.step.secs_f64());
         let fine = step * (self.gain * self.gain_factor).max(1.0) <= 0.1 * shortest;
@@ -159,20 +161,20 @@ impl Parameters {
             ),
         ])?;
         let shown = f64::from(self.points) * users.len() as f64;
-        affordable("points", shown, MOST_SHOWN, "points of all flows", "`points` or of `users`")?;
+        affordable("points", shown, MAX_POINTS, "points of all flows", "`points` or of `users`")?;
         let hops: usize = users.iter().map(|user| user.route.len() + 3).sum();
         let steps = duration / step * (self.links.len() + hops) as f64;
         affordable(
             "step",
             steps,
-            MOST_STEPS,
+            MAX_STEPS,
             "steps of all links and flows",
             "`duration` over `step`, of `links` or of `users`",
         )
     }
 
-    /// The path of each user to its first link is a link of its own, without a queue.
-    fn integrate(&self, at_rest: &Rest) -> Result<Integration, Problem> {
+    /// Integrates the model. The path of each flow to its first link is a link of its own without a queue.
+    fn integrate(&self, equilibrium: &Equilibrium) -> Result<Integration, Problem> {
         let link = |link: &Link| FluidLink {
             capacity: link.capacity.bps_f64(),
             cross_traffic: link.constant_traffic.bps_f64(),
@@ -180,14 +182,14 @@ impl Parameters {
             propagation: link.propagation.secs_f64(),
         };
         let access = |user: &DcccUser| FluidLink {
-            capacity: WIDE,
+            capacity: UNLIMITED_CAPACITY,
             cross_traffic: 0.0,
             queue_limit: f64::INFINITY,
             propagation: user.access.secs_f64(),
         };
         let links: Vec<FluidLink> =
             self.links.iter().map(link).chain(self.users.iter().map(access)).collect();
-        let users = self.users.iter().zip(&at_rest.rates).enumerate();
+        let users = self.users.iter().zip(&equilibrium.rates).enumerate();
         let flows: Vec<FluidFlow> =
             users.map(|(index, (user, rate))| self.flow(index, user, *rate)).collect();
         let (duration, step) = (self.duration.secs_f64(), self.step.secs_f64());
@@ -209,7 +211,7 @@ impl Parameters {
         }
     }
 
-    fn judge(&self, course: &Integration, at_rest: Rest) -> Results {
+    fn evaluate(&self, course: &Integration, equilibrium: Equilibrium) -> Results {
         let values = course.rates[0].len();
         let tenth = (values / 10).max(1);
         let (last, before) = (values - tenth..values, values.saturating_sub(2 * tenth)..values - tenth);
@@ -218,7 +220,7 @@ impl Parameters {
         };
         let means = |of: &[Vec<f64>]| of.iter().map(|own| mean(&own[last.clone()])).collect::<Vec<f64>>();
         let rate_bps = means(&course.rates);
-        let apart = rate_bps.iter().zip(&at_rest.rates).map(|(rate, rest)| (rate / rest - 1.0).abs());
+        let apart = rate_bps.iter().zip(&equilibrium.rates).map(|(rate, rest)| (rate / rest - 1.0).abs());
         let shown: Vec<usize> =
             (0..self.points as usize).map(|n| n * (values - 1) / (self.points as usize - 1)).collect();
         let flow = |(index, rates): (usize, &Vec<f64>)| FluidSeries {
@@ -234,7 +236,7 @@ impl Parameters {
             links_on_route: self.users.iter().map(|user| user.route.len()).max().unwrap_or(0),
             time_s: shown.iter().map(|&at| at as f64 * course.step).collect(),
             flows: course.rates.iter().enumerate().map(flow).collect(),
-            rest_bps: at_rest.rates,
+            rest_bps: equilibrium.rates,
             rate_bps,
         }
     }

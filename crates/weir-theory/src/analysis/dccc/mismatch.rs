@@ -1,4 +1,5 @@
-//! The merged interarrival term as measured with a growing queue and with losses: eqs. (20) to (24).
+//! Analysis `dccc-mismatch`: DCCC's merged interarrival term as measured on a growing queue and with losses
+//! (dccc-2017 eqs (20) to (24)).
 
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
@@ -57,7 +58,7 @@ pub(in crate::analysis) struct Results {
     /// The greatest distance of a measured term from `π`, over that.
     loss_error: f64,
     /// Measured term with a constant delay and no losses.
-    at_rest: f64,
+    equilibrium: f64,
 }
 
 impl Default for Parameters {
@@ -76,8 +77,8 @@ impl Default for Parameters {
     }
 }
 
-/// Upper limit of the packets: at the limit they take some seconds.
-const MOST_PACKETS: f64 = 2e7;
+/// Greatest number of packets, which take some seconds.
+const MAX_PACKETS: f64 = 2e7;
 
 /// The effect of the path on packets: the slope of its delay, and its loss ratio.
 #[derive(Clone, Copy, Debug, Default)]
@@ -96,17 +97,17 @@ impl Analysis for Mismatch {
 
     fn run(parameters: &Parameters) -> Result<Results, Problem> {
         parameters.check()?;
-        let read = |path: Path| parameters.read(path);
-        let slopes = parameters.slopes.iter().map(|&slope| read(Path { slope, loss: 0.0 }));
+        let measured_term = |path: Path| parameters.measured_term(path);
+        let slopes = parameters.slopes.iter().map(|&slope| measured_term(Path { slope, loss: 0.0 }));
         let slope_read: Vec<f64> = slopes.collect::<Result<_, _>>()?;
-        let losses = parameters.loss_ratios.iter().map(|&loss| read(Path { slope: 0.0, loss }));
+        let losses = parameters.loss_ratios.iter().map(|&loss| measured_term(Path { slope: 0.0, loss }));
         let loss_read: Vec<f64> = losses.collect::<Result<_, _>>()?;
         let loss_odds: Vec<f64> = parameters.loss_ratios.iter().map(|loss| loss / (1.0 - loss)).collect();
         Ok(Results {
             slope_error: greatest_error(&slope_read, &parameters.slopes),
             loss_odds_error: greatest_error(&loss_read, &loss_odds),
             loss_error: greatest_error(&loss_read, &parameters.loss_ratios),
-            at_rest: read(Path::default())?,
+            equilibrium: measured_term(Path::default())?,
             slope: parameters.slopes.clone(),
             loss: parameters.loss_ratios.clone(),
             slope_read,
@@ -116,8 +117,12 @@ impl Analysis for Mismatch {
     }
 }
 
-fn greatest_error(read: &[f64], truth: &[f64]) -> f64 {
-    read.iter().zip(truth).map(|(read, truth)| (read / truth - 1.0).abs()).fold(0.0, f64::max)
+fn greatest_error(measured_term: &[f64], truth: &[f64]) -> f64 {
+    measured_term
+        .iter()
+        .zip(truth)
+        .map(|(measured_term, truth)| (measured_term / truth - 1.0).abs())
+        .fold(0.0, f64::max)
 }
 
 impl Parameters {
@@ -145,28 +150,28 @@ impl Parameters {
         affordable(
             "duration",
             paths * (packets + reports),
-            MOST_PACKETS,
+            MAX_PACKETS,
             "packets and round trips of all paths",
             "`duration` or `rate`",
         )
     }
 
-    /// Between packets, in s.
+    /// Time between packets, in s.
     fn interval(&self) -> f64 {
         self.packet.bits_f64() / self.rate.bps_f64()
     }
 
     /// The mean of the term that the controller measures on `path`.
-    fn read(&self, path: Path) -> Result<f64, Problem> {
+    fn measured_term(&self, path: Path) -> Result<f64, Problem> {
         let config = Config {
             clock_resolution: Some(self.resolution).filter(|&tick| span(tick)),
             ..Config::dccc_2017(self.rtt)
         };
         let mut observer = DcccObserver::new(config).map_err(|error| refused("rtt", &error.to_string()))?;
         let reports = self.reports(path, &mut observer);
-        let read = reports.iter().skip(2);
-        let count = read.len();
-        let sum: f64 = read.sum();
+        let measured_term = reports.iter().skip(2);
+        let count = measured_term.len();
+        let sum: f64 = measured_term.sum();
         if count == 0 {
             return Err(refused("rate", "a rate at which several packets leave in a round trip"));
         }
@@ -179,7 +184,7 @@ impl Parameters {
         let packets = (self.duration.secs_f64() / interval) as u64;
         let mut dice = Pcg64Mcg::seed_from_u64(self.seed);
         let mut due: f64 = 0.5;
-        let mut read = Vec::new();
+        let mut measured_term = Vec::new();
         for id in 0..packets {
             due += path.loss;
             let lost = if self.random_losses { dice.random_range(0.0..1.0) < path.loss } else { due >= 1.0 };
@@ -189,10 +194,10 @@ impl Parameters {
             }
             let sent = id as f64 * interval;
             let arrival = self.arrival(id, sent, self.rtt.secs_f64() / 2.0 + path.slope * sent);
-            read.extend(reports_before(observer, arrival.at));
+            measured_term.extend(reports_before(observer, arrival.at));
             observer.on_arrival(&arrival);
         }
-        read
+        measured_term
     }
 
     fn arrival(&self, id: u64, sent: f64, delay: f64) -> Arrival {
@@ -206,12 +211,13 @@ impl Parameters {
 
 /// The measured term of each report that is due before `now`.
 fn reports_before(observer: &mut DcccObserver, now: ArrivalTime) -> Vec<f64> {
-    let mut read = Vec::new();
+    let mut measured_term = Vec::new();
     while let Some(due) = observer.next_report().filter(|&due| due < now) {
         let Some(NativeReport::Dccc(report)) = observer.report(due) else { break };
-        read.extend(report.receive_rate().map(|received| mismatch(report.sending_rate.bps_f64(), received)));
+        measured_term
+            .extend(report.receive_rate().map(|received| mismatch(report.sending_rate.bps_f64(), received)));
     }
-    read
+    measured_term
 }
 
 #[cfg(test)]
@@ -225,7 +231,7 @@ mod tests {
         // A window with a loss has fewer packets, and reports count alike: of 12 packets 1/11, a twelfth more.
         assert!(results.loss_odds_error < 0.1, "{results:?}");
         assert!(results.loss_error < 0.1, "{results:?}");
-        assert!(results.at_rest.abs() < 1e-3, "{results:?}");
+        assert!(results.equilibrium.abs() < 1e-3, "{results:?}");
     }
 
     #[test]

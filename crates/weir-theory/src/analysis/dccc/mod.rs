@@ -1,4 +1,7 @@
-//! DCCC's equations: dccc-2017.
+//! Analyses of DCCC's equations.
+//!
+//! Source: D'Aronco, Toni, Mena, Zhu, Frossard, "Improved Utility-based Congestion Control for Delay-Constrained
+//! Communication", 2017 ("dccc-2017").
 
 mod equilibrium;
 mod fluid;
@@ -8,7 +11,7 @@ mod optimum;
 mod passivity;
 mod penalty;
 mod random;
-pub mod rest;
+pub mod solver;
 mod stability;
 
 pub(super) use equilibrium::DcccEquilibrium;

@@ -1,11 +1,11 @@
-//! Links and users in the form of their parameters.
+//! Links and flows of DCCC's analyses as parameters.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weir_cc::dccc::Config;
 use weir_units::{DataRate, TimeDelta};
 
-use super::rest;
+use super::solver;
 use crate::analysis::range::{FASTER, check, moving, refused, span};
 use weir_form::Problem;
 
@@ -108,22 +108,22 @@ impl DcccUser {
     }
 }
 
-/// Longest time in a network, in s.
-const LONGEST: i64 = 1000;
-const WITHIN: &str = "a time from 0 to 1000 s";
+/// Longest time of a network's parameters, in s.
+const MAX_TIME: i64 = 1000;
+const TIME_RANGE: &str = "a time from 0 to 1000 s";
 
-/// Checks that `links` and `users` make a network; paths in problems are those of `links` and `users`.
+/// Checks that `links` and `users` form a network. Paths in problems are those of the parameters `links` and `users`.
 pub(super) fn check_network(links: &[Link], users: &[DcccUser]) -> Result<(), Problem> {
     check([
         ("links", (1..=20).contains(&links.len()), "from one link to 20"),
         ("users", (1..=50).contains(&users.len()), "from one user to 50"),
     ])?;
-    let within = |time: TimeDelta| !time.is_negative() && time <= TimeDelta::from_secs(LONGEST);
+    let within = |time: TimeDelta| !time.is_negative() && time <= TimeDelta::from_secs(MAX_TIME);
     for (i, link) in links.iter().enumerate() {
         let at = |key: &str| format!("links.{i}.{key}");
         check([
             (at("capacity"), moving(link.capacity), FASTER),
-            (at("propagation"), within(link.propagation), WITHIN),
+            (at("propagation"), within(link.propagation), TIME_RANGE),
             (
                 at("buffer"),
                 link.buffer.is_none_or(|time| span(time) && within(time)),
@@ -140,9 +140,9 @@ pub(super) fn check_network(links: &[Link], users: &[DcccUser]) -> Result<(), Pr
             return Err(refused(&at("route"), &right));
         }
         check([
-            (at("access"), within(user.access), WITHIN),
-            (at("return_delay"), user.return_delay.is_none_or(within), WITHIN),
-            (at("threshold"), within(user.threshold), WITHIN),
+            (at("access"), within(user.access), TIME_RANGE),
+            (at("return_delay"), user.return_delay.is_none_or(within), TIME_RANGE),
+            (at("threshold"), within(user.threshold), TIME_RANGE),
             (at("utility_weight"), moving(user.utility_weight), FASTER),
             (
                 at("access"),
@@ -154,14 +154,14 @@ pub(super) fn check_network(links: &[Link], users: &[DcccUser]) -> Result<(), Pr
     Ok(())
 }
 
-/// The links and users in bit/s and s.
-pub(super) fn numbers(links: &[Link], users: &[DcccUser]) -> (Vec<rest::Link>, Vec<rest::User>) {
-    let link = |link: &Link| rest::Link {
+/// The links and flows with numbers in bit/s and s.
+pub(super) fn numbers(links: &[Link], users: &[DcccUser]) -> (Vec<solver::Link>, Vec<solver::RoutedFlow>) {
+    let link = |link: &Link| solver::Link {
         capacity: link.capacity.bps_f64(),
         constant_traffic: link.constant_traffic.bps_f64(),
         buffer: link.buffer.map_or(f64::INFINITY, TimeDelta::secs_f64),
     };
-    let user = |user: &DcccUser| rest::User {
+    let user = |user: &DcccUser| solver::RoutedFlow {
         route: user.route.iter().map(|&link| link as usize).collect(),
         forward: user.forward(links).secs_f64(),
         back: user.back(links).secs_f64(),

@@ -14,7 +14,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::random::{Network, RandomNetworks};
-use super::rest::{Link, Rest, User};
+use super::solver::{Equilibrium, Link, RoutedFlow};
 use crate::analysis::entry::Analysis;
 use weir_form::Problem;
 
@@ -55,14 +55,14 @@ impl Analysis for Optimum {
     const SOURCE: &'static str = "dccc-2017 eqs (11) to (14)";
 
     fn run(parameters: &RandomNetworks) -> Result<Results, Problem> {
-        parameters.check(PROBLEMS, "problems", "")?;
-        let mut dice = parameters.dice();
+        parameters.check(STATES_PER_PROBLEM, "problems", "")?;
+        let mut rng = parameters.rng();
         let (mut delay, mut loss) = (Vec::new(), Vec::new());
         for _ in 0..parameters.networks {
-            let (network, found) = parameters.resting(&mut dice)?;
+            let (network, found) = parameters.draw_with_equilibrium(&mut rng)?;
             delay.push(compared(&network, &found, by_delay));
-            let short = without_room(network);
-            let found = short.rest()?;
+            let short = without_queues(network);
+            let found = short.equilibrium()?;
             loss.push(compared(&short, &found, by_loss));
         }
         let unsolved = delay.iter().chain(&loss).filter(|difference| difference.is_none()).count();
@@ -75,10 +75,10 @@ impl Analysis for Optimum {
     }
 }
 
-/// Cost of solving a network, in states of it.
-const PROBLEMS: f64 = 2000.0;
+/// Cost of solving a network, as a number of states of the network.
+const STATES_PER_PROBLEM: f64 = 2000.0;
 
-/// The greatest differences of rates and of prices.
+/// The greatest differences of rates and of prices in one network.
 type Difference = (f64, f64);
 
 impl OptimumDifferences {
@@ -92,14 +92,18 @@ impl OptimumDifferences {
     }
 }
 
-/// The same network without queues, where no delay has a price.
-fn without_room(network: Network) -> Network {
+/// The network without queues, where delay has no price.
+fn without_queues(network: Network) -> Network {
     let links = network.links.into_iter().map(|link| Link { buffer: 1e-9, ..link });
-    let users = network.users.into_iter().map(|user| User { threshold: 1e3, ..user });
+    let users = network.users.into_iter().map(|user| RoutedFlow { threshold: 1e3, ..user });
     Network { links: links.collect(), users: users.collect() }
 }
 
-fn compared(network: &Network, found: &Rest, solve: fn(&Network) -> Option<Optimal>) -> Option<Difference> {
+fn compared(
+    network: &Network,
+    found: &Equilibrium,
+    solve: fn(&Network) -> Option<Optimal>,
+) -> Option<Difference> {
     let optimal = solve(network)?;
     let rates = optimal.rates.iter().zip(&found.rates).map(|(own, rest)| (own / rest - 1.0).abs());
     let by_loss = found.losses.iter().any(|&loss| loss > 0.0);
@@ -108,7 +112,7 @@ fn compared(network: &Network, found: &Rest, solve: fn(&Network) -> Option<Optim
     Some((rates.fold(0.0, f64::max), prices.fold(0.0, f64::max)))
 }
 
-/// The solver's solution.
+/// A solution of the convex solver.
 struct Optimal {
     /// Rates of the users, in bit/s.
     rates: Vec<f64>,
@@ -116,8 +120,8 @@ struct Optimal {
     prices: Vec<f64>,
 }
 
-/// The solver's unit of rates, in bit/s.
-const UNIT: f64 = 1e6;
+/// Unit of rates in the solver, in bit/s.
+const RATE_UNIT: f64 = 1e6;
 
 /// Rows of `A·v + s = b` with `s` in the cones.
 #[derive(Default)]
@@ -148,10 +152,10 @@ fn by_delay(network: &Network) -> Option<Optimal> {
     for (index, link) in links.iter().enumerate() {
         let crossing = users.iter().enumerate().filter(|(_, user)| user.route.contains(&index));
         let terms: Vec<(usize, f64)> = crossing.map(|(user, _)| (user, 1.0)).collect();
-        rows.add(&terms, link.capacity / UNIT);
+        rows.add(&terms, link.capacity / RATE_UNIT);
     }
-    logarithms(&mut rows, users, |user| user.least_rate() / UNIT);
-    let weight = |user: &User| user.least_rate() / UNIT * (user.back + user.threshold);
+    logarithms(&mut rows, users, |user| user.least_rate() / RATE_UNIT);
+    let weight = |user: &RoutedFlow| user.least_rate() / RATE_UNIT * (user.back + user.threshold);
     let linear = users.iter().map(|user| user.forward - user.threshold);
     // The solver minimises, so that the objective has the opposite sign.
     let costs: Vec<f64> = linear.chain(users.iter().map(|user| -weight(user))).collect();
@@ -167,7 +171,7 @@ fn by_loss(network: &Network) -> Option<Optimal> {
     for (index, link) in links.iter().enumerate() {
         let crossing = users.iter().enumerate().filter(|(_, user)| user.route.contains(&index));
         let terms = crossing.map(|(user, _)| (user, 1.0)).chain([(slack(index), -1.0)]);
-        rows.add(&terms.collect::<Vec<_>>(), link.capacity / UNIT);
+        rows.add(&terms.collect::<Vec<_>>(), link.capacity / RATE_UNIT);
     }
     for index in 0..links.len() {
         // `s ≥ 0`: only an overload is penalised.
@@ -176,17 +180,17 @@ fn by_loss(network: &Network) -> Option<Optimal> {
     logarithms(&mut rows, users, |_| 0.0);
     let variables = slack(links.len());
     let costs: Vec<f64> = std::iter::repeat_n(0.0, count)
-        .chain(users.iter().map(|user| -user.utility_weight / UNIT))
+        .chain(users.iter().map(|user| -user.utility_weight / RATE_UNIT))
         .chain(std::iter::repeat_n(0.0, links.len()))
         .collect();
     let places: Vec<usize> = (0..links.len()).map(slack).collect();
-    let squares = links.iter().map(|link| UNIT / link.capacity).collect();
+    let squares = links.iter().map(|link| RATE_UNIT / link.capacity).collect();
     let squared = CscMatrix::new_from_triplets(variables, variables, places.clone(), places, squares);
     solve(&squared, &costs, &rows, 2 * links.len(), count)
 }
 
-/// `t ≤ ln(x − least)` of each user: `(t, 1, x − least)` stands in the exponential cone.
-fn logarithms(rows: &mut ConstraintRows, users: &[User], least: impl Fn(&User) -> f64) {
+/// The constraints `t ≤ ln(x − least)` of all flows: `(t, 1, x − least)` is in the exponential cone.
+fn logarithms(rows: &mut ConstraintRows, users: &[RoutedFlow], least: impl Fn(&RoutedFlow) -> f64) {
     for (index, user) in users.iter().enumerate() {
         rows.add(&[(users.len() + index, -1.0)], 0.0);
         rows.add(&[], 1.0);
@@ -194,7 +198,7 @@ fn logarithms(rows: &mut ConstraintRows, users: &[User], least: impl Fn(&User) -
     }
 }
 
-/// The first of the `bounds` non-negative slacks are those of the links.
+/// Solves the problem. The first of the `bounds` non-negative slacks are those of the links.
 fn solve(
     squared: &CscMatrix<f64>,
     costs: &[f64],
@@ -223,7 +227,7 @@ fn solve(
     solver.solve();
     let solved = matches!(solver.solution.status, SolverStatus::Solved | SolverStatus::AlmostSolved);
     solved.then(|| Optimal {
-        rates: solver.solution.x[..users].iter().map(|rate| UNIT * rate).collect(),
+        rates: solver.solution.x[..users].iter().map(|rate| RATE_UNIT * rate).collect(),
         // The duals of the capacity constraints are the prices of the links.
         prices: solver.solution.z[..bounds].to_vec(),
     })
@@ -234,7 +238,7 @@ mod tests {
     use super::*;
 
     fn one_link(capacity: f64, buffer: f64) -> Network {
-        let user = User {
+        let user = RoutedFlow {
             route: vec![0],
             forward: 0.025,
             back: 0.025,
@@ -256,7 +260,7 @@ mod tests {
     #[test]
     fn the_penalty_of_one_link_is_its_loss() {
         // 2·x² − 3000·x − 20·3000 = 0: 1519.7402 kbit/s; g = 20/x.
-        let optimal = by_loss(&without_room(one_link(3e6, 1.0))).unwrap();
+        let optimal = by_loss(&without_queues(one_link(3e6, 1.0))).unwrap();
         assert!((optimal.rates[0] - 1_519_740.2).abs() < 10.0, "{:?}", optimal.rates);
         assert!((optimal.prices[0] - 20.0 / 1_519.740_2).abs() < 1e-6, "{:?}", optimal.prices);
     }

@@ -1,4 +1,4 @@
-//! The delay price over the one-way delay: eq. (16), drawn in fig. 2.
+//! Analysis `dccc-penalty`: the delay price over the one-way delay (dccc-2017 eq. (16) and fig. 2).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -68,8 +68,8 @@ impl Default for Parameters {
     }
 }
 
-/// Upper limit of the points of all curves.
-const MOST_VALUES: f64 = 2e6;
+/// Greatest number of points of all curves.
+const MAX_VALUES: f64 = 2e6;
 
 impl Analysis for Penalty {
     type Parameters = Parameters;
@@ -116,7 +116,7 @@ impl Parameters {
             ("longest", self.longest > self.threshold, "a time above `threshold`"),
         ])?;
         let values = self.return_delays.len() as f64 * f64::from(self.points);
-        affordable("points", values, MOST_VALUES, "points of all curves", "`points` or `return_delays`")
+        affordable("points", values, MAX_VALUES, "points of all curves", "`points` or `return_delays`")
     }
 
     fn delays(&self) -> Vec<TimeDelta> {

@@ -1,4 +1,4 @@
-//! The queue model of gcc-2016 beside a link of the simulator.
+//! Analysis `queue-gradient`: the queue model of gcc-2016, eqs (1) and (2), compared with a link of the simulator.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -63,8 +63,8 @@ impl Default for Parameters {
     }
 }
 
-/// Upper limit of the packets: at the limit they take a second or two.
-const MOST_PACKETS: f64 = 5e6;
+/// Greatest number of packets, which take a second or two.
+const MAX_PACKETS: f64 = 5e6;
 
 impl Analysis for Gradient {
     type Parameters = Parameters;
@@ -102,7 +102,7 @@ impl Parameters {
         affordable(
             "capacity",
             packets,
-            MOST_PACKETS,
+            MAX_PACKETS,
             "packets are sent",
             "`capacity` and `buffer` or a larger `packet`",
         )

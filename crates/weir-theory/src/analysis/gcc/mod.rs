@@ -1,4 +1,7 @@
-//! Derivations of gcc-2016.
+//! Analyses of gcc-2016's equations.
+//!
+//! Source: Carlucci, De Cicco, Holmer, Mascolo, "Analysis and Design of the Google Congestion Control for Web
+//! Real-time Communication (WebRTC)", MMSys 2016.
 
 mod gradient;
 mod observability;

@@ -1,4 +1,4 @@
-//! Derivations of nada-vs-gcc-2016 on NADA.
+//! Analyses of NADA's equations in the paper that compares NADA and GCC ("nada-vs-gcc-2016").
 
 mod equilibrium;
 mod warp;

@@ -1,4 +1,4 @@
-//! Actions for a flow.
+//! Actions of the group for a flow.
 
 use super::CtrlTcp;
 use crate::coupled::ctrl::flow::{Flow, Phase};
@@ -6,9 +6,9 @@ use crate::coupled::message::{CouplerAction, CwndUpdate};
 use crate::window::Window;
 
 impl CtrlTcp {
-    /// The window that a flow is to have, in bytes: its share, less the part that its ACK clock has not released. While
-    /// others' clocks have unreleased parts, it is more than the share. These windows add up to the aggregate.
-    pub(super) fn actuated(&self, flow: &Flow) -> f64 {
+    /// The window of a flow in bytes: its share less the part that its ACK clock has not released. While other flows'
+    /// clocks have unreleased parts, it is more than the share. All these windows add up to the aggregate.
+    pub(super) fn effective_window(&self, flow: &Flow) -> f64 {
         let share = self.algorithm.shares.share(flow);
         match &flow.clock {
             _ if !self.algorithm.clocks.are_running() => share,
@@ -17,11 +17,11 @@ impl CtrlTcp {
         }
     }
 
-    /// Answers a flow that would go on with the window `after`.
+    /// Answers a flow whose own next window is `after`.
     pub(super) fn answer(&mut self, place: usize, cwnd_update: &CwndUpdate) {
         if self.is_alone() {
             let after = cwnd_update.after;
-            self.flows[place].held = after;
+            self.flows[place].window = after;
             return;
         }
         let rise = self.algorithm.config.burst.max(cwnd_update.acked);
@@ -29,8 +29,8 @@ impl CtrlTcp {
         self.send_window(place, present + rise, Some(cwnd_update.after));
     }
 
-    /// Gives a flow the window of its share, up to `most` segments. A window equal to its own next one, `else_window`, is not
-    /// sent.
+    /// Sends a flow the window of its share, up to `most` segments. A window equal to its own next one,
+    /// `else_window`, is not sent.
     pub(super) fn send_window(&mut self, place: usize, most: f64, else_window: Option<Window>) {
         let flow = &self.flows[place];
         // draft-welzl-tcp-ccc-00 (6): not in fast recovery.
@@ -38,25 +38,25 @@ impl CtrlTcp {
             return;
         }
         if self.is_alone() {
-            let Window { cwnd, ssthresh } = flow.held;
-            if else_window != Some(flow.held) {
+            let Window { cwnd, ssthresh } = flow.window;
+            if else_window != Some(flow.window) {
                 let own = Window { cwnd: cwnd.max(1.0), ssthresh: ssthresh.max(f64::MIN_POSITIVE) };
                 self.flows.push(place, CouplerAction::Window(own));
             }
             return;
         }
         let segment = flow.segment;
-        // P3: `P · sum_cwnd / sum_p` is evaluated at each message; draft-welzl-tcp-ccc-00 (6) gives it to the flow.
-        let target = self.actuated(flow) / segment;
+        // P1: the share is `P · sum_cwnd / sum_p`. P3: it is evaluated at each message; draft-welzl-tcp-ccc-00 (6) gives it to the flow.
+        let target = self.effective_window(flow) / segment;
         let cwnd = target.min(most).max(1.0);
-        let own = else_window.unwrap_or(flow.held).ssthresh;
+        let own = else_window.unwrap_or(flow.window).ssthresh;
         let threshold =
             self.algorithm.shares.threshold_share(flow).map_or(own, |threshold| threshold / segment);
         // A flow that is held back only by the burst limit is not in slow start.
         let ssthresh = if self.algorithm.shares.in_slow_start() { threshold } else { threshold.min(cwnd) };
         let window = Window { cwnd, ssthresh: ssthresh.max(f64::MIN_POSITIVE) };
         self.algorithm.inheriting &= cwnd < target;
-        self.flows[place].held = window;
+        self.flows[place].window = window;
         if else_window != Some(window) {
             self.flows.push(place, CouplerAction::Window(window));
         }

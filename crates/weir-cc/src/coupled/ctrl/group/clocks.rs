@@ -1,4 +1,4 @@
-//! Shares that are handed over by others' acknowledgements.
+//! Handover of shares to newcomers by the acknowledgements of other flows.
 
 use super::{CtrlTcp, is_open};
 use crate::coupled::ctrl::clock::AckClock;
@@ -7,18 +7,18 @@ use crate::coupled::ctrl::flow::Flow;
 use crate::coupled::message::CouplerAction;
 use crate::time::SendTime;
 
-/// Sum of the amounts that all newcomers' clocks hold back.
+/// The unreleased amounts of all newcomers' ACK clocks.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct NewcomerClocks {
     running: bool,
-    /// Bytes that are not clocked out yet.
+    /// Number of bytes that are not released yet.
     waiting: f64,
-    /// The weights of the flows that have them until then.
-    holders: f64,
+    /// Sum of the weights of the flows that use these bytes until then.
+    holder_weights: f64,
     /// All weights, in ticks.
     pub(super) ticks: u64,
-    /// Place of the flow whose turn is next.
-    turn: usize,
+    /// Place of the flow whose clock is served next.
+    next_place: usize,
 }
 
 impl NewcomerClocks {
@@ -26,15 +26,15 @@ impl NewcomerClocks {
         self.running
     }
 
-    /// The part of the newcomers' shares that this flow, which has no clock, may keep until it is clocked out.
+    /// The part of the newcomers' unreleased shares that this flow, which has no clock, may use.
     pub(super) fn held_back_for(&self, flow: &Flow) -> f64 {
-        self.waiting * (flow.weight / self.holders)
+        self.waiting * (flow.weight / self.holder_weights)
     }
 }
 
 impl CtrlTcp {
-    /// Starts an ACK clock for the amount of `flow`'s share above `present` bytes, if other flows can be acknowledged.
-    /// Returns whether it runs.
+    /// Starts an ACK clock for the part of the flow's share above `present` bytes, if another flow can be
+    /// acknowledged. Returns whether it runs.
     pub(super) fn begin_clock(&mut self, now: SendTime, place: usize, present: f64) -> bool {
         let flow = &self.flows[place];
         let rise = whole((self.algorithm.shares.share(flow) - present) / flow.segment);
@@ -56,7 +56,7 @@ impl CtrlTcp {
     /// Counts acknowledged segments of a flow that is no newcomer.
     pub(super) fn tick_clocks(&mut self, now: SendTime, acked: usize, segments: f64) {
         let (total, count) = (self.algorithm.clocks.ticks, self.flows.len());
-        let (mut sent, first) = (None, self.algorithm.clocks.turn);
+        let (mut sent, first) = (None, self.algorithm.clocks.next_place);
         for step in 0..count {
             let place = (first + step) % count;
             let flow = &mut self.flows[place];
@@ -72,13 +72,13 @@ impl CtrlTcp {
             }
         }
         if let Some(place) = sent {
-            self.algorithm.clocks.turn = (place + 1) % count;
+            self.algorithm.clocks.next_place = (place + 1) % count;
             self.flows.push(place, CouplerAction::Segment);
             self.count_clocks();
         }
     }
 
-    /// Shortens the clocks after a reduction: a reduced part is not handed over.
+    /// Shortens the clocks after a reduction, because a reduced part is not released.
     pub(super) fn shorten_clocks(&mut self) {
         for place in 0..self.flows.len() {
             let flow = &self.flows[place];
@@ -93,20 +93,21 @@ impl CtrlTcp {
         self.count_clocks();
     }
 
-    /// Stops a clock; the rest of the share is not clocked out.
+    /// Stops a clock. The remaining share is available at once.
     pub(super) fn stop_clock(&mut self, place: usize) {
         if self.flows[place].clock.take().is_some() {
             self.count_clocks();
         }
     }
 
-    /// When the first clock without acknowledgements of others is given up.
+    /// Time at which the first clock ends if no other flow is acknowledged.
     pub(super) fn next_silence(&self) -> Option<SendTime> {
         let clocks = self.flows.all().iter().filter_map(|flow| flow.clock);
         clocks.map(|clock| clock.acknowledged_at + self.round_trip()).min()
     }
 
-    /// Without acknowledgements of others for a round trip a newcomer begins as one that is alone.
+    /// Ends the clocks of newcomers that have seen no acknowledgement of other flows for a round trip. They continue
+    /// as if they were alone.
     pub(super) fn end_silent_clocks(&mut self, now: SendTime) {
         let patience = self.round_trip();
         self.end_clocks(|clock| now - clock.acknowledged_at >= patience);
@@ -117,16 +118,16 @@ impl CtrlTcp {
             let flow = &mut self.flows[place];
             let Some(clock) = flow.clock.filter(&ends) else { continue };
             flow.clock = None;
-            let most = self.algorithm.config.initial_window.max(flow.held.cwnd).max(f64::from(clock.sent));
+            let most = self.algorithm.config.initial_window.max(flow.window.cwnd).max(f64::from(clock.sent));
             self.count_clocks();
-            let held = self.flows[place].held;
+            let held = self.flows[place].window;
             self.send_window(place, most, Some(held));
         }
     }
 
-    /// Recounts after a change of weights or clocks.
+    /// Recomputes the amounts after a change of weights or clocks.
     pub(super) fn count_clocks(&mut self) {
-        let (mut waiting, mut holders, mut running) = (0.0, 0.0, false);
+        let (mut waiting, mut holder_weights, mut running) = (0.0, 0.0, false);
         let mut ticks: u64 = 0;
         for flow in self.flows.all() {
             ticks = ticks.saturating_add(flow.ticks);
@@ -135,18 +136,18 @@ impl CtrlTcp {
                     running = true;
                     waiting += f64::from(clock.left) * flow.segment;
                 }
-                None => holders += flow.weight,
+                None => holder_weights += flow.weight,
             }
         }
-        let turn = self.algorithm.clocks.turn.min(self.flows.len().saturating_sub(1));
-        self.algorithm.clocks = NewcomerClocks { running, waiting, holders, ticks, turn };
-        if running && holders <= 0.0 {
+        let next_place = self.algorithm.clocks.next_place.min(self.flows.len().saturating_sub(1));
+        self.algorithm.clocks = NewcomerClocks { running, waiting, holder_weights, ticks, next_place };
+        if running && holder_weights <= 0.0 {
             self.end_clocks(|_| true);
         }
     }
 }
 
-/// Whole segments.
+/// The number of whole segments.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a cast saturates")]
 fn whole(segments: f64) -> u32 {
     segments as u32

@@ -2,20 +2,20 @@
 
 use super::CtrlTcp;
 use crate::coupled::ctrl::config::CoordinatorSelection;
-use crate::coupled::ctrl::flow::Steered;
+use crate::coupled::ctrl::flow::CongestionSignal;
 use crate::coupled::message::{CwndUpdate, Update, WindowEvent, Windowed};
 use crate::decision::{ChangeReason, Decision};
 use crate::time::SendTime;
 use crate::window::Window;
 
 impl CtrlTcp {
-    /// A controller computed a rate, and the window that belongs to it. The flow waits for an answer, so each update
-    /// gets one.
+    /// Takes a rate that a controller computed, and the window that belongs to it. Each update is answered, because
+    /// the flow waits for the answer.
     pub(super) fn on_update(&mut self, now: SendTime, place: usize, update: &Update) {
-        let (member, held) = (self.flows.member(place), self.flows[place].held);
+        let (member, held) = (self.flows.member(place), self.flows[place].window);
         let Some(windowed) = update.window else { return };
         let cwnd_update = as_cwnd_update(&update.decision, &windowed, held);
-        self.flows[place].steered = Steered::Delay;
+        self.flows[place].congestion_signal = CongestionSignal::Delay;
         self.measure(place, &cwnd_update);
         self.flows[place].on_acknowledged(now, &cwnd_update);
         self.take_lead(member);
@@ -31,7 +31,7 @@ impl CtrlTcp {
     }
 
     fn weigh(&mut self, now: SendTime, place: usize, cwnd_update: &CwndUpdate, why: ChangeReason) {
-        let kept = self.kept(cwnd_update.after.cwnd, cwnd_update.before.cwnd);
+        let kept = self.kept_share(cwnd_update.after.cwnd, cwnd_update.before.cwnd);
         match why {
             ChangeReason::Loss | ChangeReason::Mark => self.reduce_once(now, place, kept),
             // No flow was acknowledged for a round trip: more than this flow's feedback is missing.
@@ -57,7 +57,7 @@ impl CtrlTcp {
     }
 }
 
-/// A decision as a window event: the window before follows from the rate before.
+/// A decision as a window event. The window before follows from the rate before.
 fn as_cwnd_update(decision: &Decision, windowed: &Windowed, held: Window) -> CwndUpdate {
     let after = Window { ssthresh: held.ssthresh, ..windowed.window };
     let cwnd = match decision.rate.bps_f64() {

@@ -1,8 +1,8 @@
-//! Acknowledgements: the coordinating flow's growth is the aggregate's.
+//! Growth of the aggregate by acknowledgements: it follows the coordinating flow.
 
 use super::{CtrlTcp, is_open};
 use crate::coupled::ctrl::config::CoordinatorSelection;
-use crate::coupled::ctrl::flow::{Phase, Steered};
+use crate::coupled::ctrl::flow::{CongestionSignal, Phase};
 use crate::coupled::message::CwndUpdate;
 use crate::time::SendTime;
 use crate::window::Window;
@@ -13,13 +13,13 @@ impl CtrlTcp {
         let place = self.count_acknowledgement(now, place, cwnd_update);
         self.flows[place].phase = Phase::Open;
         // P8: an acknowledgement outside of recovery clears `ssbits`.
-        self.end_episode_of(now, place);
+        self.end_loss_event_of(now, place);
         if self.is_alone() {
             self.adopt(place, cwnd_update.after);
             return;
         }
         if resumes {
-            self.send_again(now, place, cwnd_update);
+            self.on_active_again(now, place, cwnd_update);
         }
         // draft-welzl-tcp-ccc-00 (4), (5): the coordinator moves the sum, and the others have their shares of it.
         if self.coordinates(place) {
@@ -30,7 +30,8 @@ impl CtrlTcp {
         self.answer(place, cwnd_update);
     }
 
-    /// In slow start every flow's acknowledgements open the aggregate, as they would one connection's window.
+    /// Adds the growth of flows other than the coordinator. In slow start every flow's acknowledgements open the
+    /// aggregate, as they would open one connection's window.
     fn grow_beside_coordinator(&mut self, place: usize, cwnd_update: &CwndUpdate) {
         if self.algorithm.config.lead == CoordinatorSelection::All {
             self.grow_by_part(place, cwnd_update);
@@ -44,7 +45,8 @@ impl CtrlTcp {
         }
     }
 
-    /// New data was acknowledged in recovery, or after a timeout before all that was sent by then.
+    /// Handles acknowledgements of new data in recovery, or after a timeout before all data sent by then is
+    /// acknowledged.
     pub(super) fn on_repairing(&mut self, now: SendTime, place: usize, cwnd_update: &CwndUpdate) {
         let place = self.count_acknowledgement(now, place, cwnd_update);
         if self.flows[place].phase == Phase::Recovery {
@@ -60,7 +62,7 @@ impl CtrlTcp {
         self.answer(place, cwnd_update);
     }
 
-    /// Common handling of every acknowledgement. Returns the flow's place, as other flows may have left.
+    /// Common handling of every acknowledgement. Returns the place of the flow, which changes if other flows leave.
     fn count_acknowledgement(&mut self, now: SendTime, place: usize, cwnd_update: &CwndUpdate) -> usize {
         self.flows[place].on_acknowledged(now, cwnd_update);
         let place = if self.algorithm.undecided > 0 { self.decide_for_isolation(now, place) } else { place };
@@ -73,17 +75,17 @@ impl CtrlTcp {
         place
     }
 
-    /// Sets the aggregate to the window of a lone flow.
+    /// Sets the aggregate to the window of the only flow.
     pub(super) fn adopt(&mut self, place: usize, window: Window) {
         let flow = &mut self.flows[place];
-        flow.held = window;
+        flow.window = window;
         let segment = flow.segment;
         self.algorithm.shares.adopt(window.cwnd * segment, window.ssthresh * segment, self.flows.all());
     }
 
-    /// Whether growth counts: not in a loss event, and not while the sum is being handed over.
+    /// Whether growth counts. It does not in a loss event, nor while a share is being released.
     pub(super) fn may_grow(&self, now: SendTime) -> bool {
-        !self.algorithm.clocks.are_running() && !self.algorithm.episode.is_running(now)
+        !self.algorithm.clocks.are_running() && !self.algorithm.loss_event.is_in_progress(now)
     }
 
     fn grow(&mut self, now: SendTime, place: usize, cwnd_update: &CwndUpdate) {
@@ -116,10 +118,11 @@ impl CtrlTcp {
         }
     }
 
-    /// `sum_all`: additive contributions of all flows, divided by `N`.
+    /// `sum_all`: the aggregate grows by the additive growth of every flow, divided by `N`.
     pub(super) fn grow_by_part(&mut self, place: usize, cwnd_update: &CwndUpdate) {
         let by = cwnd_update.after.cwnd - cwnd_update.before.cwnd;
-        let additive = !cwnd_update.before.in_slow_start() || self.flows[place].steered == Steered::Delay;
+        let additive = !cwnd_update.before.in_slow_start()
+            || self.flows[place].congestion_signal == CongestionSignal::Delay;
         if additive {
             self.add(by * self.bytes_of_aggregate(place) / self.flows.len() as f64);
         }
@@ -136,8 +139,8 @@ impl CtrlTcp {
         self.set_sum(self.algorithm.shares.sum() + bytes);
     }
 
-    /// Bytes by which the aggregate changes with a segment of this flow's window. By windows these are the bytes of the
-    /// segment; by rates, those that its rate makes in the round-trip times of all.
+    /// Number of bytes by which one segment of this flow's window changes the aggregate. By windows it is the size of
+    /// the segment. By rates it is the amount of the flow's rate in the round-trip times of all flows.
     pub(super) fn bytes_of_aggregate(&self, place: usize) -> f64 {
         let flow = &self.flows[place];
         match flow.base_seconds() {

@@ -1,22 +1,22 @@
-//! Joins, leaves and changes of parameters.
+//! Joins, leaves and changes of parameters in the coordinated group.
 
 use super::CtrlTcp;
-use crate::coupled::ctrl::clock::TICKS;
+use crate::coupled::ctrl::clock::MAX_TICKS;
 use crate::coupled::ctrl::config::{CoordinatorSelection, Newcomer};
-use crate::coupled::ctrl::episode::Episode;
 use crate::coupled::ctrl::flow::Flow;
-use crate::coupled::ctrl::shares::Shares;
+use crate::coupled::ctrl::loss_event::LossEvent;
+use crate::coupled::ctrl::shares::WindowShares;
 use crate::coupled::frame::Departure;
 use crate::coupled::message::{FlowId, FlowParameters};
 use crate::time::SendTime;
 
 /// Least weight, relative to the greatest.
-const LEAST_WEIGHT: f64 = 1e-9;
+const MIN_WEIGHT: f64 = 1e-9;
 
 impl CtrlTcp {
-    /// `JOIN`.
-    pub(super) fn take_in(&mut self, now: SendTime, place: usize) {
-        let window = self.flows[place].held;
+    /// `JOIN`: a flow joins the group.
+    pub(super) fn on_joined(&mut self, now: SendTime, place: usize) {
+        let window = self.flows[place].window;
         let brought = window.cwnd * self.flows[place].segment;
         self.algorithm.inheriting = false;
         self.reweigh();
@@ -27,7 +27,7 @@ impl CtrlTcp {
             self.send_window(place, window.cwnd, None);
             return;
         }
-        // P2: the pseudo-code adds the newcomer's window to the sum.
+        // P1, P2: the pseudo-code, `sum_cwnd + cwnd`, adds the newcomer's window to the sum.
         if self.algorithm.config.newcomer == Newcomer::AddsWindow {
             self.set_sum(self.algorithm.shares.sum() + brought);
             self.send_window(place, f64::INFINITY, None);
@@ -39,21 +39,21 @@ impl CtrlTcp {
         self.send_window(place, if clocked { f64::INFINITY } else { window.cwnd }, None);
     }
 
-    /// A flow that withdraws takes its share along, and no flow that leaves keeps the loss event going.
+    /// Prepares the leave of a flow. A flow that withdraws takes its share along. A loss event of the flow ends.
     pub(super) fn prepare_leave(&mut self, now: SendTime, place: usize, departure: Departure) {
         if departure == Departure::Withdrawal {
             self.set_sum(self.algorithm.shares.sum() - self.algorithm.shares.share(&self.flows[place]));
         }
         self.settle_timeout(place);
         // P12: no other flow would end the loss event.
-        self.end_episode_of(now, place);
+        self.end_loss_event_of(now, place);
     }
 
-    /// `LEAVE`: the others inherit.
+    /// `LEAVE`: the other flows inherit the share.
     pub(super) fn inherit(&mut self, now: SendTime, member: FlowId, left: &Flow) {
         if self.flows.is_empty() {
-            self.algorithm.shares = Shares::default();
-            self.algorithm.episode = Episode::default();
+            self.algorithm.shares = WindowShares::default();
+            self.algorithm.loss_event = LossEvent::default();
             self.algorithm.coordinator = None;
             self.algorithm.inheriting = false;
             self.algorithm.next_review = SendTime::from_nanos(i64::MIN);
@@ -85,7 +85,7 @@ impl CtrlTcp {
         }
     }
 
-    /// Computes weights anew after a change of members, parameters or round-trip times.
+    /// Recomputes the weights after a change of members, parameters or round-trip times.
     pub(super) fn reweigh(&mut self) {
         let mean = self.mean_base_rtt();
         self.algorithm.tenants.clear();
@@ -101,14 +101,14 @@ impl CtrlTcp {
         }
         self.algorithm.priorities = 0.0;
         for flow in self.flows.all_mut() {
-            let priority = (flow.weight / most).max(LEAST_WEIGHT);
+            let priority = (flow.weight / most).max(MIN_WEIGHT);
             let round_trip =
                 if self.algorithm.config.by_rates { flow.base_seconds().unwrap_or(mean) } else { 1.0 };
             self.algorithm.priorities += priority;
             flow.weight = priority * round_trip;
             flow.ticks = ticks(priority);
         }
-        self.algorithm.shares.refill(self.flows.all());
+        self.algorithm.shares.recompute(self.flows.all());
         self.count_clocks();
     }
 
@@ -119,7 +119,7 @@ impl CtrlTcp {
         if count > 0.0 { sum / count } else { self.algorithm.config.usual_rtt.secs_f64() }
     }
 
-    /// An active delay-based flow becomes the coordinator.
+    /// Makes an active delay-based flow the coordinator.
     pub(super) fn take_lead(&mut self, member: FlowId) {
         if self.algorithm.config.lead == CoordinatorSelection::Delay && !self.delay_leads() {
             self.algorithm.coordinator = Some(member);
@@ -127,8 +127,8 @@ impl CtrlTcp {
     }
 }
 
-/// A weight, of which the greatest is 1, in whole numbers.
+/// A weight in ticks; the greatest weight is 1.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 0 and TICKS")]
 fn ticks(weight: f64) -> u64 {
-    (libm::round(weight * TICKS) as u64).max(1)
+    (libm::round(weight * MAX_TICKS) as u64).max(1)
 }

@@ -1,7 +1,7 @@
-//! Review once in a round trip: flows that do not use their shares, and the coordinator's state.
+//! Review of the group once per round trip: flows that do not use their shares, and the state of the coordinator.
 
 use super::{CtrlTcp, is_open};
-use crate::coupled::ctrl::flow::{Flow, Steered};
+use crate::coupled::ctrl::flow::{CongestionSignal, Flow};
 use crate::coupled::message::CwndUpdate;
 use crate::time::SendTime;
 
@@ -14,24 +14,26 @@ impl CtrlTcp {
             let flow = &mut self.flows[place];
             changed |= cap != flow.cap;
             flow.cap = cap;
-            flow.turn_round();
+            flow.begin_round();
         }
         if changed {
-            self.algorithm.shares.refill(self.flows.all());
+            self.algorithm.shares.recompute(self.flows.all());
         }
         let coordinator = self.algorithm.coordinator.and_then(|member| self.flows.place(member));
         // P11: an idle, silent or application-limited coordinator hands over.
         let fails = coordinator.is_none_or(|place| {
             let flow = &self.flows[place];
             let idle = !flow.outstanding || flow.cap < f64::INFINITY;
-            idle || (!is_open(flow) && !self.algorithm.episode.is_running(now)) || self.is_silent(now, flow)
+            idle || (!is_open(flow) && !self.algorithm.loss_event.is_in_progress(now))
+                || self.is_silent(now, flow)
         });
         if fails {
             self.hand_over(now);
         }
     }
 
-    /// `DW`: most bytes that a flow with less than half of its share in use can use; infinite for one that uses it.
+    /// `DW`: greatest number of bytes that a flow can use if it uses less than half of its share; infinite if it uses
+    /// the share.
     fn cap(&self, place: usize) -> f64 {
         let flow = &self.flows[place];
         let fair = self.algorithm.shares.fair_share(flow);
@@ -46,22 +48,22 @@ impl CtrlTcp {
 
     /// The window of the desired rate of a rate-based controller, in bytes.
     fn desired(&self, flow: &Flow) -> f64 {
-        match (flow.parameters.desired, flow.steered) {
-            (Some(rate), Steered::Delay) => {
+        match (flow.parameters.desired, flow.congestion_signal) {
+            (Some(rate), CongestionSignal::Delay) => {
                 (rate.bps_f64() / 8.0 * self.round_trip().secs_f64()).max(flow.segment)
             }
             _ => f64::INFINITY,
         }
     }
 
-    /// All data of a flow is acknowledged, and none waits.
+    /// Handles a flow without outstanding or waiting data.
     pub(super) fn on_idle(&mut self, now: SendTime, place: usize, cwnd_update: &CwndUpdate) {
         self.settle_timeout(place);
         self.stop_clock(place);
-        self.end_episode_of(now, place);
+        self.end_loss_event_of(now, place);
         let flow = &mut self.flows[place];
         flow.outstanding = false;
-        flow.held = cwnd_update.after;
+        flow.window = cwnd_update.after;
         if self.is_alone() {
             self.adopt(place, cwnd_update.after);
         }
@@ -71,13 +73,14 @@ impl CtrlTcp {
         self.decide_for_all(now);
     }
 
-    /// A flow that was idle has been acknowledged again. Others' acknowledgements give its share back.
-    pub(super) fn send_again(&mut self, now: SendTime, place: usize, cwnd_update: &CwndUpdate) {
+    /// Handles the first acknowledgement of a flow that was idle. Acknowledgements of other flows release its share
+    /// again.
+    pub(super) fn on_active_again(&mut self, now: SendTime, place: usize, cwnd_update: &CwndUpdate) {
         let flow = &mut self.flows[place];
         flow.usage.limited = true;
         if flow.cap < f64::INFINITY {
             flow.cap = f64::INFINITY;
-            self.algorithm.shares.refill(self.flows.all());
+            self.algorithm.shares.recompute(self.flows.all());
         }
         let flow = &self.flows[place];
         let present = cwnd_update.before.cwnd * flow.segment;

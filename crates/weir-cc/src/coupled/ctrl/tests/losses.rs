@@ -166,10 +166,10 @@ fn a_loss_event_ends_with_its_owners_next_message_outside_of_recovery() {
     for event in [WindowEvent::Idle, WindowEvent::Acknowledged] {
         let mut rig = Rig::sharing(ramped(), 20.0, &[1.0, 1.0]);
         rig.enter_recovery(1);
-        assert!(rig.coupler.in_episode(rig.now));
+        assert!(rig.coupler.in_loss_event(rig.now));
         let stays = rig.windows[&1];
         rig.report_window(1, event, stays);
-        assert!(!rig.coupler.in_episode(rig.now), "{event:?}");
+        assert!(!rig.coupler.in_loss_event(rig.now), "{event:?}");
         assert_eq!((rig.sum(), rig.threshold()), (10.0, Some(10.0)));
     }
 }

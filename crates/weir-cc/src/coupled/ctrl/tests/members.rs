@@ -63,7 +63,7 @@ fn who_leaves_in_recovery_leaves_the_reduction_behind() {
     rig.enter_recovery(0);
     rig.send_message(0, &CouplingMessage::Leave);
     assert_eq!(rig.share(1), 10.0);
-    assert!(!rig.coupler.in_episode(rig.now));
+    assert!(!rig.coupler.in_loss_event(rig.now));
     assert_eq!(rig.coupler.coordinator(), Some(FlowId(1)));
 }
 

@@ -93,16 +93,16 @@ proptest! {
             let mut now = SendTime::ZERO;
             for (flow, message) in &messages {
                 now += TimeDelta::from_millis(7);
-                let (before, present, running) = (sum(&coupler), count(&coupler), coupler.in_episode(now));
+                let (before, present, running) = (sum(&coupler), count(&coupler), coupler.in_loss_event(now));
                 let threshold = coupler.threshold();
                 let _ = coupler.on_message(now, FlowId(*flow), message);
                 while coupler.poll_action().is_some() {}
                 let several = present > 1 && count(&coupler) == present;
-                if several && running && coupler.in_episode(now) {
+                if several && running && coupler.in_loss_event(now) {
                     prop_assert_eq!(before, sum(&coupler), "{:?}", message);
                 }
                 let CouplingMessage::Window(cwnd_update) = message else { continue };
-                if several && running && cwnd_update.event == WindowEvent::RecoveryLeft && !coupler.in_episode(now) {
+                if several && running && cwnd_update.event == WindowEvent::RecoveryLeft && !coupler.in_loss_event(now) {
                     let (before, threshold) = (before.unwrap(), threshold.unwrap());
                     prop_assert_eq!(sum(&coupler), Some(before.min(threshold)));
                 }

@@ -63,7 +63,7 @@ fn the_timeout_of_who_recovers_ends_the_loss_event_with_its_reduction() {
     rig.wait(150);
     rig.time_out(0);
     assert_eq!((rig.sum(), rig.threshold()), (8.0, Some(8.0)));
-    assert!(!rig.coupler.in_episode(rig.now));
+    assert!(!rig.coupler.in_loss_event(rig.now));
     assert_eq!(rig.coupler.coordinator(), Some(FlowId(1)));
 }
 
@@ -181,5 +181,5 @@ fn a_round_trip_of_ages_does_not_hold_timers_for_ever() {
         &CouplingMessage::Window(CwndUpdate { srtt: ages, ..update_of(WindowEvent::Marked, stays) }),
     );
     rig.wait(10_001);
-    assert!(!rig.coupler.in_episode(rig.now));
+    assert!(!rig.coupler.in_loss_event(rig.now));
 }

@@ -161,8 +161,8 @@ fn by_default_half_of_what_says_something_joins_and_less_than_a_quarter_parts() 
 #[test]
 fn a_report_that_comes_late_does_not_take_the_place_of_one_that_waits() {
     let mut flow = Flow::new(FlowId(0), 0);
-    flow.tell(&at(5, None));
-    flow.tell(&at(2, None));
+    flow.take_statistics(&at(5, None));
+    flow.take_statistics(&at(2, None));
     assert!(flow.statistics(5).is_some() && flow.statistics(2).is_none());
 }
 

@@ -4,8 +4,8 @@ use weir_units::{DataRate, TimeDelta};
 
 use crate::config_error::{amount, positive, weight};
 
-/// Most observations that can be kept.
-pub(super) const MOST_OBSERVATIONS: usize = 32;
+/// Greatest number of observations that can be kept.
+pub(super) const MAX_OBSERVATIONS: usize = 32;
 
 /// Constants of the loss controller. In brackets the name that libwebrtc's `LossBasedBweV2` gives the constant.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -23,7 +23,7 @@ pub struct LossV2Config {
     pub by_bytes: bool,
     /// Weight of an observation by its age, in (0, 1]. (`TemporalWeightFactor`)
     pub weight: f64,
-    /// The same for the average loss. (`InstantUpperBoundTemporalWeightFactor`)
+    /// Weight of an observation in the average loss by its age. (`InstantUpperBoundTemporalWeightFactor`)
     pub loss_weight: f64,
     /// The highest loss is left out of the average, unless it came at a sending rate of at least this multiple of the
     /// median. (`MedianSendingRateFactor`)
@@ -34,9 +34,10 @@ pub struct LossV2Config {
     pub inherent_loss: f64,
     /// Lowest inherent loss. (`InherentLossLowerBound`)
     pub least_inherent_loss: f64,
-    /// Highest inherent loss: this … (`InherentLossUpperBoundOffset`)
+    /// Constant part of the highest inherent loss. (`InherentLossUpperBoundOffset`)
     pub inherent_loss_offset: f64,
-    /// … and this rate divided by the bandwidth. (`InherentLossUpperBoundBwBalance`)
+    /// Rate that, divided by the bandwidth, is the other part of the highest inherent loss.
+    /// (`InherentLossUpperBoundBwBalance`)
     pub inherent_loss_balance: DataRate,
     /// Steps of Newton's method per candidate. (`NewtonIterations`)
     pub newton_steps: u32,
@@ -53,7 +54,7 @@ pub struct LossV2Config {
     pub bias_smoothing: f64,
     /// Average loss above which the loss bounds the estimate. (`InstantUpperBoundLossOffset`)
     pub bound_loss: f64,
-    /// The bound: this rate divided by the loss above that. (`InstantUpperBoundBwBalance`)
+    /// Rate that, divided by the loss above `bound_loss`, is the bound. (`InstantUpperBoundBwBalance`)
     pub bound_balance: DataRate,
     /// Whether the bound also becomes the model's bandwidth. (`BoundBestCandidate`)
     pub bound_best: bool,
@@ -62,20 +63,21 @@ pub struct LossV2Config {
     pub least_of_acknowledged: f64,
     /// While loss limits, the bandwidth grows to at most this multiple within a window. (`MaxIncreaseFactor`)
     pub increase: f64,
-    /// That window. (`DelayedIncreaseWindow`)
+    /// Window of `increase`. (`DelayedIncreaseWindow`)
     pub increase_window: TimeDelta,
-    /// While loss limits, the bandwidth grows to at most this multiple of the acknowledged rate …
+    /// Multiple of the acknowledged rate to which the bandwidth may grow while loss limits it.
     /// (`BwRampupUpperBoundFactor`)
     pub ramp_up: f64,
-    /// … or this, near the rate of the last hold … (`BwRampupUpperBoundInHoldFactor`)
+    /// That multiple near the rate of the last hold. (`BwRampupUpperBoundInHoldFactor`)
     pub ramp_up_in_hold: f64,
-    /// … while the acknowledged rate is below this multiple of that rate. (`BwRampupUpperBoundHoldThreshold`)
+    /// Multiple of the rate of the last hold below which the acknowledged rate is near it.
+    /// (`BwRampupUpperBoundHoldThreshold`)
     pub hold_threshold: f64,
-    /// The time of hold grows by this with each; 0 for no hold. (`HoldDurationFactor`)
+    /// Factor by which the duration of a hold grows each time; 0 for no hold. (`HoldDurationFactor`)
     pub hold_factor: f64,
     /// Duration of a period of padding while the estimate grows under loss; 0 for none. (`PaddingDuration`)
     pub padding: TimeDelta,
-    /// Whether the controller decides within the first two seconds too. (`UseInStartPhase`)
+    /// Whether the controller also decides within the first two seconds. (`UseInStartPhase`)
     pub in_start_phase: bool,
 }
 
@@ -142,7 +144,7 @@ impl LossV2Config {
             share(self.inherent_loss_offset) && self.inherent_loss_offset >= self.least_inherent_loss;
         [
             ("observation", self.observation > TimeDelta::ZERO, "longer than 0"),
-            ("window", (2..=MOST_OBSERVATIONS as u32).contains(&self.window), "from 2 to 32"),
+            ("window", (2..=MAX_OBSERVATIONS as u32).contains(&self.window), "from 2 to 32"),
             ("min_observations", self.min_observations >= 1, "at least 1"),
             ("weight", weight(self.weight), "in (0, 1]"),
             ("loss_weight", weight(self.loss_weight), "in (0, 1]"),

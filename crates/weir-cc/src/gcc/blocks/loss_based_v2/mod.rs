@@ -1,11 +1,11 @@
 //! The loss-based controller by maximum likelihood (libwebrtc's `LossBasedBweV2`, the default since 2023).
 //!
-//! The model: a path loses a share `p` of all packets, and all that is sent above its bandwidth `b`. Of a few
-//! candidates for `b` the controller takes the one under which the observations are likeliest. Bounds by loss, by
-//! the acknowledged rate and by the delay-based estimate then apply.
+//! In its model a path loses a share `p` of all packets, and all data above its bandwidth `b`. Of a few candidates
+//! for `b` the controller selects the one under which the observations are most likely. The result is then bounded by
+//! loss, by the acknowledged rate and by the delay-based estimate.
 //!
-//! Options that are off in both dated sets are left out. They are acceleration of the ramp-up, smoothing of the
-//! sending rate, and a candidate at the bound in application-limited regions.
+//! Options that are off in both dated sets are left out: acceleration of the ramp-up, smoothing of the sending rate,
+//! and a candidate at the bound in application-limited regions.
 
 mod config;
 mod model;
@@ -25,12 +25,12 @@ use crate::packet::PacketResult;
 use crate::time::SendTime;
 
 /// Duration of the first hold, and the longest one.
-const FIRST_HOLD: TimeDelta = TimeDelta::from_millis(300);
-const LONGEST_HOLD: TimeDelta = TimeDelta::from_secs(60);
+const INITIAL_HOLD: TimeDelta = TimeDelta::from_millis(300);
+const MAX_HOLD: TimeDelta = TimeDelta::from_secs(60);
 /// Least bound of growth within a window, in bit/s.
 const LEAST_WINDOW_BOUND: f64 = 5000.0;
 
-/// Whether loss limits the rate, and the direction of the estimate.
+/// State of the loss-based estimate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum LossState {
     /// Loss does not limit the rate: the delay-based estimate or the maximum does.
@@ -44,7 +44,7 @@ pub(crate) enum LossState {
     IncreasingWithPadding,
 }
 
-/// After a fall the estimate may not exceed `rate` until a time that doubles with each fall.
+/// Hold after a decrease: the estimate may not exceed `rate` until a time whose distance doubles with each decrease.
 #[derive(Clone, Copy, Debug)]
 struct Hold {
     until: Option<SendTime>,
@@ -53,9 +53,9 @@ struct Hold {
 }
 
 impl Hold {
-    const NONE: Self = Self { until: None, duration: FIRST_HOLD, rate: f64::INFINITY };
+    const NONE: Self = Self { until: None, duration: INITIAL_HOLD, rate: f64::INFINITY };
 
-    /// Whether the hold still lasts. An end further off than a hold can be means that the clock was set back.
+    /// Whether the hold continues. An end further away than a hold can last means that the clock was set back.
     fn lasts(&self, now: SendTime) -> bool {
         self.until.is_some_and(|until| until > now && until - now <= self.duration)
     }
@@ -74,14 +74,14 @@ impl PaddingPeriod {
     }
 }
 
-/// Growth within the present window ends at `bound`.
+/// Window in which growth ends at `bound`.
 #[derive(Clone, Copy, Debug)]
 struct GrowthWindow {
     since: Option<SendTime>,
     bound: f64,
 }
 
-/// The loss-based estimate. Rates are in bit/s.
+/// The newer loss-based controller. Rates are in bit/s.
 #[derive(Clone, Debug)]
 pub(crate) struct LossBasedV2 {
     config: LossV2Config,
@@ -118,23 +118,23 @@ impl LossBasedV2 {
         }
     }
 
-    /// Forgets everything and begins at the start rate of `limits`.
+    /// Resets everything to the start rate of `limits`.
     pub(crate) fn restart(&mut self, limits: RateLimits) {
         *self = Self::new(self.config, limits);
     }
 
-    /// New bounds.
+    /// Sets new bounds.
     pub(crate) fn set_limits(&mut self, limits: RateLimits) {
         self.limits = limits;
     }
 
-    /// `R`, the acknowledged rate.
+    /// Sets `R`, the acknowledged rate.
     pub(crate) fn set_acknowledged(&mut self, rate: f64) {
         self.acknowledged = Some(rate);
     }
 
-    /// Scales each rate by `factor` for coupling, the bounds of the flow's own growth included. So neither the hold
-    /// nor the window of growth pulls the allocation back.
+    /// Scales each rate by `factor` for coupling, the bounds of the flow's own growth included, so that neither the
+    /// hold nor the window of growth undoes the allocation.
     pub(crate) fn scale(&mut self, factor: f64) {
         self.estimate *= factor;
         self.delay_based *= factor;
@@ -262,7 +262,7 @@ impl LossBasedV2 {
         self.limits.min().bps_f64().max(self.config.least_of_acknowledged * acknowledged)
     }
 
-    /// The model after a step that chose `best` and bounded its bandwidth to `bounded`.
+    /// The model after a step that selected `best` and bounded its bandwidth to `bounded`.
     fn settle(&self, best: Channel, bounded: f64) -> Channel {
         if self.config.bound_best && bounded < best.bandwidth {
             Channel { bandwidth: bounded, inherent_loss: 0.0 }
@@ -273,7 +273,7 @@ impl LossBasedV2 {
         }
     }
 
-    /// Whether the estimate is held, and if so at which rate.
+    /// Whether the estimate is held; if so, it is set to the rate of the hold.
     fn holds(&mut self, bounded: f64, now: SendTime) -> bool {
         let held = self.state == LossState::Decreasing && self.hold.lasts(now) && bounded < self.delay_based;
         if held {
@@ -287,7 +287,7 @@ impl LossBasedV2 {
 
     fn change_state(&mut self, bounded: f64, now: SendTime) {
         let limited = bounded < self.delay_based && bounded < self.limits.max().bps_f64();
-        if limited && self.is_growing(self.estimate, bounded) && self.may_go_on_growing(bounded, now) {
+        if limited && self.is_growing(self.estimate, bounded) && self.may_continue_growing(bounded, now) {
             let with_padding = self.config.padding > TimeDelta::ZERO;
             if with_padding && bounded > self.padding.rate {
                 self.padding = PaddingPeriod { rate: bounded, since: Some(now) };
@@ -298,7 +298,7 @@ impl LossBasedV2 {
             if self.state != LossState::Decreasing && self.config.hold_factor > 0.0 {
                 self.hold = Hold {
                     until: Some(now + self.hold.duration),
-                    duration: self.hold.duration.scale(self.config.hold_factor).min(LONGEST_HOLD),
+                    duration: self.hold.duration.scale(self.config.hold_factor).min(MAX_HOLD),
                     rate: bounded,
                 };
             }
@@ -333,8 +333,8 @@ impl LossBasedV2 {
         self.is_loss_limited() && (to > from || (to == from && grew))
     }
 
-    /// Growth with padding goes on while its period lasts or the rate grows beyond the period's.
-    fn may_go_on_growing(&self, rate: f64, now: SendTime) -> bool {
+    /// Whether growth with padding continues: its period lasts, or the rate grows beyond that of the period.
+    fn may_continue_growing(&self, rate: f64, now: SendTime) -> bool {
         self.config.padding == TimeDelta::ZERO
             || self.state != LossState::IncreasingWithPadding
             || self.padding.lasts(now, self.config.padding)

@@ -6,7 +6,7 @@ use super::observations::{Observation, Observations};
 /// Least distance of probabilities from 0 and 1.
 const LEAST_PROBABILITY: f64 = 1e-6;
 
-/// A channel that loses a share of everything, and all that is sent above its bandwidth.
+/// Model of a channel, which loses a share of all packets and all data above its bandwidth.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Channel {
     /// `b` in bit/s.
@@ -90,8 +90,8 @@ impl<'a> LikelihoodModel<'a> {
     }
 }
 
-/// Logarithms shared by all observations: most are sent below the bandwidth, and those above need one more only
-/// where packets were lost.
+/// Logarithms that all observations share. Most observations are below the bandwidth; those above it need one more
+/// logarithm only if packets were lost.
 #[derive(Clone, Copy, Debug)]
 struct Logs {
     lost: f64,

@@ -1,22 +1,22 @@
-//! Sent and lost packets, in observations of a quarter of a second.
+//! Observations of sent and lost packets, each over a quarter of a second.
 
 use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::config::{LossV2Config, MOST_OBSERVATIONS};
+use super::config::{LossV2Config, MAX_OBSERVATIONS};
 use crate::packet::{PacketFate, PacketResult};
 use crate::time::SendTime;
 use weir_units::{DataSize, TimeDelta};
 
-/// Numbers of lost packets remembered within an observation, so that a later arrival takes the loss back.
-const MOST_LOST: usize = 4096;
+/// Greatest number of lost packets remembered within an observation, so that a later arrival corrects the loss.
+const MAX_LOST: usize = 4096;
 /// Initial capacity for these numbers.
-const ROOM: usize = 16;
-/// No packet is larger than this.
-const LARGEST_PACKET: DataSize = DataSize::from_bytes(65_535);
-/// Sending times further back than this behind the last observation mean that the clock was set.
-const CLOCK_SET: TimeDelta = TimeDelta::from_secs(2);
+const INITIAL_LOST: usize = 16;
+/// Greatest size of a packet.
+const MAX_PACKET_SIZE: DataSize = DataSize::from_bytes(65_535);
+/// Time before the last observation from which on a sending time means that the clock was set.
+const MAX_STEP_BACK: TimeDelta = TimeDelta::from_secs(2);
 
 /// An observation: amounts are kilobytes or packets.
 #[derive(Clone, Copy, Debug, Default)]
@@ -51,7 +51,7 @@ struct Partial {
 
 impl Partial {
     fn add(&mut self, result: &PacketResult) {
-        let bytes = result.sent.payload.min(LARGEST_PACKET).bytes();
+        let bytes = result.sent.payload.min(MAX_PACKET_SIZE).bytes();
         self.packets += 1;
         self.bytes = self.bytes.saturating_add(bytes);
         match result.fate {
@@ -72,7 +72,7 @@ impl Partial {
     }
 
     fn remember(&mut self, id: u64) {
-        if self.lost.len() < MOST_LOST
+        if self.lost.len() < MAX_LOST
             && let Err(place) = self.lost.binary_search(&id)
         {
             self.lost.insert(place, id);
@@ -88,12 +88,12 @@ impl Partial {
 /// The last observations, and their weights.
 #[derive(Clone, Debug)]
 pub(super) struct Observations {
-    /// Ring: the n-th observation is at `n % window`.
+    /// Ring in which observation n is at `n % window`.
     ring: Box<[Observation]>,
     window: usize,
     count: usize,
     partial: Partial,
-    /// The latest departure of the last observation; at first the earliest of all.
+    /// The latest departure of the last observation; before the first one, the earliest departure.
     last: Option<SendTime>,
     /// Weights by age, of the model and of the average loss.
     weights: Box<[f64]>,
@@ -110,7 +110,7 @@ impl Observations {
             ring: vec![Observation::default(); window].into_boxed_slice(),
             window,
             count: 0,
-            partial: Partial { lost: Vec::with_capacity(ROOM), ..Partial::default() },
+            partial: Partial { lost: Vec::with_capacity(INITIAL_LOST), ..Partial::default() },
             last: None,
             weights: by_age(config.weight),
             loss_weights: by_age(config.loss_weight),
@@ -127,7 +127,7 @@ impl Observations {
         self.last
     }
 
-    /// Takes the fates of packets; true if they complete an observation.
+    /// Takes the fates of packets. Returns whether they complete an observation.
     pub(super) fn add(&mut self, config: &LossV2Config, results: &[PacketResult]) -> bool {
         let departures = results.iter().map(|result| result.sent.at);
         let (Some(first), Some(latest)) = (departures.clone().min(), departures.max()) else { return false };
@@ -137,7 +137,7 @@ impl Observations {
         }
         let last = *self.last.get_or_insert(first);
         let duration = latest - last;
-        if duration < -CLOCK_SET {
+        if duration < -MAX_STEP_BACK {
             self.partial.clear();
             self.last = Some(latest);
         }
@@ -176,7 +176,7 @@ impl Observations {
         })
     }
 
-    /// `ℓ`: the weighted loss ratio; by bytes the highest and the lowest are left out, as spikes, where more than
+    /// `ℓ`, the weighted loss ratio. By bytes, the highest and the lowest value are left out as outliers if more than
     /// three are known.
     pub(super) fn average_loss(&self, config: &LossV2Config) -> f64 {
         let (mut sent, mut lost) = (0.0, 0.0);
@@ -207,7 +207,7 @@ impl Observations {
     }
 
     fn median_rate(&self) -> f64 {
-        let mut rates = [0.0; MOST_OBSERVATIONS];
+        let mut rates = [0.0; MAX_OBSERVATIONS];
         let mut known = 0;
         for observation in self.ring[..self.count.min(self.window)].iter().filter(|o| o.rate > 0.0) {
             rates[known] = observation.rate;

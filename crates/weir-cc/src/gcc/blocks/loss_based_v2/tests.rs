@@ -244,7 +244,7 @@ fn a_hold_lasts_twice_as_long_each_time_until_delay_limits_again() {
     }
     assert!(seen.contains(&LossState::IncreasingWithPadding));
     assert_eq!(seen.last(), Some(&LossState::DelayBased));
-    assert_eq!(path.loss.hold.duration, FIRST_HOLD, "back to the beginning");
+    assert_eq!(path.loss.hold.duration, INITIAL_HOLD, "back to the beginning");
 }
 
 #[test]
@@ -304,7 +304,7 @@ fn neither_a_hold_nor_a_growth_window_pulls_a_scaled_rate_back() {
         }
         let now = SendTime::from_millis(path.now_ms);
         path.loss.state = LossState::Decreasing;
-        path.loss.hold = Hold { until: Some(now + LONGEST_HOLD), duration: LONGEST_HOLD, rate: 500e3 };
+        path.loss.hold = Hold { until: Some(now + MAX_HOLD), duration: MAX_HOLD, rate: 500e3 };
         path.loss.growth = GrowthWindow { since: Some(now), bound: 650e3 };
         path.loss.config.least_of_acknowledged = 0.0;
         path

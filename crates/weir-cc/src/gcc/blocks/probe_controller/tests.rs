@@ -34,7 +34,7 @@ fn complete(estimate: u64) -> ProbeController {
     controller.start(at(0));
     asked(&mut controller);
     controller.on_timeout(at(1001));
-    controller.on_estimate(at(2000), kbps(estimate), Limited::Delay);
+    controller.on_estimate(at(2000), kbps(estimate), EstimateLimit::Delay);
     controller
 }
 
@@ -56,14 +56,14 @@ fn a_result_above_70_percent_leads_to_a_probe_of_twice_the_estimate() {
     controller.start(at(0));
     asked(&mut controller);
     // 0.7 · 1800 = 1260.
-    controller.on_estimate(at(100), kbps(1260), Limited::Delay);
+    controller.on_estimate(at(100), kbps(1260), EstimateLimit::Delay);
     assert_eq!(asked(&mut controller), NONE);
-    controller.on_estimate(at(150), kbps(1261), Limited::Delay);
+    controller.on_estimate(at(150), kbps(1261), EstimateLimit::Delay);
     assert_eq!(asked(&mut controller), [2522]);
     // 0.7 · 2522 = 1765.4; then the maximum ends it.
-    controller.on_estimate(at(250), kbps(2500), Limited::Delay);
+    controller.on_estimate(at(250), kbps(2500), EstimateLimit::Delay);
     assert_eq!(asked(&mut controller), [5000]);
-    controller.on_estimate(at(350), kbps(4900), Limited::Delay);
+    controller.on_estimate(at(350), kbps(4900), EstimateLimit::Delay);
     assert_eq!(asked(&mut controller), NONE);
 }
 
@@ -78,7 +78,7 @@ fn waiting_ends_after_a_second() {
     assert_eq!(controller.next_timeout(), due, "the result may come after just a second");
     controller.on_timeout(at(1001));
     assert_eq!(controller.next_timeout(), None);
-    controller.on_estimate(at(1001), kbps(1700), Limited::Delay);
+    controller.on_estimate(at(1001), kbps(1700), EstimateLimit::Delay);
     assert_eq!(asked(&mut controller), NONE);
 }
 
@@ -100,14 +100,14 @@ fn a_limited_source_is_probed_for_each_5_s_at_twice_the_estimate() {
 
 #[test]
 fn nothing_is_probed_while_something_else_limits_and_it_is_tried_again() {
-    for limited in [Limited::DelayIncreased, Limited::Loss, Limited::Rtt] {
+    for limited in [EstimateLimit::DelayIncreased, EstimateLimit::Loss, EstimateLimit::Rtt] {
         let mut controller = complete(1000);
         controller.on_alr(at(3000), Some(at(3000)));
         controller.on_estimate(at(7000), kbps(1000), limited);
         controller.on_timeout(at(8000));
         assert_eq!(asked(&mut controller), NONE, "{limited:?}");
         assert_eq!(controller.next_timeout(), Some(at(8025)));
-        controller.on_estimate(at(8010), kbps(1000), Limited::Delay);
+        controller.on_estimate(at(8010), kbps(1000), EstimateLimit::Delay);
         controller.on_timeout(at(8025));
         assert_eq!(asked(&mut controller), [2000]);
     }
@@ -117,10 +117,10 @@ fn nothing_is_probed_while_something_else_limits_and_it_is_tried_again() {
 fn while_loss_limits_and_the_rate_grows_probes_are_at_most_half_again() {
     let mut controller = complete(1000);
     controller.on_alr(at(3000), Some(at(3000)));
-    controller.on_estimate(at(7000), kbps(1000), Limited::LossIncreasing);
+    controller.on_estimate(at(7000), kbps(1000), EstimateLimit::LossIncreasing);
     controller.on_timeout(at(8000));
     assert_eq!(asked(&mut controller), [1500]);
-    controller.on_estimate(at(8100), kbps(1400), Limited::Delay);
+    controller.on_estimate(at(8100), kbps(1400), EstimateLimit::Delay);
     assert_eq!(asked(&mut controller), NONE, "a bounded probe has no further ones");
 }
 
@@ -130,8 +130,8 @@ fn what_a_drop_took_away_is_probed_for_if_the_source_was_limited() {
     controller.on_alr(at(2000), Some(at(2000)));
     controller.on_alr(at(3000), None);
     // 1320 are 66 %.
-    controller.on_estimate(at(3000), kbps(1319), Limited::DelayIncreased);
-    controller.on_estimate(at(3500), kbps(1319), Limited::Delay);
+    controller.on_estimate(at(3000), kbps(1319), EstimateLimit::DelayIncreased);
+    controller.on_estimate(at(3500), kbps(1319), EstimateLimit::Delay);
     // 0.85 · 2000 = 1700; 0.95 · 1700 = 1615 > 1319.
     controller.on_recovered(at(3500));
     assert_eq!(asked(&mut controller), [1700]);
@@ -144,7 +144,7 @@ fn a_drop_is_not_probed_for_without_reason() {
     let dropped = |estimate| {
         let mut controller = complete(2000);
         controller.on_alr(at(2000), Some(at(2000)));
-        controller.on_estimate(at(3000), kbps(estimate), Limited::Delay);
+        controller.on_estimate(at(3000), kbps(estimate), EstimateLimit::Delay);
         controller
     };
     // 1321 are more than 66 % of 2000.
@@ -162,7 +162,7 @@ fn a_drop_is_not_probed_for_without_reason() {
     assert_eq!(asked(&mut unlimited), NONE);
     // 0.95 · 1700 = 1615: the estimate is there already.
     let mut recovered = dropped(1000);
-    recovered.on_estimate(at(3400), kbps(1615), Limited::Delay);
+    recovered.on_estimate(at(3400), kbps(1615), EstimateLimit::Delay);
     recovered.on_recovered(at(3500));
     assert_eq!(asked(&mut recovered), NONE);
 }
@@ -195,7 +195,7 @@ fn more_for_the_streams_is_probed_for_while_the_source_is_limited() {
         controller.on_alr(at(2000), Some(at(2000)));
         controller.set_allocated(at(3000), kbps(1500));
         asked(&mut controller);
-        controller.on_estimate(at(3100), kbps(shown), Limited::Delay);
+        controller.on_estimate(at(3100), kbps(shown), EstimateLimit::Delay);
         assert_eq!(asked(&mut controller), further);
     }
     let mut unlimited = complete(1000);
@@ -246,7 +246,7 @@ fn a_restart_begins_at_the_new_start_rate() {
     // It was 100 before and is no drop.
     controller.on_timeout(at(6001));
     controller.on_alr(at(6001), Some(at(6001)));
-    controller.on_estimate(at(11_000), kbps(90), Limited::Delay);
+    controller.on_estimate(at(11_000), kbps(90), EstimateLimit::Delay);
     controller.on_recovered(at(11_000));
     assert_eq!(asked(&mut controller), NONE);
 }
@@ -260,7 +260,7 @@ fn what_a_drop_took_is_not_probed_for_in_the_first_five_seconds_after_a_restart(
         asked(&mut controller);
         controller.on_timeout(at(6001));
         controller.on_alr(at(6001), Some(at(6001)));
-        controller.on_estimate(at(9000), kbps(1000), Limited::Delay);
+        controller.on_estimate(at(9000), kbps(1000), EstimateLimit::Delay);
         controller.on_recovered(at(ms));
         assert_eq!(asked(&mut controller), probes, "{ms} ms");
     }
@@ -302,10 +302,10 @@ fn a_clock_set_back_by_an_hour_makes_no_wait_longer_than_it_is() {
     assert_eq!(limited.next_timeout(), Some(at(5000)));
     let mut retried = complete(1000);
     retried.on_alr(at(HOUR), Some(at(HOUR)));
-    retried.on_estimate(at(HOUR), kbps(1000), Limited::Loss);
+    retried.on_estimate(at(HOUR), kbps(1000), EstimateLimit::Loss);
     retried.on_timeout(at(HOUR + 5000));
     // The retry is due 25 ms from now, the probe of a limited source 5 s from now.
-    retried.on_estimate(at(0), kbps(1000), Limited::Delay);
+    retried.on_estimate(at(0), kbps(1000), EstimateLimit::Delay);
     retried.on_timeout(at(5000));
     assert_eq!(asked(&mut retried), [2000]);
 }
@@ -314,11 +314,11 @@ fn a_clock_set_back_by_an_hour_makes_no_wait_longer_than_it_is() {
 fn a_clock_set_back_by_an_hour_puts_off_the_probe_for_what_a_drop_took_by_5_s() {
     let mut controller = complete(2000);
     controller.on_alr(at(HOUR), Some(at(HOUR)));
-    controller.on_estimate(at(HOUR), kbps(1000), Limited::Delay);
+    controller.on_estimate(at(HOUR), kbps(1000), EstimateLimit::Delay);
     controller.on_recovered(at(HOUR));
     assert_eq!(asked(&mut controller), [1700]);
-    controller.on_estimate(at(0), kbps(2000), Limited::Delay);
-    controller.on_estimate(at(4000), kbps(1000), Limited::Delay);
+    controller.on_estimate(at(0), kbps(2000), EstimateLimit::Delay);
+    controller.on_estimate(at(4000), kbps(1000), EstimateLimit::Delay);
     controller.on_recovered(at(5000));
     assert_eq!(asked(&mut controller), NONE);
     controller.on_recovered(at(5001));
@@ -331,7 +331,7 @@ fn a_clock_set_back_by_an_hour_does_not_keep_an_old_drop_or_region_for_an_hour()
         let mut controller = complete(2000);
         controller.on_alr(at(HOUR), Some(at(HOUR)));
         controller.on_alr(at(HOUR), None);
-        controller.on_estimate(at(HOUR), kbps(1000), Limited::Delay);
+        controller.on_estimate(at(HOUR), kbps(1000), EstimateLimit::Delay);
         controller.on_timeout(at(0));
         controller
     };

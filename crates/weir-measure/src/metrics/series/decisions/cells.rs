@@ -1,9 +1,9 @@
-//! Decisions as columns: those of the CSV.
+//! The table of decisions as columns, those of the CSV file.
 
 use std::io;
 
 use super::csv::DECISION_COLUMNS;
-use super::{Decisions, MOST_SIGNALS, RecordedDecision};
+use super::{Decisions, MAX_SIGNALS, RecordedDecision};
 use crate::metrics::series::table::Column;
 
 impl Decisions {
@@ -26,10 +26,10 @@ struct BlockCells<'a> {
     flow: Vec<Option<&'a str>>,
     reason: Vec<Option<&'a str>>,
     factor: Vec<Option<&'a str>>,
-    signals: [SignalCells<'a>; MOST_SIGNALS],
+    signals: [SignalCells<'a>; MAX_SIGNALS],
 }
 
-/// The cells of one of the signals.
+/// The cells of one of the signals of each decision.
 struct SignalCells<'a> {
     name: Vec<Option<&'a str>>,
     value: Vec<f64>,

@@ -1,4 +1,4 @@
-//! Decisions as comma-separated values (RFC 4180), and back.
+//! The table of decisions as comma-separated values (RFC 4180), written and read.
 
 use std::io::{self, Write};
 
@@ -7,7 +7,7 @@ use weir_net::Time;
 use weir_units::DataRate;
 
 use super::recorder::names;
-use super::{DecidingSignal, DecisionReason, Decisions, FlowNames, MOST_SIGNALS, RecordedDecision};
+use super::{DecidingSignal, DecisionReason, Decisions, FlowNames, MAX_SIGNALS, RecordedDecision};
 use crate::metrics::plan::MeasurePlan;
 use crate::metrics::series::read::ReadSeriesError;
 use crate::metrics::series::table::{fields, quoted};
@@ -49,9 +49,9 @@ pub const DECISION_COLUMNS: [DecisionColumn; 15] = [
     column("value_3", "", VALUE),
     column("threshold_3", "", THRESHOLD),
 ];
-/// Number of columns before those of the signals, …
+/// Number of columns before those of the signals.
 const BEFORE_SIGNALS: usize = 6;
-/// … each of which has so many.
+/// Number of columns of each signal.
 const PER_SIGNAL: usize = 3;
 
 impl Decisions {
@@ -109,7 +109,7 @@ fn read_row(cells: &[String], line: usize, flows: &[FlowNames]) -> Result<Record
     let number = |at: usize| finite(at).ok_or_else(|| wrong(at));
     let rate = |at: usize| cells[at].parse().map(DataRate::from_bps).map_err(|_| wrong(at));
     let flow = flows.iter().position(|flow| flow.name == cells[1]).ok_or_else(|| wrong(1))?;
-    let mut signals = [None; MOST_SIGNALS];
+    let mut signals = [None; MAX_SIGNALS];
     for (slot, at) in signals.iter_mut().zip((BEFORE_SIGNALS..).step_by(PER_SIGNAL)) {
         if cells[at].is_empty() {
             continue;

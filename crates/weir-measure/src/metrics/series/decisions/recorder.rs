@@ -1,4 +1,4 @@
-//! Chooses the decisions that are worth a row.
+//! Recorder of decisions, which chooses those that the table contains.
 
 use core::mem;
 
@@ -7,60 +7,60 @@ use weir_net::Time;
 use weir_units::DataRate;
 
 use super::{
-    DecidingSignal, DecisionReason, Decisions, FlowNames, LEAST_MOVE, MOST_SIGNALS, RecordedDecision,
+    DecidingSignal, DecisionReason, Decisions, FlowNames, MAX_SIGNALS, MIN_CHANGE, RecordedDecision,
 };
 use crate::metrics::plan::{FlowPlan, MeasurePlan};
 use crate::metrics::series::spool::{NewBlockStorage, Spool};
 
-/// Rows that are held in memory.
+/// Number of rows that are held in memory.
 const ROWS: usize = 64 * 1024;
 
-/// Rows that all flows of a run may have …
+/// Number of rows that all flows of a run may have at its start.
 const ROWS_AT_ONCE: f64 = 100_000.0;
-/// … and so many more for each second of it: a day's table stays below 100 MB.
+/// Number of further rows for each second of the run, so that the table of a day stays below 100 MB.
 const ROWS_PER_SECOND: f64 = 5.0;
-/// Share of the rows left below which a flow records no change of the limiting factor alone.
-const FOR_MOVES: f64 = 0.25;
+/// Share of the budget below which a flow records no change of the limiting factor alone.
+const FACTOR_RESERVE: f64 = 0.25;
 
-/// Number of rows that a flow may have. Unused rows remain available later.
+/// Budget of rows of a flow. Unused rows remain available.
 #[derive(Clone, Copy, Debug)]
 struct Budget {
-    /// The upper limit of the rows left.
+    /// Greatest number of rows in the budget.
     most: f64,
     per_second: f64,
-    /// The rows left at the time `at`.
+    /// Number of rows in the budget at the time `at`.
     left: f64,
     at: Time,
 }
 
 impl Budget {
-    /// The budget of one of so many flows.
-    fn of_one(flows: usize) -> Self {
+    /// The budget of one of `flows` flows.
+    fn per_flow(flows: usize) -> Self {
         let most = ROWS_AT_ONCE / flows.max(1) as f64;
         Self { most, per_second: ROWS_PER_SECOND / flows.max(1) as f64, left: most, at: Time::ZERO }
     }
 
-    /// Whether a decision gets a row: one that moves the rate by this share of it, and one that changes the
-    /// limiting factor.
+    /// Whether a decision gets a row. `share` is its change of the rate as a part of the rate.
     fn allows(&mut self, now: Time, share: f64, changes_factor: bool) -> bool {
         self.left = self.most.min(self.left + self.per_second * (now - self.at).secs_f64().max(0.0));
         self.at = now;
         let left = self.left / self.most;
-        let worth_it = share >= least_move(left) || (changes_factor && left >= FOR_MOVES);
+        let worth_it = share >= min_change(left) || (changes_factor && left >= FACTOR_RESERVE);
         worth_it && self.left >= 1.0
     }
 }
 
-/// The least move that gets a row: 2 % while half of the budget is left, and twice as much with each half of that.
-fn least_move(left: f64) -> f64 {
+/// Least change of the rate that gets a row: 2 % while half of the budget is left, and twice as much with each
+/// further halving.
+fn min_change(left: f64) -> f64 {
     let halves = core::iter::successors(Some(0.5), |level| Some(level / 2.0));
-    halves.take(5).take_while(|&level| left < level).fold(LEAST_MOVE, |least, _| 2.0 * least)
+    halves.take(5).take_while(|&level| left < level).fold(MIN_CHANGE, |least, _| 2.0 * least)
 }
 
 /// Records the decisions of a run.
 #[derive(Debug)]
 pub(in crate::metrics::series) struct DecisionRecorder {
-    flows: Vec<Recorded>,
+    flows: Vec<LastRecorded>,
     rows: Vec<RecordedDecision>,
     spool: Spool,
     /// Buffer for the signals of a controller.
@@ -69,8 +69,8 @@ pub(in crate::metrics::series) struct DecisionRecorder {
 
 /// The last recorded values of a flow.
 #[derive(Clone, Copy, Debug)]
-struct Recorded {
-    /// The rate then, or `None` before the first decision.
+struct LastRecorded {
+    /// The rate, or `None` before the first decision.
     rate: Option<DataRate>,
     factor: LimitingFactor,
     budget: Budget,
@@ -78,7 +78,8 @@ struct Recorded {
 
 impl DecisionRecorder {
     pub(in crate::metrics::series) fn new(flows: usize, new_storage: NewBlockStorage) -> Self {
-        let none = Recorded { rate: None, factor: LimitingFactor::RampUp, budget: Budget::of_one(flows) };
+        let none =
+            LastRecorded { rate: None, factor: LimitingFactor::RampUp, budget: Budget::per_flow(flows) };
         Self {
             flows: (0..flows).map(|_| none).collect(),
             rows: Vec::new(),
@@ -87,7 +88,7 @@ impl DecisionRecorder {
         }
     }
 
-    /// The rate of a flow, which was `base` before, is `rate`, for this reason.
+    /// Records a change of a flow's rate from `base` to `rate`, for this reason.
     pub(in crate::metrics::series) fn record(
         &mut self,
         now: Time,
@@ -109,7 +110,7 @@ impl DecisionRecorder {
         (recorded.rate, recorded.factor) = (Some(rate), limiting_factor);
         let signals = match reason {
             DecisionReason::Decision(why) if why.is_measured() => self.evidence(why, controller),
-            DecisionReason::Decision(_) | DecisionReason::Coupling => [None; MOST_SIGNALS],
+            DecisionReason::Decision(_) | DecisionReason::Coupling => [None; MAX_SIGNALS],
         };
         self.rows.push(RecordedDecision {
             time: rounded_time(now),
@@ -129,7 +130,7 @@ impl DecisionRecorder {
         &mut self,
         why: ChangeReason,
         controller: &dyn Controller,
-    ) -> [Option<DecidingSignal>; MOST_SIGNALS] {
+    ) -> [Option<DecidingSignal>; MAX_SIGNALS] {
         let signals = controller.signals();
         self.values.clear();
         self.values.resize(signals.len(), f64::NAN);
@@ -170,13 +171,13 @@ mod tests {
 
     #[test]
     fn the_least_move_doubles_with_each_half_of_the_budget() {
-        let moves = [1.0, 0.5, 0.49, 0.25, 0.24, 0.1, 0.05, 0.01, 0.0].map(least_move);
+        let moves = [1.0, 0.5, 0.49, 0.25, 0.24, 0.1, 0.05, 0.01, 0.0].map(min_change);
         assert_eq!(moves, [0.02, 0.02, 0.04, 0.04, 0.08, 0.16, 0.32, 0.64, 0.64]);
     }
 
     #[test]
     fn what_a_flow_does_not_need_comes_back() {
-        let mut budget = Budget::of_one(2);
+        let mut budget = Budget::per_flow(2);
         assert_eq!((budget.most, budget.per_second), (50_000.0, 2.5));
         budget.left = 10.0;
         assert!(!budget.allows(Time::from_millis(1), 0.3, true), "a share of 0.0002");

@@ -82,10 +82,10 @@ fn one(out: &mut String, bar: &Bar<'_>, (middle, room): (f64, f64), frame: &Char
         let half = bar.half.unwrap_or(0.0);
         let at = ours / frame.width * frame.x.to;
         let interval = interval(at, value, half, frame).unwrap_or_default();
-        let told = bar.half.map_or_else(String::new, |half| format!(" ± {}", said(half)));
+        let interval_text = bar.half.map_or_else(String::new, |half| format!(" ± {}", said(half)));
         write!(
             out,
-            "<path class=\"i k\" d=\"{interval}\"><title>{}: {}{told}</title></path>",
+            "<path class=\"i k\" d=\"{interval}\"><title>{}: {}{interval_text}</title></path>",
             html(bar.name),
             said(value)
         )?;

@@ -102,10 +102,10 @@ fn means(
     for ((x, y), half) in x.iter().zip(y).zip(ci95) {
         let Some((y, place)) = y.and_then(|y| Some((y, frame.place(*x, y)?))) else { continue };
         let interval = half.and_then(|half| interval(*x, y, half, frame)).unwrap_or_default();
-        let told = half.map_or_else(String::new, |half| format!(" ± {}", said(half)));
+        let interval_text = half.map_or_else(String::new, |half| format!(" ± {}", said(half)));
         write!(
             out,
-            "<path class=\"p i\" d=\"{}{interval}\"><title>{}: {}{told} at {}</title></path>",
+            "<path class=\"p i\" d=\"{}{interval}\"><title>{}: {}{interval_text} at {}</title></path>",
             marker(index, place),
             html(&line.name),
             said(y),

@@ -1,4 +1,5 @@
-//! The analysis `dccc-passivity`.
+//! Analysis `dccc-passivity`: the storage functions of dccc-2017's stability proof along trajectories, and its
+//! inequalities at random states (§IV-A, appendix A).
 
 use rand::{Rng, RngExt};
 use schemars::JsonSchema;
@@ -9,7 +10,7 @@ use weir_units::TimeDelta;
 use super::inequalities::NAMES;
 use super::{State, System};
 use crate::analysis::dccc::random::{Network, RandomNetworks};
-use crate::analysis::dccc::rest::User;
+use crate::analysis::dccc::solver::RoutedFlow;
 use crate::analysis::entry::Analysis;
 use crate::analysis::range::{LONGER, check, span};
 use weir_form::Problem;
@@ -99,7 +100,7 @@ impl Default for Parameters {
 const RTT: f64 = 0.1;
 /// Excesses up to this share of the largest possible are rounding errors.
 const ROUNDING: f64 = 1e-9;
-/// Error of a difference quotient against the derivative, over the sum of its terms.
+/// Allowed error of a difference quotient against the derivative, as a share of the sum of its terms.
 const DIFFERENCES: f64 = 1e-6;
 
 impl Analysis for Passivity {
@@ -121,14 +122,14 @@ impl Analysis for Passivity {
         let states =
             parameters.duration.secs_f64() / parameters.step.secs_f64() + f64::from(parameters.samples);
         parameters.random.check(states, "steps and samples", "`duration` over `step`, `samples`, ")?;
-        let mut dice = parameters.random.dice();
+        let mut rng = parameters.random.rng();
         let mut results = Results::none(parameters);
         for _ in 0..parameters.random.networks {
-            let system = parameters.draw(&mut dice)?;
-            let start = parameters.start(&system, &mut dice);
-            results.follow(parameters, &system, start);
+            let system = parameters.draw(&mut rng)?;
+            let start = parameters.start(&system, &mut rng);
+            results.add_trajectory(parameters, &system, start);
             for _ in 0..parameters.samples {
-                results.look(&system, &parameters.start(&system, &mut dice));
+                results.check_inequalities(&system, &parameters.start(&system, &mut rng));
             }
         }
         Ok(results)
@@ -136,25 +137,25 @@ impl Analysis for Passivity {
 }
 
 impl Parameters {
-    fn draw(&self, dice: &mut impl Rng) -> Result<System, Problem> {
-        let (Network { links, users }, found) = self.random.resting(dice)?;
-        let steepest = |user: &User| user.price_scale / (user.threshold + user.back);
+    fn draw(&self, rng: &mut impl Rng) -> Result<System, Problem> {
+        let (Network { links, users }, found) = self.random.draw_with_equilibrium(rng)?;
+        let steepest = |user: &RoutedFlow| user.price_scale / (user.threshold + user.back);
         let alpha = self.alpha_factor * users.iter().map(steepest).fold(0.0, f64::max);
         let eta = Config::default().gain;
-        let own = |user: &User| eta / (user.delay(&found.queues) + user.back);
+        let own = |user: &RoutedFlow| eta / (user.delay(&found.queues) + user.back);
         let gains = users.iter().map(|user| if self.equal_gains { eta / RTT } else { own(user) }).collect();
         Ok(System::new(links, users, gains, alpha, found))
     }
 
     /// A random state near rest, with half of the queues empty.
-    fn start(&self, system: &System, dice: &mut impl Rng) -> State {
+    fn start(&self, system: &System, rng: &mut impl Rng) -> State {
         let most = libm::log(self.spread);
-        let scale = |dice: &mut dyn FnMut() -> f64| libm::exp(most * dice());
-        let mut draw = || if most > 0.0 { dice.random_range(-1.0..=1.0_f64) } else { 0.0 };
+        let scale = |rng: &mut dyn FnMut() -> f64| libm::exp(most * rng());
+        let mut draw = || if most > 0.0 { rng.random_range(-1.0..=1.0_f64) } else { 0.0 };
         let rates = system.rest.rates.iter().map(|rate| rate * scale(&mut draw)).collect();
         let longest = self.longest_queue.secs_f64();
         let queues =
-            system.links.iter().map(|_| longest * dice.random_range(-1.0..=1.0_f64).max(0.0)).collect();
+            system.links.iter().map(|_| longest * rng.random_range(-1.0..=1.0_f64).max(0.0)).collect();
         State { rates, queues }
     }
 }
@@ -181,7 +182,7 @@ impl Results {
         }
     }
 
-    fn follow(&mut self, parameters: &Parameters, system: &System, start: State) {
+    fn add_trajectory(&mut self, parameters: &Parameters, system: &System, start: State) {
         let step = parameters.step.secs_f64();
         let steps = (parameters.duration.secs_f64() / step).round() as u64;
         let storage = |state: &State| {
@@ -209,7 +210,7 @@ impl Results {
         self.steps += steps;
     }
 
-    fn look(&mut self, system: &System, state: &State) {
+    fn check_inequalities(&mut self, system: &System, state: &State) {
         self.samples += 1;
         let scale = system.links.iter().map(|link| link.capacity).sum::<f64>();
         for (inequality, excess) in self.inequalities.iter_mut().zip(system.excesses(state)) {

@@ -41,7 +41,7 @@ impl System {
     /// The excess of each inequality of [`NAMES`], in that order; a positive one is a violation.
     pub(super) fn excesses(&self, state: &State) -> [f64; 8] {
         let growth = self.growth(state);
-        let drive = self.drive(state, &growth);
+        let rate_imbalance = self.rate_imbalance(state, &growth);
         let (arriving, arriving_at_rest) = (self.arriving(state), self.arriving(&self.rest));
         let spare = self.spare();
         let users = 0..self.users.len();
@@ -62,7 +62,7 @@ impl System {
         let sum_users = |of: &dyn Fn(usize) -> f64| users.clone().map(of).sum::<f64>();
         let sum_links = |of: &dyn Fn(usize) -> f64| links.clone().map(of).sum::<f64>();
         // At rest the price is the marginal utility.
-        let lyapunov = sum_users(&|r| dx(r) * drive[r]) / self.alpha
+        let lyapunov = sum_users(&|r| dx(r) * rate_imbalance[r]) / self.alpha
             + sum_links(&|l| dq(l) * projected_overload(l) + spare[l] * growth[l] / self.alpha);
         [
             self.user_excess(state, sum_users(&supply_bound), sum_users(&|r| supply_bound(r).abs())),

@@ -1,4 +1,5 @@
-//! Is the proof of stability right? Storage functions and inequalities of appendix A on random networks without delay.
+//! Test of the stability proof of dccc-2017 (§IV-A, appendix A): storage functions and inequalities on random
+//! networks without delay.
 
 mod analysis;
 mod inequalities;
@@ -6,9 +7,9 @@ mod motion;
 
 pub(in crate::analysis) use analysis::Passivity;
 
-use super::rest::{Link, Rest, User};
+use super::solver::{Equilibrium, Link, RoutedFlow};
 
-/// Rates in bit/s and queues in s.
+/// State of a network: rates in bit/s and queues in s.
 #[derive(Clone, Debug, PartialEq)]
 struct State {
     rates: Vec<f64>,
@@ -19,7 +20,7 @@ struct State {
 #[derive(Clone, Debug)]
 struct System {
     links: Vec<Link>,
-    users: Vec<User>,
+    users: Vec<RoutedFlow>,
     /// `k_r` of each flow, in 1/s.
     gains: Vec<f64>,
     /// `α`, in 1/s.
@@ -28,7 +29,7 @@ struct System {
 }
 
 impl System {
-    fn new(links: Vec<Link>, users: Vec<User>, gains: Vec<f64>, alpha: f64, rest: Rest) -> Self {
+    fn new(links: Vec<Link>, users: Vec<RoutedFlow>, gains: Vec<f64>, alpha: f64, rest: Equilibrium) -> Self {
         Self { links, users, gains, alpha, rest: State { rates: rest.rates, queues: rest.queues } }
     }
 
@@ -54,8 +55,8 @@ impl System {
     }
 
     /// `U'(x) − v(e) − de/dt` of each flow; times gain and rate it is `dx/dt`. Eq. (15).
-    fn drive(&self, state: &State, growth: &[f64]) -> Vec<f64> {
-        let of = |(user, rate): (&User, &f64)| {
+    fn rate_imbalance(&self, state: &State, growth: &[f64]) -> Vec<f64> {
+        let of = |(user, rate): (&RoutedFlow, &f64)| {
             let gradient: f64 = user.route.iter().map(|&link| growth[link]).sum();
             user.utility_weight / rate - user.delay_price(user.delay(&state.queues)) - gradient
         };

@@ -1,13 +1,16 @@
-//! The flow of the equations (2) and (15) without delay.
+//! Integration of dccc-2017's equations (2) and (15) without delay.
 
 use super::{State, System};
 
 impl System {
     pub(super) fn velocity(&self, state: &State) -> State {
         let growth = self.growth(state);
-        let drive = self.drive(state, &growth);
-        let rates =
-            drive.iter().zip(&self.gains).zip(&state.rates).map(|((drive, gain), x)| gain * x * drive);
+        let rate_imbalance = self.rate_imbalance(state, &growth);
+        let rates = rate_imbalance
+            .iter()
+            .zip(&self.gains)
+            .zip(&state.rates)
+            .map(|((rate_imbalance, gain), x)| gain * x * rate_imbalance);
         State { rates: rates.collect(), queues: growth }
     }
 

@@ -1,4 +1,5 @@
-//! The analysis `dccc-loop`.
+//! Analysis `dccc-loop`: loop gain, Nyquist curve and margins of a DCCC flow at equilibrium (dccc-2017 eqs (40) to
+//! (43)).
 
 use core::f64::consts::PI;
 
@@ -141,8 +142,8 @@ impl Default for Parameters {
     }
 }
 
-/// The ends of curves, in rad per round trip.
-const SHOWN: [f64; 2] = [1e-2, 100.0];
+/// Lowest and highest frequency of the curves, in rad per round trip.
+const CURVE_RANGE: [f64; 2] = [1e-2, 100.0];
 /// Step of the search along the hull, in rad of the longest round trip.
 const HULL_STEP: f64 = 5e-3;
 
@@ -180,7 +181,7 @@ impl Analysis for DcccLoop {
             hull_least_real: hull,
             hull_stable: u8::from(hull > -1.0),
             sampled: parameters.sampled(flow, links),
-            curve: parameters.curve(&|w| flow.ratio(w), SHOWN[1]),
+            curve: parameters.curve(&|w| flow.ratio(w), CURVE_RANGE[1]),
         })
     }
 }
@@ -266,7 +267,7 @@ impl Parameters {
     }
 
     fn curve(&self, ratio: &dyn Fn(f64) -> Complex<f64>, highest: f64) -> NyquistCurve {
-        let shown = frequencies(SHOWN[0], highest, self.points as usize);
+        let shown = frequencies(CURVE_RANGE[0], highest, self.points as usize);
         let values: Vec<Complex<f64>> = shown.iter().map(|&w| ratio(w)).collect();
         NyquistCurve {
             omega_rad_per_s: shown.iter().map(|w| w / self.rtt.secs_f64()).collect(),

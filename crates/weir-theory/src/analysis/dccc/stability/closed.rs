@@ -8,10 +8,10 @@
 use core::f64::consts::PI;
 
 use super::Flow;
-use super::margins::{Margins, halve};
+use super::margins::{Margins, bisect};
 
-/// Upper end of the search for a critical gain.
-const MOST_GAIN: f64 = 1e6;
+/// Greatest gain in the search for a critical gain.
+const MAX_GAIN: f64 = 1e6;
 
 impl Flow {
     fn zero(&self) -> f64 {
@@ -38,7 +38,7 @@ impl Flow {
     /// The frequency at which the phase falls through −180°: the delay of the round trip has used up the phase lead of the zero.
     pub(super) fn phase_crossover(&self) -> f64 {
         // At `W = π` the delay takes half a turn, more than the lead of the zero, which is below a quarter turn.
-        halve(0.0, PI, |w| self.phase(w) > -PI)
+        bisect(0.0, PI, |w| self.phase(w) > -PI)
     }
 
     pub(super) fn margins(&self, links: f64) -> Margins {
@@ -62,12 +62,12 @@ impl Flow {
         let stable = |gain: f64| Self { gain, ..*self }.encirclements(links) == 0;
         let mut high = 1e-3;
         while stable(high) {
-            if high > MOST_GAIN {
+            if high > MAX_GAIN {
                 return None;
             }
             high *= 2.0;
         }
-        Some(halve(0.0, high, stable))
+        Some(bisect(0.0, high, stable))
     }
 }
 

@@ -1,4 +1,4 @@
-//! Gain and phase margins of a return ratio that integrates once.
+//! Gain and phase margins of a return ratio with one integrator.
 
 use core::f64::consts::PI;
 
@@ -22,7 +22,7 @@ pub(super) struct Margins {
 
 const POINTS: usize = 4000;
 const LOWEST: f64 = 1e-5;
-const HALVINGS: usize = 60;
+const BISECTION_STEPS: usize = 60;
 
 /// Frequencies from [`LOWEST`] to `highest`, evenly spaced by their logarithms.
 pub(super) fn frequencies(lowest: f64, highest: f64, points: usize) -> Vec<f64> {
@@ -40,12 +40,12 @@ impl Margins {
         let last = values.windows(2).rposition(falls)?;
         let phases = unwrapped(&values);
         let first = phases.windows(2).position(|pair| pair[0] > -PI && pair[1] <= -PI)?;
-        let crossover = halve(grid[last], grid[last + 1], |w| ratio(w).norm() >= 1.0);
+        let crossover = bisect(grid[last], grid[last + 1], |w| ratio(w).norm() >= 1.0);
         // Above the real axis' negative half the phase has fallen further than −180°.
-        let phase_crossover = halve(grid[first], grid[first + 1], |w| ratio(w).im < 0.0);
+        let phase_crossover = bisect(grid[first], grid[first + 1], |w| ratio(w).im < 0.0);
         Some(Self {
             crossover,
-            phase_deg: 180.0 + (phases[last] + turn(values[last], ratio(crossover))).to_degrees(),
+            phase_deg: 180.0 + (phases[last] + angle_between(values[last], ratio(crossover))).to_degrees(),
             phase_crossover,
             gain: 1.0 / ratio(phase_crossover).norm(),
         })
@@ -58,7 +58,7 @@ fn unwrapped(values: &[Complex<f64>]) -> Vec<f64> {
     let mut phases = Vec::with_capacity(values.len());
     for (index, value) in values.iter().enumerate() {
         if index > 0 {
-            phase += turn(values[index - 1], *value);
+            phase += angle_between(values[index - 1], *value);
         }
         phases.push(phase);
     }
@@ -66,14 +66,14 @@ fn unwrapped(values: &[Complex<f64>]) -> Vec<f64> {
 }
 
 /// The angle from one value to another, within half a turn.
-fn turn(from: Complex<f64>, to: Complex<f64>) -> f64 {
+fn angle_between(from: Complex<f64>, to: Complex<f64>) -> f64 {
     let ratio = to * from.conj();
     libm::atan2(ratio.im, ratio.re)
 }
 
-/// Bisection between `low`, where `holds` is true, and `high`, for the point at which it ceases to be.
-pub(super) fn halve(mut low: f64, mut high: f64, holds: impl Fn(f64) -> bool) -> f64 {
-    for _ in 0..HALVINGS {
+/// The point between `low`, where `holds` is true, and `high`, where it is false, at which it changes, by bisection.
+pub(super) fn bisect(mut low: f64, mut high: f64, holds: impl Fn(f64) -> bool) -> f64 {
+    for _ in 0..BISECTION_STEPS {
         let middle = f64::midpoint(low, high);
         if holds(middle) { low = middle } else { high = middle }
     }
@@ -87,7 +87,7 @@ pub(super) fn encirclements(ratio: ReturnRatio<'_>, highest: f64) -> i32 {
     let one = Complex::new(1.0, 0.0);
     let above = frequencies(LOWEST, highest, POINTS).into_iter().map(|w| one + ratio(w));
     let points: Vec<Complex<f64>> = above.collect();
-    let turned: f64 = points.windows(2).map(|pair| turn(pair[0], pair[1])).sum();
+    let turned: f64 = points.windows(2).map(|pair| angle_between(pair[0], pair[1])).sum();
     // Below zero the curve is the mirror image, and between both it turns half way round.
     (-(2.0 * turned - PI) / (2.0 * PI)).round() as i32
 }

@@ -1,4 +1,4 @@
-//! Stability of the loop: the return ratio of eq. (43), and that of the sampled controller.
+//! Stability of DCCC's loop: the return ratio of dccc-2017 eq. (43), and that of the sampled controller.
 
 mod closed;
 mod margins;
@@ -11,7 +11,7 @@ pub(in crate::analysis) use analysis::DcccLoop;
 
 use num_complex::Complex;
 
-/// A flow at rest in units of its round trip: frequencies are `W = ω·RTT`.
+/// A flow at equilibrium, in units of its round trip: frequencies are `W = ω·RTT`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Flow {
     /// `η = k_r·RTT`.

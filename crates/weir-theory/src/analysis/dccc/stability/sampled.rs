@@ -1,7 +1,7 @@
-//! The controller as it runs: a mean over a round trip, and a rate that holds for one.
+//! Stability of the sampled controller: it measures means over a round trip, and its rate holds for one.
 //!
-//! The model has one flow of rate `x·(1 + y)` before a queue of `q + p·RTT`. The measurements of round `n` are known at the start
-//! of round `n + 2`. They are the packets' own rate, and the queue as it was in the middle of the round.
+//! The model has one flow of rate `x·(1 + y)` before a queue of `q + p·RTT`. The measurements of round `n` are known
+//! at the start of round `n + 2`. They are the packets' own rate, and the queue as it was in the middle of the round.
 //!
 //! ```text
 //! y[n+2] = (1 − η·a)·y[n+1] − η·M·((β − a)·(p[n] + y[n]/2) + y[n])
@@ -11,7 +11,7 @@
 use num_complex::Complex;
 
 use super::Flow;
-use super::margins::halve;
+use super::margins::bisect;
 
 /// The loop gain of a sampled flow, multiplied by `links`.
 #[derive(Clone, Copy, Debug)]
@@ -21,7 +21,7 @@ pub(super) struct Sampled {
 }
 
 impl Sampled {
-    /// The weights of the rate's own excess and of the queue.
+    /// The weights of the flow's own rate and of the queue in its next rate.
     fn weights(&self) -> (f64, f64) {
         let Flow { gain, price_scale, price } = self.flow;
         let queue = gain * self.links * (price_scale - price);
@@ -52,7 +52,7 @@ impl Sampled {
         self.eigenvalues().first().is_some_and(|root| root.norm() < 1.0)
     }
 
-    /// The gain `η` from which on it is not stable.
+    /// The gain `η` from which on the loop is unstable.
     pub(super) fn critical_gain(&self) -> f64 {
         let stable = |gain| Self { flow: Flow { gain, ..self.flow }, ..*self }.is_stable();
         let (mut low, mut high) = (0.0, 4.0);
@@ -68,7 +68,7 @@ impl Sampled {
 fn cubic_roots([a0, a1, a2]: [f64; 3]) -> [Complex<f64>; 3] {
     // No root has a larger modulus, so that the real one lies between the negative and the positive bound.
     let most = 1.0 + a0.abs().max(a1.abs()).max(a2.abs());
-    let real = halve(-most, most, |z| ((z + a2) * z + a1) * z + a0 < 0.0);
+    let real = bisect(-most, most, |z| ((z + a2) * z + a1) * z + a0 < 0.0);
     let (half, product) = (-0.5 * (real + a2), (real + a2) * real + a1);
     let square = half * half - product;
     let root = square.abs().sqrt();

@@ -1,9 +1,9 @@
-use super::super::super::rest::{Link, rest};
+use super::super::super::solver::{Link, solve};
 use super::*;
 
 /// A system of one flow on 1 Mbit/s: at rest 1 Mbit/s and 106.25 ms of queue.
 fn one_flow(alpha: f64) -> System {
-    let user = User {
+    let user = RoutedFlow {
         route: vec![0],
         forward: 0.025,
         back: 0.025,
@@ -13,7 +13,7 @@ fn one_flow(alpha: f64) -> System {
     };
     let links = vec![Link { capacity: 1e6, constant_traffic: 0.0, buffer: f64::INFINITY }];
     let users = vec![user];
-    let found = rest(&links, &users).unwrap();
+    let found = solve(&links, &users).unwrap();
     System::new(links, users, vec![4.0], alpha, found)
 }
 

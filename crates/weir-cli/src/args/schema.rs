@@ -1,0 +1,33 @@
+//! Arguments of `weir schema`.
+
+use clap::ValueEnum;
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct SchemaArgs {
+    /// The kind of file.
+    #[arg(default_value = "scenario")]
+    pub(crate) what: SchemaOf,
+    /// The controller or coupler, for its options.
+    #[arg(required_if_eq("what", "options"))]
+    pub(crate) name: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum SchemaOf {
+    /// Scenario files.
+    Scenario,
+    /// The output of `weir run --json`.
+    Results,
+    /// Recorded calls, as `weir import` writes them.
+    Call,
+    /// The output of `weir testbed --json`.
+    Live,
+    /// Study files: suites and rows.
+    Study,
+    /// Study files with suites of one's own.
+    Suite,
+    /// The options of a controller or coupler.
+    Options,
+    /// Study files with rows, the claims of papers.
+    Row,
+}

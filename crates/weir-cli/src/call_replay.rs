@@ -1,0 +1,100 @@
+//! `weir replay`: a recorded call under other controllers.
+
+use std::io::Write;
+
+use serde_json::json;
+use weir_replay::replay::{ControllerReplay, ReplayError, ReplayOptions, replay, replay_page};
+use weir_scenario::registry::Registry;
+
+use crate::args::ReplayArgs;
+use crate::browser;
+use crate::call_file::{call_name, read_call};
+use crate::failure::Failure;
+use crate::output::{OutputDirectory, json_file};
+use crate::table;
+use crate::terminal;
+
+/// Name of the page in the directory.
+const PAGE: &str = "replay.html";
+/// Partings that are shown of each controller.
+const SHOWN_PARTINGS: usize = 3;
+
+/// Replays the call under each controller and prints how it agrees with the recording.
+pub(crate) fn replay_call(args: &ReplayArgs, registry: &Registry) -> Result<(), Failure> {
+    browser::is_written(args.open, args.json, args.out.as_deref())?;
+    let call = read_call(&args.source)?;
+    let name = format!("{}-replay", call_name(&args.source));
+    let lacking =
+        |problem: String| Failure::Option { option: args.source.files[0].display().to_string(), problem };
+    let options = ReplayOptions::of(&call, args.start, args.max).map_err(|error| Failure::Option {
+        option: "--start, --max".to_owned(),
+        problem: error.to_string(),
+    })?;
+    let options = ReplayOptions { feedback_interval: args.source.feedback_interval, ..options };
+    let mut replays = Vec::with_capacity(args.controller.len());
+    for controller in &args.controller {
+        let replayed = replay(&call, registry, (controller, None), &options);
+        replays.push(replayed.map_err(|error| match error {
+            ReplayError::Registry(error) => Failure::Registry(error),
+            ReplayError::Lacking(problem) => lacking(problem),
+        })?);
+    }
+    let mut directory = OutputDirectory::usual(args.out.as_deref(), args.json, &name, registry)?;
+    let results = json!({ "call": name, "replays": replays });
+    if let Some(directory) = &mut directory {
+        let page = replay_page(&format!("Replay of {}", call_name(&args.source)), &call, &replays);
+        directory.write(&vec![
+            (PAGE.to_owned(), page.into_bytes()),
+            ("replay.json".to_owned(), json_file(&results)?),
+        ])?;
+    }
+    let mut out = terminal::stdout();
+    if args.json {
+        out.write_all(&json_file(&results)?)?;
+    } else {
+        print(&mut out, &replays)?;
+        for remark in &call.remarks {
+            writeln!(out, "{}", table::sentence(remark, table::terminal_width()))?;
+        }
+        if let Some(directory) = &directory {
+            writeln!(out, "\nPage: {}", browser::link(&directory.path(PAGE)))?;
+        }
+    }
+    browser::open(args.open, directory.map(|directory| directory.path(PAGE)).as_deref())
+}
+
+fn print(out: &mut impl Write, replays: &[ControllerReplay]) -> Result<(), Failure> {
+    let none = || "–".to_owned();
+    let seconds = |us: i64| format!("{:.1} s", us as f64 / 1e6);
+    let rows = replays.iter().map(|replay| {
+        let agreement = replay.agreement.as_ref();
+        vec![
+            replay.controller.clone(),
+            agreement.map_or_else(none, |found| format!("{:.1} %", 100.0 * found.within_10_percent)),
+            agreement.map_or_else(none, |found| format!("{:.2}", found.median_ratio)),
+            replay.diverged_us.map_or_else(none, seconds),
+            replay.decisions.len().to_string(),
+        ]
+    });
+    let head = ["controller", "within 10 % of the recording", "median ratio", "diverged at", "decisions"];
+    writeln!(out, "{}", table::plain(&head, rows.collect()))?;
+    let width = table::terminal_width();
+    for replay in replays {
+        for remark in &replay.remarks {
+            writeln!(out, "{}", table::sentence(&format!("{}: {remark}", replay.controller), width))?;
+        }
+        for parting in replay.partings.iter().take(SHOWN_PARTINGS) {
+            let text = format!(
+                "{} parts from {} to {}, with {} instead of {} kbit/s. {}",
+                replay.controller,
+                seconds(parting.from_us),
+                seconds(parting.to_us),
+                parting.replayed_bps / 1000,
+                parting.recorded_bps / 1000,
+                parting.sentence()
+            );
+            writeln!(out, "{}", table::sentence(&text, width))?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,174 @@
+//! The parts on made-up packets: frames of four packets over a link of one rate, and what differs from that.
+
+use weir_world::RecordedCall;
+use weir_world::recorded::{ArrivalClock, FORMAT_VERSION, OptionalInteger, PacketRow, RecordedStream};
+
+use super::{InferError, InferOptions, InferredPath, PathEnd, QueueLimit, infer};
+
+/// Bytes of each packet on the wire.
+const BYTES: u32 = 1250;
+
+/// A link of made-up calls.
+struct MadeLink {
+    /// Capacity in bit/s of each second; the last one goes on.
+    bps: Vec<f64>,
+    /// Propagation delay in microseconds, the difference of the clocks included.
+    delay_us: i64,
+    /// Drift of the receiver's clock.
+    drift: f64,
+    /// Most bytes in the queue.
+    limit: f64,
+    /// Of so many packets one is lost behind the queue; 0 for none.
+    lost_of: usize,
+    clock: ArrivalClock,
+}
+
+impl Default for MadeLink {
+    fn default() -> Self {
+        Self {
+            bps: vec![1e6],
+            delay_us: 20_000,
+            drift: 0.0,
+            limit: 1e9,
+            lost_of: 0,
+            clock: ArrivalClock::Common,
+        }
+    }
+}
+
+impl MadeLink {
+    /// Ten seconds of 30 frames/s, of four packets or of `heavy` in the seconds `from` to `to`.
+    fn call(&self, heavy: usize, from: i64, to: i64) -> RecordedCall {
+        let mut call =
+            RecordedCall { version: FORMAT_VERSION, arrival_clock: self.clock, ..RecordedCall::default() };
+        call.streams.push(RecordedStream::default());
+        call.packet_overhead_bytes = 28;
+        call.duration_us = 10_000_000;
+        let mut free_us = 0.0f64;
+        let mut number = 0;
+        for frame in 0..300 {
+            let sent_us = frame * 1_000_000 / 30;
+            let second = sent_us / 1_000_000;
+            let packets = if (from..to).contains(&second) { heavy } else { 4 };
+            for _ in 0..packets {
+                number += 1;
+                let now = sent_us as f64;
+                let at = |us: f64| self.bps[((us / 1e6) as usize).min(self.bps.len() - 1)];
+                let backlog = (free_us - now).max(0.0) * at(now) / 8e6 + f64::from(BYTES);
+                let mut row = PacketRow {
+                    number: OptionalInteger::new(number),
+                    sequence: number,
+                    timestamp: frame as u32,
+                    sent_us: OptionalInteger::new(sent_us),
+                    reported_us: OptionalInteger::new(sent_us + 400_000),
+                    payload_bytes: BYTES - 28 - 20,
+                    header_bytes: 20,
+                    ..PacketRow::default()
+                };
+                if backlog <= self.limit {
+                    free_us = free_us.max(now);
+                    free_us += f64::from(BYTES) * 8e6 / at(free_us);
+                    let is_lost = self.lost_of > 0 && (number as usize).is_multiple_of(self.lost_of);
+                    let arrived = (free_us * (1.0 + self.drift)) as i64 + self.delay_us;
+                    row.arrived_us =
+                        if is_lost { OptionalInteger::UNKNOWN } else { OptionalInteger::new(arrived) };
+                }
+                call.packets.push(row);
+            }
+        }
+        call
+    }
+
+    fn inferred(&self, heavy: usize, from: i64, to: i64) -> InferredPath {
+        infer(&self.call(heavy, from, to), &InferOptions::default()).expect("there are packets")
+    }
+}
+
+#[track_caller]
+fn assert_near(path: &InferredPath, second: usize, bps: f64) {
+    let found = path.seconds[second].bps.expect("packets queued");
+    assert!((found / bps - 1.0).abs() < 0.02, "second {second}: {found}, not {bps}");
+}
+
+#[test]
+fn a_steady_link_is_found_with_its_delay() {
+    let path = MadeLink { bps: vec![1.5e6], ..MadeLink::default() }.inferred(4, 0, 0);
+    for second in 0..10 {
+        assert_near(&path, second, 1.5e6);
+    }
+    assert!((path.delay.forward_us - 20_000).abs() < 100, "{:?}", path.delay);
+    assert!(path.delay.is_one_way && !path.queue.was_full);
+    assert_eq!((path.loss.share, path.jitter.sd_us, path.shared()), (0.0, 0, 0.0));
+}
+
+#[test]
+fn a_fall_and_a_rise_are_found_in_their_seconds() {
+    let path = MadeLink { bps: [[2e6; 3], [1.3e6; 3], [2.4e6; 3]].concat(), ..MadeLink::default() }
+        .inferred(4, 0, 0);
+    for (second, bps) in [(1, 2e6), (4, 1.3e6), (7, 2.4e6)] {
+        assert_near(&path, second, bps);
+    }
+}
+
+#[test]
+fn clocks_with_an_offset_and_a_drift_give_the_same() {
+    let clock = ArrivalClock::Receiver;
+    let link =
+        MadeLink { bps: vec![1.5e6], delay_us: -7_000_000_000, drift: 80e-6, clock, ..MadeLink::default() };
+    let mut call = link.call(4, 0, 0);
+    call.round_trips.push(weir_world::recorded::RoundTrip { time_us: 1, rtt_us: 50_000 });
+    let path = infer(&call, &InferOptions::default()).expect("there are packets");
+    for second in 0..10 {
+        assert_near(&path, second, 1.5e6);
+    }
+    assert!((path.delay.forward_us - 25_000).abs() < 500 && !path.delay.is_one_way, "{:?}", path.delay);
+}
+
+#[test]
+fn a_full_queue_is_no_random_loss() {
+    let link = MadeLink { bps: vec![1.5e6], limit: 30_000.0, ..MadeLink::default() };
+    let path = link.inferred(8, 3, 7);
+    assert!(path.queue.was_full && path.loss.at_full_queue > 50, "{:?} {:?}", path.queue, path.loss);
+    let QueueLimit::Bytes(bytes) = path.queue.limit else { panic!("{:?}", path.queue) };
+    assert!((28_000..=30_500).contains(&bytes), "{bytes}");
+    assert_eq!(path.loss.share, 0.0);
+}
+
+#[test]
+fn random_loss_is_no_full_queue() {
+    let path = MadeLink { bps: vec![1.5e6], lost_of: 50, ..MadeLink::default() }.inferred(4, 0, 0);
+    assert!((path.loss.share - 0.02).abs() < 0.001 && !path.queue.was_full, "{:?}", path.loss);
+    assert!(path.loss.at(PathEnd::Low) > path.loss.share && path.loss.share > path.loss.at(PathEnd::High));
+    assert_near(&path, 5, 1.5e6);
+}
+
+#[test]
+fn the_tag_of_srtp_counts_in_event_logs() {
+    let mut call = MadeLink { bps: vec![1.5e6], ..MadeLink::default() }.call(4, 0, 0);
+    call.source = weir_world::recorded::RecordingSource::EventLogOfSender;
+    let path = infer(&call, &InferOptions::default()).expect("there are packets");
+    assert_near(&path, 5, 1.5e6 * f64::from(BYTES + 10) / f64::from(BYTES));
+    let options = InferOptions { extra_bytes: Some(0), ..InferOptions::default() };
+    assert_near(&infer(&call, &options).expect("there are packets"), 5, 1.5e6);
+}
+
+#[test]
+fn without_departures_frames_give_a_lower_bound() {
+    let mut call = MadeLink { bps: vec![1.5e6], ..MadeLink::default() }.call(4, 0, 0);
+    call.packets.sent_us.fill(OptionalInteger::UNKNOWN);
+    let path = infer(&call, &InferOptions::default()).expect("there are packets");
+    assert!(path.is_weak && path.scenario(PathEnd::Middle).contains("a lower bound"));
+    assert_near(&path, 5, 1.5e6);
+}
+
+#[test]
+fn calls_without_packets_are_refused() {
+    let call = RecordedCall { version: FORMAT_VERSION, ..RecordedCall::default() };
+    assert_eq!(infer(&call, &InferOptions::default()), Err(InferError::NoArrivals));
+    let mut call = MadeLink::default().call(4, 0, 0);
+    call.packets.arrived_us.iter_mut().skip(20).for_each(|arrived| *arrived = OptionalInteger::UNKNOWN);
+    assert_eq!(infer(&call, &InferOptions::default()), Err(InferError::TooFew(20)));
+    let mut call = MadeLink::default().call(4, 0, 0);
+    *call.packets.arrived_us.last_mut().expect("there are packets") = OptionalInteger::new(i64::MAX);
+    assert_eq!(infer(&call, &InferOptions::default()), Err(InferError::TooLong));
+}
