@@ -47,12 +47,12 @@ pub struct ScaledVideo {
 
 impl EncoderConfig {
     /// A stand-in for Chromium's VP8 of a camera of 1280x720 with a noisy picture: up to 2.5 Mbit/s, libwebrtc's highest for it,
-    /// sizes that scatter by 13 %, frames up to 15 ms late, the resolution by the quality.
+    /// sizes that scatter by 10 %, frames up to 15 ms late, the resolution by the quality.
     pub const fn chromium() -> Self {
         let lateness = TimeDelta::from_millis(15);
         Self {
             min_rate: DataRate::from_kbps(30),
-            size_noise: 0.13,
+            size_noise: 0.1,
             model: EncoderModel::Scaled(ScaledVideo { pixels: 1280.0 * 720.0, adapts: true, lateness }),
             ..Self::papers()
         }
@@ -104,7 +104,7 @@ impl ScaledState {
     pub(super) fn capture(&mut self, config: &EncoderConfig, rate: DataRate, rng: &mut Pcg64Mcg) -> Picture {
         self.adapt(self.next(config));
         let (usual, pixels) = (config.nominal(rate), self.model.pixels * STEPS[self.step]);
-        let quantiser = QUANTISER.0 * (-QUANTISER.1 * usual * 8.0 / pixels).exp();
+        let quantiser = QUANTISER.0 * libm::exp(-QUANTISER.1 * usual * 8.0 / pixels);
         self.note(Some(quantiser.min(COARSEST)));
         let (from, frames) = AFTER_KEY;
         let share = match self.since_key {
@@ -114,7 +114,7 @@ impl ScaledState {
         let key = self.since_key == 0;
         self.since_key = self.since_key.saturating_add(1);
         self.advance(rng);
-        let smallest = pixels * (QUANTISER.0 / COARSEST).ln() / QUANTISER.1 / 8.0;
+        let smallest = pixels * libm::log(QUANTISER.0 / COARSEST) / QUANTISER.1 / 8.0;
         let bytes = (usual * share).max(smallest) * (1.0 + clipped_normal(rng, config.size_noise));
         Picture { bytes, key }
     }

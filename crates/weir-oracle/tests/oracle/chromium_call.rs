@@ -21,7 +21,7 @@ struct RecordedSpan {
 
 /// Mean payload rate of the simulated call in the span, in kbit/s.
 fn simulated(name: &str, span: &RecordedSpan, changes: &[String]) -> f64 {
-    let text = shipped::SCENARIOS.iter().find(|shipped| shipped.name == name).expect("it ships").text;
+    let text = shipped::find(name).expect("it ships").text;
     let mut all = vec![format!("measure.from={}s", span.from), format!("measure.to={}s", span.to)];
     all.extend_from_slice(changes);
     let scenario = Scenario::parse(name, text, &all).unwrap_or_else(|error| panic!("{error}"));
@@ -31,7 +31,7 @@ fn simulated(name: &str, span: &RecordedSpan, changes: &[String]) -> f64 {
             .unwrap_or_else(|error| panic!("{error}"));
         ran.measured.metrics.flows[0].payload_rate_bps.expect("packets arrived") / 1e3
     };
-    let seeds = if long() { 20 } else { 5 };
+    let seeds = if long() { 20 } else { 10 };
     (1..=seeds).map(received).sum::<f64>() / seeds as f64
 }
 
@@ -55,12 +55,12 @@ fn a_simulated_call_is_the_browsers_on_a_link_with_steps() {
     compare("calls/chromium-steps", &spans);
 }
 
-/// Beside CUBIC the simulated call has less than the browser's, by more than the calls of the browser differ.
+/// Beside CUBIC the seed changes a run by 10 %, so that few runs are judged less strictly.
 #[test]
 fn a_simulated_call_is_near_the_browsers_beside_cubic() {
     let spans = [
         RecordedSpan { from: 5, to: 15, kbps: [1972.0, 1958.0], within: 0.05 },
-        RecordedSpan { from: 20, to: 45, kbps: [427.0, 398.0], within: 0.22 },
+        RecordedSpan { from: 20, to: 45, kbps: [427.0, 398.0], within: if long() { 0.15 } else { 0.22 } },
     ];
     compare("calls/chromium-beside-cubic", &spans);
 }

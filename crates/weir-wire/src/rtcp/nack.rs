@@ -20,6 +20,8 @@ use crate::rtp::words;
 pub(super) const FORMAT: u8 = 1;
 /// Length of an entry in bytes.
 const ENTRY_LEN: usize = 4;
+/// Most entries of a message, by its length in words.
+const MOST_ENTRIES: usize = u16::MAX as usize - 2;
 
 /// A request for packets of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,7 +65,7 @@ impl<'a> Nack<'a> {
         buffer: &mut [u8],
     ) -> Result<(usize, usize), BufferTooSmall> {
         let fixed = HEADER_LEN + 2 * SSRC_LEN;
-        let most = (buffer.len().saturating_sub(fixed) / ENTRY_LEN).max(1);
+        let most = (buffer.len().saturating_sub(fixed) / ENTRY_LEN).clamp(1, MOST_ENTRIES);
         let count = Entries(sequences.clone().peekable()).take(most).count();
         let length = fixed + count.max(1) * ENTRY_LEN;
         let mut writer = start(buffer, length, FORMAT, TRANSPORT_FEEDBACK)?;
