@@ -194,14 +194,13 @@ impl CallBuilder {
 
     fn on_other(&mut self, time_us: i64, packet: &RtcpPacket<'_>) {
         let (words, _) = packet.padded_body.as_chunks::<4>();
-        match (packet.packet_type, packet.count, words) {
-            (PAYLOAD_FEEDBACK, FULL_INTRA_REQUEST, [_, _, requests @ ..]) => {
-                // An entry has a source and a word of its own sequence number.
-                for entry in requests.chunks_exact(2) {
-                    self.on_key_frame_request(time_us, u32::from_be_bytes(entry[0]));
-                }
+        if let (PAYLOAD_FEEDBACK, FULL_INTRA_REQUEST, [_, _, requests @ ..]) =
+            (packet.packet_type, packet.count, words)
+        {
+            // An entry has a source and a word of its own sequence number.
+            for entry in requests.chunks_exact(2) {
+                self.on_key_frame_request(time_us, u32::from_be_bytes(entry[0]));
             }
-            _ => {}
         }
     }
 }
