@@ -5,6 +5,7 @@ use weir_units::{DataSize, TimeDelta};
 use weir_wire::media::MediaHeader;
 
 use crate::audio::AudioConfig;
+use crate::chromium::ChromiumConfig;
 use crate::detection::BottleneckDetection;
 use crate::encoder::EncoderConfig;
 
@@ -56,11 +57,18 @@ pub struct MediaConfig {
     pub counted: CountedBytes,
     /// Lateness of timers that the pacer makes up for. Simulated timers are never late; those of an operating system are.
     pub pacer_lateness: TimeDelta,
+    /// The sender around the controller as in Chromium (`None`: the encoder's target is the controller's).
+    pub chromium: Option<ChromiumConfig>,
     /// Whether media stops where RFC 8083 requires it ([`Breaker`](crate::Breaker)).
     pub breakers: bool,
 }
 
 impl MediaConfig {
+    /// Whether lost video is requested and sent again.
+    pub(crate) fn retransmits(&self) -> bool {
+        self.chromium.is_some_and(|chromium| chromium.retransmissions)
+    }
+
     /// A flow with the papers' defaults: payload of 1200 bytes, reports every second ± 50 %, no ECN. Feedback is
     /// transport-wide where the controller reports per packet, and one number in 500 is skipped. Circuit breakers are
     /// on.
@@ -81,6 +89,7 @@ impl MediaConfig {
             leave_out: Some(500),
             counted: CountedBytes::Payload,
             pacer_lateness: TimeDelta::ZERO,
+            chromium: None,
             breakers: true,
         }
     }

@@ -2,7 +2,7 @@
 
 use weir_cc::Probe;
 use weir_units::DataSize;
-use weir_wire::media::{ExtensionIds, MediaHeader};
+use weir_wire::media::{ExtensionIds, MediaHeader, RETRANSMISSION_PAYLOAD_TYPE};
 use weir_wire::{BufferTooSmall, FrameMarking};
 
 use crate::packetiser::MediaPosition;
@@ -65,6 +65,8 @@ impl MediaPacket {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Content {
     Video(MediaPosition),
+    /// Video that is sent again, with its first sequence number.
+    Retransmission(u16, MediaPosition),
     /// RTP timestamp, and payload in bytes.
     Audio(u32, u16),
     Padding,
@@ -73,31 +75,39 @@ pub(crate) enum Content {
 impl Content {
     pub(crate) fn payload(self) -> u16 {
         match self {
-            Self::Video(piece) => piece.payload,
+            Self::Video(piece) | Self::Retransmission(_, piece) => piece.payload,
             Self::Audio(_, payload) => payload,
             Self::Padding => PADDING_PAYLOAD,
         }
     }
 
     pub(crate) fn payload_type(self) -> u8 {
-        if self.is_audio() { AUDIO_PAYLOAD_TYPE } else { PAYLOAD_TYPE }
+        match self {
+            Self::Video(_) | Self::Padding => PAYLOAD_TYPE,
+            Self::Audio(..) => AUDIO_PAYLOAD_TYPE,
+            Self::Retransmission(..) => RETRANSMISSION_PAYLOAD_TYPE,
+        }
     }
 
     pub(crate) fn kind(self) -> Kind {
-        if self.is_audio() { Kind::Audio } else { Kind::Video }
+        match self {
+            Self::Video(_) | Self::Padding => Kind::Video,
+            Self::Audio(..) => Kind::Audio,
+            Self::Retransmission(..) => Kind::Retransmission,
+        }
     }
 
     /// RTP timestamp; padding has none.
     pub(crate) fn timestamp(self) -> Option<u32> {
         match self {
-            Self::Video(piece) => Some(piece.timestamp),
+            Self::Video(piece) | Self::Retransmission(_, piece) => Some(piece.timestamp),
             Self::Audio(timestamp, _) => Some(timestamp),
             Self::Padding => None,
         }
     }
 
     pub(crate) fn marking(self) -> Option<FrameMarking> {
-        if let Self::Video(piece) = self {
+        if let Self::Video(piece) | Self::Retransmission(_, piece) = self {
             Some(FrameMarking::new(piece.first, piece.last, piece.key))
         } else {
             None
@@ -105,11 +115,16 @@ impl Content {
     }
 
     pub(crate) fn frame(self) -> Option<u32> {
-        if let Self::Video(piece) = self { Some(piece.frame) } else { None }
+        if let Self::Video(piece) | Self::Retransmission(_, piece) = self { Some(piece.frame) } else { None }
     }
 
     pub(crate) fn is_last_of_frame(self) -> bool {
-        matches!(self, Self::Video(piece) if piece.last)
+        matches!(self, Self::Video(piece) | Self::Retransmission(_, piece) if piece.last)
+    }
+
+    /// Sequence number of the packet that it repeats.
+    pub(crate) fn original(self) -> Option<u16> {
+        if let Self::Retransmission(sequence, _) = self { Some(sequence) } else { None }
     }
 
     pub(crate) fn is_audio(self) -> bool {

@@ -54,9 +54,12 @@
 //!    video, and feedback tells of it. It goes by neither pacer nor window, and its rate is taken off what the encoder
 //!    gets. To the law's receiver half an audio packet has the media time of the last video packet, as padding has.
 //! 8. A receiver that asks for key frames ([`MediaConfig::key_frame_requests`]) does so by picture loss indications
-//!    (RFC 4585 §6.3.1) as packets come, and goes by frame markings (RFC 9626): nothing is repaired but by a key frame.
+//!    (RFC 4585 §6.3.1) as packets come, and goes by frame markings (RFC 9626): only a key frame repairs the picture.
+//! 9. Retransmissions ([`MediaConfig::chromium`]) are an RTP stream of their own (RFC 4588), without sender and receiver reports: video's
+//!    source identifier with its second bit changed. Padding travels in it.
 
 mod audio;
+pub mod chromium;
 mod config;
 mod content;
 mod coupled;
@@ -88,8 +91,8 @@ pub use coupled_flows::CoupledFlows;
 pub use detection::{BottleneckDetection, DetectionSide};
 pub use encoder::{
     ContentSharing, Encoder, EncoderConfig, EncoderModel, Frame, FrameBurst, FrameTraces, KeyFrames,
-    LADDER_RUNGS, Ladder, LateRequests, Packets, RATE_STEPS, RateSteps, Statistical, TalkingHead,
-    TraceDriven, TraceError,
+    LADDER_RUNGS, Ladder, LateRequests, Packets, RATE_STEPS, RateSteps, ScaledVideo, Statistical,
+    TalkingHead, TraceDriven, TraceError,
 };
 pub use guard::{Alarm, Breaker, RefusedReports};
 pub use packetiser::Packetiser;

@@ -13,6 +13,7 @@ use weir_wire::media::MediaHeader;
 use weir_wire::rtcp::{self, Message};
 use weir_wire::seq::{TimestampUnwrapper, Unwrapper};
 
+use crate::chromium::NackList;
 use crate::config::CountedBytes;
 use crate::config::MediaConfig;
 use crate::detection::DetectionSide;
@@ -35,8 +36,10 @@ pub struct MediaReceiver {
     /// The streams that are reported on.
     sources: Sources,
     reports: ReportWriter,
-    /// Reception statistics of video and audio.
-    statistics: [ReceptionStatistics; 2],
+    /// Reception statistics of each stream.
+    statistics: [ReceptionStatistics; 3],
+    /// Lost video that is requested again.
+    nacks: Option<NackList>,
     key_frames: Option<KeyFrameRequests>,
     /// Whether packets leave ECN-capable.
     capable: bool,
@@ -81,6 +84,7 @@ impl MediaReceiver {
             sources,
             reports: ReportWriter::new(config.packet_format, ssrc, sources),
             statistics: Default::default(),
+            nacks: config.retransmits().then(NackList::default),
             key_frames: config.key_frame_requests.map(KeyFrameRequests::new),
             capable: config.ecn != Ecn::NotEct,
             numbers: NumbersAhead::default(),
@@ -120,6 +124,13 @@ impl MediaReceiver {
         let ticks = kind.ticks(now - ArrivalTime::ZERO);
         self.statistics[kind as usize].on_packet(header.sequence, header.timestamp, ticks);
         self.reports.on_packet(header.ssrc, header.transport_sequence, header.sequence);
+        if let Some(nacks) = &mut self.nacks {
+            match (kind, header.original) {
+                (Kind::Video, _) => nacks.on_packet(now, header.sequence),
+                (Kind::Retransmission, Some(original)) => nacks.on_retransmission(original),
+                _ => {}
+            }
+        }
         if let Some(requests) = self.key_frames.as_mut().filter(|_| kind == Kind::Video) {
             requests.on_packet(now, header.sequence, header.frame_marking);
         }
@@ -133,7 +144,7 @@ impl MediaReceiver {
             ecn,
             media_time: match kind {
                 Kind::Video => self.media_times.unwrap(header.timestamp),
-                Kind::Audio => self.media_times.newest().unwrap_or(0),
+                Kind::Audio | Kind::Retransmission => self.media_times.newest().unwrap_or(0),
             },
             marker: header.marker,
             stamp: header.stamp.map_or_else(Stamp::default, |stamp| Stamp {
@@ -181,8 +192,12 @@ impl MediaReceiver {
         if self.detected.as_ref().is_some_and(|detected| detected.unreported.is_some()) {
             return self.newest;
         }
+        if self.nacks.as_ref().is_some_and(NackList::wants_key_frame) {
+            return self.newest;
+        }
         let witness = self.witness.as_ref().and_then(Receiver::next_timeout);
-        [self.receiver.next_timeout(), witness, self.report_due].into_iter().flatten().min()
+        let nacks = self.nacks.as_ref().and_then(NackList::next_timeout);
+        [self.receiver.next_timeout(), witness, nacks, self.report_due].into_iter().flatten().min()
     }
 
     /// Writes the RTCP packet that is due into `out` and returns its length; call until `None`.
@@ -191,6 +206,9 @@ impl MediaReceiver {
             return self.reports.write_key_frame_request(out);
         }
         if let Some(written) = self.reports.write_rest(out) {
+            return Some(written);
+        }
+        if let Some(written) = self.write_nack(now, out) {
             return Some(written);
         }
         if let Some(DetectionStatistics { unreported, anew, .. }) = self.detected.as_deref_mut()
@@ -216,6 +234,18 @@ impl MediaReceiver {
             return self.reports.write_reception(|kind| statistics[kind as usize].report(now), out);
         }
         None
+    }
+
+    /// Writes a request for lost video, or for a key frame where too much is lost.
+    fn write_nack(&mut self, now: ArrivalTime, out: &mut [u8]) -> Option<usize> {
+        let nacks = self.nacks.as_mut()?;
+        if nacks.take_key_frame_request() {
+            return self.reports.write_key_frame_request(out);
+        }
+        nacks.next_timeout().filter(|&due| due <= now)?;
+        let (length, packets) = self.reports.write_nack(nacks.due(now), out)?;
+        nacks.on_requested(now, packets);
+        Some(length)
     }
 
     /// The controller's receiver half, to observe its signals.

@@ -7,7 +7,8 @@ use weir_cc::{
 };
 use weir_units::{DataRate, DataSize, TimeDelta};
 use weir_wire::rtcp::{
-    DcccFeedback, Message, NadaDelay, NadaFeedback, Own, Pli, ReceiverReport, Remb, ReportBlock, TfrcFeedback,
+    DcccFeedback, Message, Nack, NadaDelay, NadaFeedback, Own, Pli, ReceiverReport, Remb, ReportBlock,
+    TfrcFeedback,
 };
 
 use crate::detection::statistics_report;
@@ -26,9 +27,13 @@ impl ReportWriter {
     pub(crate) fn new(format: PacketFormat, ssrc: u32, sources: Sources) -> Self {
         let packets = match (format, sources.audio) {
             (PacketFormat::TransportWide, _) => FeedbackWriter::transport_wide(ssrc, sources.video),
-            (PacketFormat::Rfc8888, None) => FeedbackWriter::rfc_8888(ssrc, sources.video),
-            (PacketFormat::Rfc8888, Some(audio)) => {
-                FeedbackWriter::rfc_8888_by_stream(ssrc, &[sources.video, audio])
+            (PacketFormat::Rfc8888, None) if sources.retransmissions.is_none() => {
+                FeedbackWriter::rfc_8888(ssrc, sources.video)
+            }
+            (PacketFormat::Rfc8888, _) => {
+                let further = [sources.audio, sources.retransmissions].into_iter().flatten();
+                let streams: Vec<u32> = core::iter::once(sources.video).chain(further).collect();
+                FeedbackWriter::rfc_8888_by_stream(ssrc, &streams)
             }
         };
         Self { ssrc, sources, packets }
@@ -79,6 +84,15 @@ impl ReportWriter {
     /// Writes a key frame request.
     pub(crate) fn write_key_frame_request(&self, out: &mut [u8]) -> Option<usize> {
         Pli { ssrc: self.ssrc, source: self.sources.video }.write(out).ok()
+    }
+
+    /// Writes a request for `sequences` of the video, rising. Returns the length, and the number of packets that it names.
+    pub(crate) fn write_nack(
+        &self,
+        sequences: impl Iterator<Item = u16> + Clone,
+        out: &mut [u8],
+    ) -> Option<(usize, usize)> {
+        Nack::write(self.ssrc, self.sources.video, sequences, out).ok()
     }
 
     /// Writes what is left of the last per-packet report; call until `None`.
@@ -276,7 +290,7 @@ mod tests {
     use crate::guard::filter::RtcpFilter;
     use crate::streams::SenderStreams;
 
-    const SOURCES: Sources = Sources { video: 1, audio: None };
+    const SOURCES: Sources = Sources { video: 1, audio: None, retransmissions: None };
 
     fn round_trip(report: Report<'static>) {
         let mut bytes = [0; 256];
@@ -301,7 +315,7 @@ mod tests {
     };
 
     fn having_sent(source: u32) -> SenderStreams {
-        let mut streams = SenderStreams::new(Sources { video: source, audio: None });
+        let mut streams = SenderStreams::new(Sources { video: source, audio: None, retransmissions: None });
         (0..=HIGHEST).for_each(|n| _ = streams.on_sent(Kind::Video, u64::from(n), Some(0), 1));
         streams.write_sender_reports(ANSWERED, &mut [0; 64]).unwrap();
         streams

@@ -17,6 +17,7 @@ use weir_wire::AbsSendTime;
 use weir_wire::media::{MediaHeader, StampExtension, header_len};
 
 use crate::audio::AudioSource;
+use crate::chromium::ChromiumSender;
 use crate::config::{CountedBytes, MediaConfig};
 use crate::content::{Content, MediaPacket, PADDING_PAYLOAD, SentFrame};
 use crate::detection::DetectionSide;
@@ -79,6 +80,8 @@ pub struct MediaSender {
     /// Statistics of the flow's packets, computed at the sender.
     statistics: Option<Box<FlowStatistics>>,
     controller: Box<dyn Controller>,
+    /// What stands between controller and encoder, and retransmissions.
+    chromium: Option<Box<ChromiumSender>>,
     /// Whether video packets carry a frame marking.
     marks_frames: bool,
     counted: CountedBytes,
@@ -113,6 +116,7 @@ impl MediaSender {
             history,
             statistics: detection.and_then(|config| FlowStatistics::new(config).ok()).map(Box::new),
             controller,
+            chromium: config.chromium.map(|chromium| Box::new(ChromiumSender::new(chromium, &config))),
             marks_frames: config.key_frame_requests.is_some(),
             counted: config.counted,
             rtcp_interval: RtcpInterval::of(&config),
@@ -142,8 +146,7 @@ impl MediaSender {
     /// Stops the flow: no packet leaves any more, and packets waiting in the pacer are dropped.
     pub fn stop(&mut self) {
         self.phase = Phase::Stopped;
-        self.packetiser.clear();
-        self.prober.clear();
+        self.clear_queues();
     }
 
     /// The application stops sending on purpose: no frames, no packets, no reports; packets waiting in the pacer are
@@ -155,9 +158,15 @@ impl MediaSender {
         self.frame_due = SendTime::MAX;
         self.report_due = SendTime::MAX;
         self.audio.iter_mut().for_each(AudioSource::stop);
+        self.clear_queues();
+        self.on_event(now, PathEvent::Paused)
+    }
+
+    /// Drops the packets that wait, and the probes.
+    fn clear_queues(&mut self) {
         self.packetiser.clear();
         self.prober.clear();
-        self.on_event(now, PathEvent::Paused)
+        self.chromium.iter_mut().for_each(|chromium| chromium.clear());
     }
 
     /// The application sends again: a frame is captured now, a key frame if the encoder makes any. Sequence numbers go
@@ -215,14 +224,22 @@ impl MediaSender {
         }
         let greedy = self.encoder.is_greedy();
         let elapsed = if greedy { now - started } else { self.encoder.next_capture() };
-        let unwanted = self.frame_dropper.drops(&self.target, self.encoder.min_rate());
+        let mut unwanted = self.frame_dropper.drops(&self.target, self.encoder.min_rate());
+        if let Some(chromium) = &mut self.chromium {
+            unwanted |= chromium.drops_frame(self.encoder.frame_rate());
+        }
         if (unwanted || self.is_behind()) && self.encoder.skip() {
             self.frame_due = started + self.encoder.next_capture();
             self.tell_streams(now);
             let number = self.encoder.frames();
             return Some(SentFrame { number, packets: 0, size: DataSize::ZERO, key: false });
         }
-        let frame = self.encoder.capture(self.video_rate());
+        let rate =
+            self.chromium.as_ref().map_or_else(|| self.video_rate(), |chromium| chromium.encoder_rate());
+        let frame = self.encoder.capture(rate);
+        if let Some(chromium) = &mut self.chromium {
+            chromium.on_frame(now, frame.size, frame.key, &self.encoder);
+        }
         if self.packetiser.is_empty() {
             self.pacer.on_queued(now);
         }
@@ -246,11 +263,32 @@ impl MediaSender {
             return Some(self.emit(now, Content::Audio(timestamp, payload)));
         }
         self.departure_due().filter(|&(due, _)| due <= now)?;
-        let content = self.packetiser.pop().map_or(Content::Padding, Content::Video);
+        let repeated = self.chromium.as_mut().and_then(|chromium| chromium.pop(now));
+        let content = match repeated {
+            Some((sequence, position)) => Content::Retransmission(sequence, position),
+            None => self.packetiser.pop().map_or(Content::Padding, Content::Video),
+        };
         if self.frame_due == SendTime::MAX && self.packetiser.is_empty() {
             self.frame_due = now;
         }
         Some(self.emit(now, content))
+    }
+
+    /// Payload of the packet that is next to leave.
+    fn peek(&self) -> Option<u16> {
+        self.chromium.as_ref().and_then(|chromium| chromium.peek()).or_else(|| self.packetiser.peek())
+    }
+
+    /// The stream of `content`. Padding travels with retransmissions where there are any.
+    fn kind_of(&self, content: Content) -> Kind {
+        match content {
+            Content::Padding
+                if self.chromium.as_ref().is_some_and(|chromium| chromium.has_retransmissions()) =>
+            {
+                Kind::Retransmission
+            }
+            content => content.kind(),
+        }
     }
 
     /// Sends a packet with `content`.
@@ -259,8 +297,8 @@ impl MediaSender {
             self.history.leave_out(now);
         }
         let (number, payload) = (self.history.next_number(), content.payload());
-        let (ssrc, sequence, timestamp) =
-            self.streams.on_sent(content.kind(), number, content.timestamp(), payload);
+        let kind = self.kind_of(content);
+        let (ssrc, sequence, timestamp) = self.streams.on_sent(kind, number, content.timestamp(), payload);
         let header = MediaHeader {
             payload_type: content.payload_type(),
             marker: content.is_last_of_frame(),
@@ -271,17 +309,26 @@ impl MediaSender {
             transport_sequence: number as u16,
             stamp: self.stamp(),
             frame_marking: content.marking().filter(|_| self.marks_frames),
+            original: content.original(),
         };
         let bytes = DataSize::from_bytes(u64::from(payload));
         let (header_bytes, counted) = self.counted.of(&header, payload);
         let (paced, padding) = (!content.is_audio(), matches!(content, Content::Padding));
         let probe = if paced { self.prober.current() } else { None };
         let sent = self.history.on_sent(now, header_bytes, counted, padding, probe.map(|probe| probe.id));
-        self.guard.on_sent(now, content.kind(), bytes);
+        self.guard.on_sent(now, kind, bytes);
         if paced {
-            // Targets are rates of media: pacer and prober count payload, as the encoder does.
-            self.pacer.on_sent(now, bytes);
-            self.prober.on_sent(now, bytes);
+            // Pacer and prober count what the target counts.
+            self.pacer.on_sent(now, counted);
+            self.prober.on_sent(now, counted);
+        }
+        if let Some(chromium) = &mut self.chromium {
+            let size = DataSize::from_bytes(header.wire_len() as u64) + bytes;
+            match content {
+                Content::Video(position) => chromium.on_media(now, size, sequence, position),
+                Content::Retransmission(..) => chromium.on_retransmission(now, size),
+                Content::Audio(..) | Content::Padding => {}
+            }
         }
         self.controller.on_sent(&sent, &self.state());
         self.controller_due = self.controller.next_timeout().unwrap_or(SendTime::MAX);
@@ -389,7 +436,7 @@ impl MediaSender {
         }
         let paced = |due| (due, SenderTimer::Pacer);
         let probing = self.prober.next_departure();
-        let Some(payload) = self.packetiser.peek() else {
+        let Some(payload) = self.peek() else {
             let padding = DataSize::from_bytes(u64::from(PADDING_PAYLOAD));
             return probing.or_else(|| self.pacer.next_padding(padding)).map(paced);
         };
@@ -418,7 +465,7 @@ impl MediaSender {
 
     /// Lets the prober begin a probe if a packet waits.
     fn tell_prober(&mut self) {
-        if let Some(payload) = self.packetiser.peek() {
+        if let Some(payload) = self.peek() {
             self.prober.on_queued(DataSize::from_bytes(u64::from(payload)));
         }
     }
@@ -430,9 +477,16 @@ impl MediaSender {
     fn refresh(&mut self, now: SendTime) {
         self.controller_due = self.controller.next_timeout().unwrap_or(SendTime::MAX);
         let target = self.controller.target();
-        self.pacer.apply(now, &target);
+        match &mut self.chromium {
+            None => self.pacer.apply(now, &target),
+            Some(chromium) => self.pacer.apply(now, &chromium.paced(&target, self.packetiser.queued())),
+        }
         self.target_changed |= target != self.target;
         self.target = target;
+        let video = self.video_rate();
+        if let Some(chromium) = &mut self.chromium {
+            chromium.on_target(now, video, &self.encoder);
+        }
         while let Some(probe) = self.controller.poll_probe() {
             self.prober.push(now, probe);
         }

@@ -12,7 +12,7 @@ use crate::sources::{Kind, Sources};
 #[derive(Debug)]
 pub(crate) struct SenderStreams {
     sources: Sources,
-    by_kind: [Stream; 2],
+    by_kind: [Stream; 3],
     numbers: StreamNumbers,
     /// The last sender reports, by the middle of their NTP time; the next one replaces the oldest.
     sender_reports: [u32; SENDER_REPORTS],
@@ -40,9 +40,9 @@ impl SenderStreams {
         Self {
             sources,
             by_kind: Default::default(),
-            numbers: match sources.audio {
-                None => StreamNumbers::same_as_history(sources.video),
-                Some(_) => StreamNumbers::new(),
+            numbers: match (sources.audio, sources.retransmissions) {
+                (None, None) => StreamNumbers::same_as_history(sources.video),
+                _ => StreamNumbers::new(),
             },
             sender_reports: [0; SENDER_REPORTS],
             next_sender_report: 0,
@@ -81,6 +81,7 @@ impl SenderStreams {
         match kind {
             Kind::Video => self.sources.video,
             Kind::Audio => self.sources.audio.unwrap_or(self.sources.video),
+            Kind::Retransmission => self.sources.retransmissions.unwrap_or(self.sources.video),
         }
     }
 
@@ -219,7 +220,7 @@ mod tests {
     use crate::sources::AUDIO_BIT;
     use weir_wire::rtcp::{self, Message};
 
-    const BOTH: Sources = Sources { video: 1, audio: Some(1 | AUDIO_BIT) };
+    const BOTH: Sources = Sources { video: 1, audio: Some(1 | AUDIO_BIT), retransmissions: None };
 
     /// Streams that have sent `video` packets of video and `audio` of audio.
     fn having_sent(video: u32, audio: u32) -> SenderStreams {
@@ -269,7 +270,7 @@ mod tests {
 
     #[test]
     fn a_flow_of_one_stream_has_one_numbering() {
-        let mut streams = SenderStreams::new(Sources { video: 7, audio: None });
+        let mut streams = SenderStreams::new(Sources { video: 7, audio: None, retransmissions: None });
         assert_eq!(streams.write_sender_reports(SendTime::ZERO, &mut [0; 64]), None, "nothing was sent");
         streams.on_sent(Kind::Video, 0, Some(0), 100);
         assert_eq!(streams.numbers().number(7, 54_321), Some(54_321));

@@ -20,6 +20,8 @@ pub const SCENARIOS: &[Shipped] = &shipped![
     "bench/calls-1000",
     "bench/cbr",
     "bench/tcp",
+    "calls/chromium-beside-cubic",
+    "calls/chromium-steps",
     "cellular/att-lte-uplink-2016",
     "cellular/att-lte-uplink-2016-beside-cubic",
     "cellular/lte-drive",

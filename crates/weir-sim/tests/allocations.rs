@@ -12,14 +12,17 @@ use weir_cc::coupled::ctrl::{self, CtrlTcp};
 use weir_cc::coupled::fse::{self, Fse, InitialGrouping};
 use weir_cc::coupled::mixed::{self, Mixed};
 use weir_cc::coupled::sbd::{self, Detected};
+use weir_cc::gcc::goog_cc::{self, GoogCc};
 use weir_cc::packet_feedback::PacketFeedback;
 use weir_cc::scream::ScreamReceiver;
 use weir_cc::scream::v1::{self, Scream};
 use weir_cc::scream::v2::{self, ScreamV2};
 use weir_cc::window::{Cubic, NewReno};
 use weir_cc::{Controller, DataRate, DataSize, RateLimits, TimeDelta};
+use weir_media::chromium::ChromiumConfig;
 use weir_media::{
-    AudioConfig, BottleneckDetection, DetectionSide, EncoderConfig, FrameTraces, MediaConfig, PacketFormat,
+    AudioConfig, BottleneckDetection, CountedBytes, DetectionSide, EncoderConfig, FrameTraces, MediaConfig,
+    PacketFormat,
 };
 use weir_net::{
     CoDel, Discipline, DualPi2, FqCoDel, Jitter, LossModel, Order, Pie, QueueConfig, Red, Time, WifiConfig,
@@ -181,6 +184,23 @@ fn a_call_with_a_window_allocates_nothing() {
         let call = Traffic::Media(MediaSpec::new(controller, Box::new(receiver), config));
         assert!(allocations_when_warm(vec![flow("video", call)]) <= RINGS_THAT_MAY_DOUBLE);
     }
+}
+
+#[test]
+fn the_sender_around_a_controller_allocates_nothing() {
+    let kbps = DataRate::from_kbps;
+    let limits = RateLimits::new(kbps(30), kbps(300), kbps(2500)).expect("in order");
+    let config = MediaConfig {
+        chromium: Some(ChromiumConfig::ALL),
+        counted: CountedBytes::WithHeaders(28),
+        ..MediaConfig::new(limits, EncoderConfig::chromium())
+    };
+    let law = GoogCc::new(goog_cc::Config::default(), limits).expect("valid");
+    let feedback = PacketFeedback::new(TimeDelta::from_millis(63));
+    let call = Traffic::Media(MediaSpec::new(Box::new(law), Box::new(feedback), config));
+    // TCP makes the losses that are sent again. A list of losses, and of packets that wait, doubles with the longest burst.
+    let made = allocations_when_warm(vec![flow("video", call), flow("bulk", tcp())]);
+    assert!(made <= 2 * RINGS_THAT_MAY_DOUBLE, "{made}");
 }
 
 #[test]

@@ -189,8 +189,17 @@ pub struct MediaHeader {
     pub stamp: Option<StampExtension>,
     /// Position of the packet in its frame, if that is marked.
     pub frame_marking: Option<FrameMarking>,
+    /// Sequence number of the packet that this one repeats (RFC 4588 §4): two bytes behind the header, of packets with
+    /// [`RETRANSMISSION_PAYLOAD_TYPE`].
+    pub original: Option<u16>,
 }
 
+/// Payload type of retransmissions.
+pub const RETRANSMISSION_PAYLOAD_TYPE: u8 = 97;
+/// Length of the original sequence number behind the header of a retransmission, in bytes.
+const ORIGINAL_LEN: usize = 2;
+/// Length of the longest media header with an original sequence number behind it, in bytes.
+pub const LONGEST_LEN: usize = RATED_LEN + ORIGINAL_LEN;
 /// Length of a media header with neither stamp nor frame marking, in bytes.
 pub const PLAIN_LEN: usize = FIXED_HEADER_LEN + 12;
 /// Length of a media header with a stamp without its rate, with a frame marking, or with both, in bytes.
@@ -209,8 +218,12 @@ pub const fn header_len(stamp: Option<StampExtension>, marked: bool) -> usize {
 }
 
 impl MediaHeader {
-    /// Length on the wire in bytes; see [`header_len`].
+    /// Length on the wire in bytes; see [`header_len`]. The original sequence number of a retransmission counts.
     pub const fn wire_len(&self) -> usize {
+        self.rtp_len() + if self.original.is_some() { ORIGINAL_LEN } else { 0 }
+    }
+
+    const fn rtp_len(&self) -> usize {
         header_len(self.stamp, self.frame_marking.is_some())
     }
 
@@ -219,7 +232,13 @@ impl MediaHeader {
     /// # Errors
     /// If the buffer is shorter than [`Self::wire_len`]. The buffer stays unchanged then.
     pub fn write(&self, ids: &ExtensionIds, buffer: &mut [u8]) -> Result<usize, BufferTooSmall> {
-        let length = self.wire_len();
+        let length = self.rtp_len();
+        let available = buffer.len();
+        let needed = self.wire_len();
+        let (buffer, rest) = buffer
+            .split_at_mut_checked(length)
+            .filter(|_| available >= needed)
+            .ok_or(BufferTooSmall { needed, available })?;
         let mut writer = Writer::new(buffer, length)?;
         writer.u8(VERSION << 6 | EXTENSION_FLAG);
         writer.u8(u8::from(self.marker) << 7 | self.payload_type & 0x7F);
@@ -244,7 +263,10 @@ impl MediaHeader {
             writer.u8(marking.byte());
         }
         writer.zeros();
-        Ok(length)
+        if let Some(original) = self.original {
+            rest[..ORIGINAL_LEN].copy_from_slice(&original.to_be_bytes());
+        }
+        Ok(needed)
     }
 
     /// Reads the header at the start of an RTP packet.
@@ -275,6 +297,11 @@ impl MediaHeader {
                 .extension(ids.frame_marking)
                 .and_then(|data| data.first())
                 .map(|&byte| FrameMarking::from_byte(byte)),
+            original: packet
+                .payload
+                .first_chunk()
+                .filter(|_| packet.payload_type == RETRANSMISSION_PAYLOAD_TYPE)
+                .map(|&bytes| u16::from_be_bytes(bytes)),
         })
     }
 }

@@ -171,6 +171,7 @@ impl FuzzedCall {
             transport_sequence: if input.flag() { input.u16() } else { self.newest[place] },
             stamp: input.flag().then(|| weir_wire::StampExtension { rtt: input.u16(), rate: input.u32() }),
             frame_marking: input.flag().then(|| weir_wire::FrameMarking::from_byte(input.byte())),
+            original: input.seldom(4).then(|| input.u16()),
         };
         flow.receiver.on_packet(there, &header, input.u16(), flow.ecn);
     }

@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 use weir_cc::coupled::sbd;
 use weir_cc::testing::check_target;
 use weir_cc::{DataRate, Ecn, RateLimits, Target, TimeDelta};
+use weir_media::chromium::ChromiumConfig;
 use weir_media::{
     AudioConfig, BottleneckDetection, DetectionSide, EncoderConfig, FlowId, FrameTraces, MediaConfig,
     MediaReceiver, MediaSender, PacketFormat, SenderSeeds, Session,
@@ -73,7 +74,7 @@ fn config(limits: RateLimits, format: PacketFormat, input: &mut Input<'_>) -> Me
         FrameTraces::parse("150 600 2400\n9000 30000 90000\n600 2500 10000\n500 2400 9000\n")
             .expect("a trace")
     });
-    let encoder = match input.below(10) {
+    let encoder = match input.below(11) {
         0 => EncoderConfig::gcc_2016(),
         1 => EncoderConfig::rfc8867(),
         2 => EncoderConfig::rfc8593_traces(&TRACES),
@@ -83,6 +84,7 @@ fn config(limits: RateLimits, format: PacketFormat, input: &mut Input<'_>) -> Me
         6 => EncoderConfig::perfect(),
         7 => EncoderConfig::greedy(),
         8 => EncoderConfig::simulcast(),
+        9 => EncoderConfig::chromium(),
         _ => EncoderConfig::papers(),
     };
     let skip_above = input.flag().then(|| TimeDelta::from_millis(200));
@@ -100,6 +102,7 @@ fn config(limits: RateLimits, format: PacketFormat, input: &mut Input<'_>) -> Me
         detection: input.seldom(4).then_some(detection),
         leave_out: input.flag().then(|| 2 + u32::from(input.byte())),
         breakers: input.flag(),
+        chromium: input.seldom(4).then_some(ChromiumConfig::ALL),
         ..MediaConfig::new(limits, EncoderConfig { skip_above, ..encoder })
     }
 }

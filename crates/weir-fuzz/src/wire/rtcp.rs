@@ -1,8 +1,8 @@
 //! Datagrams of RTCP packets.
 
 use weir_wire::rtcp::{
-    Ccfb, CcfbWriter, Message, ReceiverReport, Remb, ReportBlock, SenderReport, Twcc, TwccHeader, compound,
-    messages,
+    Ccfb, CcfbWriter, Message, Nack, ReceiverReport, Remb, ReportBlock, SenderReport, Twcc, TwccHeader,
+    compound, messages,
 };
 use weir_wire::{ParseError, WriteError};
 
@@ -60,6 +60,18 @@ fn write_again(message: &Message<'_>) {
             same(message, report.write(room), room);
         }
         Message::Pli(request) => same(message, request.write(room), room),
+        Message::Nack(request) => {
+            let mut sequences: Vec<u16> = request.sequences().collect();
+            sequences.sort_unstable();
+            sequences.dedup();
+            if !sequences.is_empty() {
+                let written = Nack::write(request.ssrc, request.source, sequences.iter().copied(), room);
+                let Message::Nack(again) = read(room, written.map(|(length, _)| length)) else {
+                    panic!("{message:?}")
+                };
+                assert!(again.sequences().eq(sequences) && again.source == request.source);
+            }
+        }
         Message::Nada(report) => same(message, report.write(room), room),
         Message::Tfrc(report) => same(message, report.write(room), room),
         Message::Dccc(report) => same(message, report.write(room), room),

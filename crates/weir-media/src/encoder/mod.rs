@@ -21,6 +21,7 @@ mod noise;
 mod nominal;
 mod offer;
 mod packets;
+mod scaled;
 mod screen;
 mod statistical;
 mod trace;
@@ -34,6 +35,7 @@ pub use ladder::{LADDER_RUNGS, Ladder};
 pub(crate) use noise::spread_factor;
 pub use offer::{RATE_STEPS, RateSteps};
 pub use packets::Packets;
+pub use scaled::ScaledVideo;
 pub use screen::ContentSharing;
 pub use statistical::{FrameBurst, LateRequests, Statistical};
 pub use trace::{FrameTraces, TalkingHead, TraceError};
@@ -43,6 +45,7 @@ use ladder::LadderState;
 use noise::unit;
 use nominal::Nominal;
 use packets::PacketsState;
+use scaled::ScaledState;
 use screen::SharingState;
 use statistical::StatisticalState;
 use traced::TracedState;
@@ -89,6 +92,8 @@ pub enum EncoderModel {
     Packets(Packets),
     /// Several streams at fixed rates, switched on from the lowest.
     Ladder(Ladder),
+    /// A camera's video whose resolution follows the quality.
+    Scaled(ScaledVideo),
 }
 
 /// Key frames, larger than other frames. The frames after one are smaller, so that the mean rate is kept.
@@ -137,6 +142,7 @@ enum State {
     ContentSharing(SharingState),
     Packets(PacketsState),
     Ladder(LadderState),
+    Scaled(ScaledState),
 }
 
 impl Encoder {
@@ -153,6 +159,7 @@ impl Encoder {
             EncoderModel::ContentSharing(model) => State::ContentSharing(SharingState::new(model)),
             EncoderModel::Packets(model) => State::Packets(PacketsState::new(model)),
             EncoderModel::Ladder(model) => State::Ladder(LadderState::new(model)),
+            EncoderModel::Scaled(model) => State::Scaled(ScaledState::new(model, start)),
         };
         let mut encoder = Self { config, rng: Pcg64Mcg::seed_from_u64(seed), frames: 0, state };
         encoder.take_step();
@@ -175,6 +182,7 @@ impl Encoder {
             State::ContentSharing(state) => state.next(&self.config),
             State::Packets(state) => state.next(),
             State::Ladder(state) => state.next(&self.config),
+            State::Scaled(state) => state.next(&self.config),
         }
     }
 
@@ -196,6 +204,7 @@ impl Encoder {
             State::ContentSharing(state) => state.capture(config, config.clamp(target), rng),
             State::Packets(state) => state.capture(config.clamp(target)),
             State::Ladder(state) => state.capture(config, config.clamp(target), rng),
+            State::Scaled(state) => state.capture(config, config.clamp(target), rng),
         };
         let number = self.frames;
         self.frames = self.frames.wrapping_add(1);
@@ -222,6 +231,7 @@ impl Encoder {
             State::ContentSharing(state) => state.skip(rng),
             State::Packets(_) => return false,
             State::Ladder(state) => return state.skip(),
+            State::Scaled(state) => state.skip(rng),
         }
         true
     }
@@ -240,6 +250,7 @@ impl Encoder {
             State::ContentSharing(state) => state.resume(at),
             State::Packets(state) => state.resume(at),
             State::Ladder(state) => state.resume(at),
+            State::Scaled(state) => state.resume(at),
         }
     }
 
@@ -253,6 +264,7 @@ impl Encoder {
             State::ContentSharing(state) => state.go_on(at),
             State::Packets(state) => state.resume(at),
             State::Ladder(state) => state.go_on(at),
+            State::Scaled(state) => state.go_on(at),
         }
     }
 
@@ -267,12 +279,18 @@ impl Encoder {
             State::ContentSharing(state) => state.request_key_frame(),
             State::Packets(_) => {}
             State::Ladder(state) => state.request_key_frame(),
+            State::Scaled(state) => state.request_key_frame(),
         }
     }
 
     /// Whether it has something to send at any time ([`Packets::greedy`]).
     pub fn is_greedy(&self) -> bool {
         matches!(self.config.model, EncoderModel::Packets(Packets { greedy: true, .. }))
+    }
+
+    /// Index of the present resolution: another one after each change. Zero where the model has only one.
+    pub fn resolution(&self) -> u8 {
+        if let State::Scaled(state) = &self.state { state.step() } else { 0 }
     }
 
     /// Whether a screen is shared.
@@ -435,7 +453,10 @@ impl EncoderConfig {
         match self.model {
             EncoderModel::Nominal | EncoderModel::Ladder(_) => self.key_frames.is_some(),
             EncoderModel::Statistical(_) => self.has_bursts(),
-            EncoderModel::Traces(_) | EncoderModel::Hybrid(..) | EncoderModel::ContentSharing(_) => true,
+            EncoderModel::Traces(_)
+            | EncoderModel::Hybrid(..)
+            | EncoderModel::ContentSharing(_)
+            | EncoderModel::Scaled(_) => true,
             EncoderModel::Packets(_) => false,
         }
     }

@@ -53,6 +53,7 @@ impl RtcpFilter {
             Message::ReceiverReport(report) => report.blocks().any(ours),
             Message::Remb(remb) => remb.ssrcs().any(|ssrc| ssrc == video),
             Message::Pli(request) => request.source == video,
+            Message::Nack(request) => request.source == video,
             Message::Nada(report) => report.source == video,
             Message::Tfrc(report) => report.source == video,
             Message::Twcc(feedback) => feedback.source == video,

@@ -54,6 +54,8 @@ pub(crate) enum RtcpContent<'a> {
     Statistics(Statistics),
     /// A request for a key frame.
     KeyFrameRequest,
+    /// A request for packets.
+    PacketRequest,
     /// Content that is refused or not used.
     Unused,
 }
@@ -97,6 +99,7 @@ impl FeedbackGuard {
         }
         let content = match message {
             Message::Pli(_) => Some(RtcpContent::KeyFrameRequest),
+            Message::Nack(_) => Some(RtcpContent::PacketRequest),
             Message::Sbd(report) => {
                 let statistics = self.statistics.as_mut().and_then(|reader| reader.read(now, report));
                 statistics.map(RtcpContent::Statistics)

@@ -33,7 +33,7 @@ impl MediaSender {
     /// Takes an RTCP packet; returns `None` if it is not about this flow.
     fn on_message(&mut self, now: SendTime, message: &Message<'_>) -> Option<RtcpOutcome> {
         let state = self.state();
-        let Self { guard, streams, history, controller, statistics, .. } = self;
+        let Self { guard, streams, history, controller, statistics, chromium, .. } = self;
         let (mut outcome, mut is_read) = (RtcpOutcome::default(), false);
         match guard.read(now, message, streams, history, |kind| controller.accepts(kind))? {
             RtcpContent::Report(report, accepted) => {
@@ -41,6 +41,9 @@ impl MediaSender {
                 let feedback = history.join(now, &report);
                 if let Some(feedback) = &feedback {
                     outcome.rtt = feedback.rtt();
+                    if let (Some(chromium), Some(rtt)) = (chromium.as_deref_mut(), outcome.rtt) {
+                        chromium.on_rtt(rtt);
+                    }
                     guard.on_feedback(now, outcome.rtt, accepted);
                     if accepted {
                         outcome.decision = controller.on_feedback(now, feedback, &state);
@@ -60,12 +63,20 @@ impl MediaSender {
             }
             RtcpContent::Statistics(statistics) => outcome.statistics = Some(statistics),
             RtcpContent::KeyFrameRequest => self.encoder.request_key_frame(),
+            RtcpContent::PacketRequest => self.on_packet_request(now, message),
             RtcpContent::Unused => {}
         }
         if self.guard.on_blocks(now, message, &self.streams, &mut self.history, is_read) {
             outcome.decision = Decision::merged(outcome.decision, self.pause(now));
         }
         Some(outcome)
+    }
+
+    /// The receiver lacks packets of the video.
+    fn on_packet_request(&mut self, now: SendTime, message: &Message<'_>) {
+        if let (Some(chromium), Message::Nack(request)) = (self.chromium.as_deref_mut(), message) {
+            chromium.on_request(now, request.sequences(), self.target.sending_rate);
+        }
     }
 
     /// Applies a change of the trust in the receiver's reports.

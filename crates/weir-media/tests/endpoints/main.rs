@@ -14,6 +14,7 @@ mod lying;
 mod own_report;
 mod pause;
 mod probing;
+mod retransmissions;
 mod rig;
 mod route;
 mod sender;

@@ -2,7 +2,7 @@
 
 use weir_media::MediaConfig;
 use weir_units::{DataRate, TimeDelta};
-use weir_wire::media::RATED_LEN;
+use weir_wire::media::LONGEST_LEN;
 use weir_wire::rtcp::{self, Message};
 use weir_wire::{ExtensionIds, MediaHeader};
 
@@ -20,7 +20,7 @@ fn small_packets() -> MediaConfig {
 
 fn through_bytes(header: &MediaHeader) -> MediaHeader {
     let ids = ExtensionIds::default();
-    let mut bytes = [0; RATED_LEN];
+    let mut bytes = [0; LONGEST_LEN];
     let length = header.write(&ids, &mut bytes).unwrap();
     MediaHeader::parse(&bytes[..length], &ids).unwrap()
 }

@@ -1,5 +1,7 @@
 //! Weir's controllers against independent implementations.
 
+mod chromium_call;
+mod chromium_target;
 mod goog_cc;
 mod house;
 mod nada_rmcat;

@@ -6,7 +6,7 @@ use std::io;
 use etherparse::{IpEcn, IpNumber, Ipv4Header, TcpHeader, UdpHeader};
 use weir_cc::{Ecn, SendTime};
 use weir_wire::ExtensionIds;
-use weir_wire::media::{IPV4_HEADER_LEN, RATED_LEN, UDP_HEADER_LEN, UDP_IPV4_OVERHEAD};
+use weir_wire::media::{IPV4_HEADER_LEN, LONGEST_LEN, UDP_HEADER_LEN, UDP_IPV4_OVERHEAD};
 use weir_world::tcp::{Acknowledgement, EcnMode, Segment, TcpConfig};
 use weir_world::{FlowSpec, RunSpec, Traffic, WireContent, WirePacket};
 
@@ -106,7 +106,7 @@ impl PacketBytes {
         match packet.content {
             WireContent::Constant | WireContent::Request => self.udp(packet, &[]),
             WireContent::Media(header) => {
-                let mut bytes = [0; RATED_LEN];
+                let mut bytes = [0; LONGEST_LEN];
                 let length = header.write(&ExtensionIds::default(), &mut bytes).map_err(io::Error::other)?;
                 self.udp(packet, &bytes[..length])
             }

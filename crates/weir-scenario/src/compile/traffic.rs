@@ -1,11 +1,13 @@
 //! The traffic of a flow, and its controller.
 
 use weir_cc::Ecn;
-use weir_media::MediaConfig;
+use weir_media::{CountedBytes, MediaConfig};
 use weir_world::{MediaSpec, Traffic};
 
 use crate::registry::{self, MarkResponse, Registry, RegistryError, TcpProfile};
-use crate::scenario::{AudioStream, EcnField, Flow, FlowTraffic, Media, OnOrOff, Scenario, Tcp};
+use crate::scenario::{
+    AudioStream, EcnField, Flow, FlowTraffic, Media, OnOrOff, Scenario, SenderChoice, Tcp,
+};
 
 /// The traffic of `flow` of `scenario`, with a controller of its own, which gives it this weight.
 pub(super) fn traffic(scenario: &Scenario, flow: &Flow, weight: f64) -> Result<Traffic, RegistryError> {
@@ -40,6 +42,8 @@ fn media_traffic(scenario: &Scenario, media: &Media, weight: f64) -> Result<Traf
         packet_format: halves.packet_format,
         leave_out: None,
         breakers: scenario.breakers,
+        chromium: media.sender.map(SenderChoice::config),
+        counted: media.sender.map_or(CountedBytes::Payload, SenderChoice::counted),
         audio: media.audio.map(AudioStream::config),
         key_frame_requests: media.key_frame_requests,
         payload_limit: u16::try_from(media.payload_limit.bytes()).unwrap_or(u16::MAX),

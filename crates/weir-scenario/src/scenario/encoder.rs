@@ -48,7 +48,7 @@ impl EncoderChoice {
         let Self::Changed(changed) = self else { return Vec::new() };
         let model = changed.preset.config().model;
         let (mut bursts, mut noisy, mut traced, mut keys) = (false, true, false, false);
-        let (mut packets, mut ladder, mut frames) = (false, false, true);
+        let (mut packets, mut ladder, mut frames, mut scaled) = (false, false, true, false);
         match model {
             EncoderModel::Nominal => keys = true,
             EncoderModel::Statistical(_) => bursts = true,
@@ -57,6 +57,7 @@ impl EncoderChoice {
             EncoderModel::ContentSharing(_) => noisy = false,
             EncoderModel::Packets(_) => (packets, frames, noisy) = (true, false, false),
             EncoderModel::Ladder(_) => (ladder, keys) = (true, true),
+            EncoderModel::Scaled(_) => scaled = true,
         }
         let reacts = keys && !ladder || bursts;
         [
@@ -72,6 +73,7 @@ impl EncoderChoice {
             ("skip_frames", changed.skip_frames.is_some() && !traced),
             ("packet_size", changed.packet_size.is_some() && !packets),
             ("ladder", changed.ladder.is_some() && !ladder),
+            ("scaling", changed.scaling.is_some() && !scaled),
             ("hysteresis", changed.hysteresis.is_some() && !ladder),
         ]
         .into_iter()
@@ -108,6 +110,8 @@ pub enum EncoderPreset {
     Greedy,
     /// Three streams, switched on from the lowest.
     Simulcast,
+    /// A camera's video whose resolution follows the quality (Chromium).
+    Chromium,
 }
 
 impl EncoderPreset {
@@ -124,6 +128,7 @@ impl EncoderPreset {
             Self::Perfect => EncoderConfig::perfect(),
             Self::Greedy => EncoderConfig::greedy(),
             Self::Simulcast => EncoderConfig::simulcast(),
+            Self::Chromium => EncoderConfig::chromium(),
         }
     }
 }
@@ -185,6 +190,9 @@ pub struct ChangedEncoder {
     /// Rates of the streams, rising; at most four.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ladder: Option<Vec<DataRate>>,
+    /// Whether the resolution follows the quality; if not, it is the camera's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scaling: Option<bool>,
     /// A stream is switched on at this share above its rate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0, max = 1.0))]
@@ -253,6 +261,7 @@ impl ChangedEncoder {
                     top = Some(all.scale(1.0 + ladder.hysteresis));
                 }
             }
+            EncoderModel::Scaled(scaled) => scaled.adapts = self.scaling.unwrap_or(scaled.adapts),
             EncoderModel::Nominal | EncoderModel::Traces(_) | EncoderModel::ContentSharing(_) => {}
         }
         if let EncoderModel::Traces(traced) | EncoderModel::Hybrid(_, traced) = &mut model {

@@ -6,6 +6,7 @@ use weir_cc::{LimitsOutOfOrder, RateLimits};
 use weir_units::{DataRate, DataSize, TimeDelta};
 
 use super::encoder::EncoderChoice;
+use super::sender::SenderChoice;
 use super::unresponsive::AudioStream;
 
 /// Video under a congestion controller.
@@ -26,6 +27,9 @@ pub struct Media {
     /// The video encoder.
     #[serde(default)]
     pub encoder: EncoderChoice,
+    /// The sender around the controller; the encoder's target is the controller's unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sender: Option<SenderChoice>,
     /// Audio in a separate stream under the same controller; none unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub audio: Option<AudioStream>,

@@ -18,6 +18,7 @@ fn example(stamp: Option<StampExtension>) -> MediaHeader {
         transport_sequence: 500,
         stamp,
         frame_marking: None,
+        original: None,
     }
 }
 
@@ -44,6 +45,7 @@ fn any_header() -> impl Strategy<Value = MediaHeader> {
                 transport_sequence,
                 stamp,
                 frame_marking,
+                original: None,
             }
         },
     )

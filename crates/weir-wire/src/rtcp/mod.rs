@@ -16,6 +16,7 @@
 mod ccfb;
 mod compound;
 mod dccc;
+mod nack;
 mod nada;
 mod nada_delay;
 mod own;
@@ -29,6 +30,7 @@ mod twcc;
 pub use ccfb::{Blocks, Ccfb, CcfbBlock, CcfbWriter, MetricBlock, Metrics};
 pub use compound::{Compound, RtcpPacket, compound};
 pub use dccc::DcccFeedback;
+pub use nack::Nack;
 pub use nada::NadaFeedback;
 pub use nada_delay::NadaDelay;
 pub use own::Own;
@@ -71,6 +73,8 @@ pub enum Message<'a> {
     Remb(Remb<'a>),
     /// A picture loss indication: a request for a key frame.
     Pli(Pli),
+    /// A generic negative acknowledgement: a request for packets.
+    Nack(Nack<'a>),
     /// NADA's report.
     Nada(NadaFeedback),
     /// TFRC's feedback.
@@ -99,6 +103,7 @@ impl<'a> Message<'a> {
             Self::ReceiverReport(report) => report.ssrc,
             Self::Remb(remb) => remb.sender_ssrc,
             Self::Pli(request) => request.ssrc,
+            Self::Nack(request) => request.ssrc,
             Self::Nada(report) => report.ssrc,
             Self::Tfrc(report) => report.ssrc,
             Self::Twcc(feedback) => feedback.ssrc,
@@ -124,6 +129,7 @@ impl<'a> Message<'a> {
             }
             (PAYLOAD_FEEDBACK, pli::FORMAT) => Pli::parse(packet).map(Self::Pli),
             (APPLICATION, 0) => Self::application(packet),
+            (TRANSPORT_FEEDBACK, nack::FORMAT) => Nack::parse(packet).map(Self::Nack),
             (TRANSPORT_FEEDBACK, twcc::FORMAT) => Twcc::parse(packet).map(Self::Twcc),
             (TRANSPORT_FEEDBACK, ccfb::FORMAT) => Ccfb::parse(packet).map(Self::Ccfb),
             (APPLICATION, nada_delay::SUBTYPE) => {
@@ -201,6 +207,7 @@ mod tests {
                 Message::ReceiverReport(_) => b'r',
                 Message::Remb(_) => b'b',
                 Message::Pli(_) => b'p',
+                Message::Nack(_) => b'N',
                 Message::Nada(_) => b'n',
                 Message::Dccc(_) => b'd',
                 Message::Tfrc(_) => b'f',
@@ -212,7 +219,7 @@ mod tests {
                 Message::Other(_) => b'?',
             })
             .collect();
-        assert_eq!(kinds, b"srb?ndf?Se?o?tc?p");
+        assert_eq!(kinds, b"srb?ndf?Se?o?tcNp");
     }
 
     #[test]

@@ -3,8 +3,7 @@
 use weir_wire::NtpTime;
 use weir_wire::ntp::nanos_from_units;
 use weir_wire::rtcp::{
-    Ccfb, Message, PAYLOAD_FEEDBACK, PacketStatus, ReportBlock, RtcpPacket, TRANSPORT_FEEDBACK, Twcc,
-    messages,
+    Ccfb, Message, PAYLOAD_FEEDBACK, PacketStatus, ReportBlock, RtcpPacket, Twcc, messages,
 };
 
 use super::builder::{CallBuilder, nearest};
@@ -13,8 +12,6 @@ use super::{ArrivalClock, OptionalInteger};
 
 /// Sender reports that are kept for round-trip times.
 const SENDER_REPORTS: usize = 64;
-/// Feedback message type of a generic NACK (RFC 4585 §6.2.1).
-const GENERIC_NACK: u8 = 1;
 /// Feedback message type of a full intra request (RFC 5104 §4.3.1).
 const FULL_INTRA_REQUEST: u8 = 4;
 
@@ -78,6 +75,13 @@ impl CallBuilder {
                 self.call.feedback.push(FeedbackReport { time_us, ..FeedbackReport::default() });
             }
             Message::Pli(request) => self.on_key_frame_request(time_us, request.source),
+            Message::Nack(request) => {
+                let packets = request.sequences().count() as u32;
+                if self.knows_stream(request.source) && packets > 0 {
+                    let stream = self.stream(request.source);
+                    self.call.nacks.push(Nack { time_us, stream, packets });
+                }
+            }
             Message::Other(packet) => self.on_other(time_us, packet),
             _ => {}
         }
@@ -173,26 +177,13 @@ impl CallBuilder {
 
     fn on_other(&mut self, time_us: i64, packet: &RtcpPacket<'_>) {
         let (words, _) = packet.padded_body.as_chunks::<4>();
-        match (packet.packet_type, packet.count, words) {
-            (TRANSPORT_FEEDBACK, GENERIC_NACK, [_, source, requests @ ..]) => {
-                let ssrc = u32::from_be_bytes(*source);
-                // A request has one number, and a bit for each of the 16 after it.
-                let packets = requests
-                    .iter()
-                    .map(|&[_, _, high, low]| 1 + u16::from_be_bytes([high, low]).count_ones());
-                let packets = packets.sum();
-                if self.knows_stream(ssrc) && packets > 0 {
-                    let stream = self.stream(ssrc);
-                    self.call.nacks.push(Nack { time_us, stream, packets });
-                }
+        if let (PAYLOAD_FEEDBACK, FULL_INTRA_REQUEST, [_, _, requests @ ..]) =
+            (packet.packet_type, packet.count, words)
+        {
+            // An entry has a source and a word of its own sequence number.
+            for entry in requests.chunks_exact(2) {
+                self.on_key_frame_request(time_us, u32::from_be_bytes(entry[0]));
             }
-            (PAYLOAD_FEEDBACK, FULL_INTRA_REQUEST, [_, _, requests @ ..]) => {
-                // An entry has a source and a word of its own sequence number.
-                for entry in requests.chunks_exact(2) {
-                    self.on_key_frame_request(time_us, u32::from_be_bytes(entry[0]));
-                }
-            }
-            _ => {}
         }
     }
 }

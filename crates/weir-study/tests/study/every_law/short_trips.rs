@@ -10,7 +10,7 @@ use super::verdict::{Finding, assert_as_said, judge};
 use super::{Runs, long, of_every_law, set, simulate};
 
 /// Each encoder that a scenario can name but the ladder.
-const ENCODERS: [&str; 10] = [
+const ENCODERS: [&str; 11] = [
     "papers",
     "gcc-2016",
     "statistical",
@@ -21,6 +21,7 @@ const ENCODERS: [&str; 10] = [
     "content-sharing",
     "perfect",
     "greedy",
+    "chromium",
 ];
 
 /// The highest rate of an encoder without a maximum of its own, in kbit/s.

@@ -42,7 +42,7 @@ fn an_unknown_key_deep_inside_is_found_too() {
         "noise = 0.1",
         "21:32: `flows.video.encoder.noise` is not a key that is known here",
         "known here are `preset`, `frame_rate`, `min_rate`, `max_rate`, `max_rates`, `size_noise`, `reaction`, \
-         `key_frames`, `skip_above`, `late_requests`, `interval_noise`, `burst`, `traces`, `skip_frames`, `packet_size`, `ladder` and `hysteresis`",
+         `key_frames`, `skip_above`, `late_requests`, `interval_noise`, `burst`, `traces`, `skip_frames`, `packet_size`, `ladder`, `scaling` and `hysteresis`",
     );
     check(
         "{ at = \"5s\", rate",
