@@ -1,7 +1,10 @@
 //! Series that an explanation rests on: queuing delay, loss and rates of a call, from its packets.
 
 use weir_world::RecordedCall;
-use weir_world::recorded::{PacketRow, StreamKind};
+use weir_world::recorded::{ArrivalClock, PacketRow, StreamKind};
+
+use super::Citation;
+use crate::clock;
 
 /// Length of a bin, in µs.
 pub(super) const BIN_US: i64 = 250_000;
@@ -41,6 +44,12 @@ pub(super) struct CallSeries {
     pub(super) queue_p99_us: i64,
     /// Rows of lost packets.
     pub(super) lost: Vec<u32>,
+    /// Whether the fate of packets is known: without any arrival neither loss nor a received rate is.
+    pub(super) knows_arrivals: bool,
+    /// Ends of pictures of video by the time of their last packet, in order.
+    pub(super) pictures_us: Vec<i64>,
+    /// Usual time between two reports, in µs.
+    pub(super) usual_gap_us: Option<i64>,
 }
 
 impl CallSeries {
@@ -48,7 +57,8 @@ impl CallSeries {
         let queue_us = queuing_delays(call);
         let count = usize::try_from(call.duration_us / BIN_US + 1).unwrap_or(1);
         let mut bins = vec![CallBin::default(); count];
-        let mut lost = Vec::new();
+        let knows_arrivals = call.packets.arrived_us.iter().any(|arrived| arrived.is_known());
+        let (mut lost, mut pictures_us) = (Vec::new(), Vec::new());
         for (row, packet) in call.packets.rows().enumerate() {
             let Some(bin) = bin_of(&mut bins, packet.order_us()) else { continue };
             if bin.packets == 0 {
@@ -57,6 +67,12 @@ impl CallSeries {
             bin.last_row = row as u32;
             bin.packets += 1;
             bin.sent_bytes += u64::from(call.wire_bytes(&packet));
+            if packet.marker != 0 && is_video(call, packet.stream) {
+                pictures_us.push(packet.order_us());
+            }
+            if !knows_arrivals {
+                continue;
+            }
             if is_lost(call, &packet) {
                 bin.lost += 1;
                 lost.push(row as u32);
@@ -78,7 +94,24 @@ impl CallSeries {
         let mut standing: Vec<i64> = bins.iter().filter_map(|bin| bin.standing_us).collect();
         let quiet = quantile(&mut standing, 0.25);
         let queue_p99_us = quantile(&mut queue_us.iter().flatten().copied().collect(), 0.99);
-        Self { bins, queue_us, queue_threshold_us: LEAST_QUEUE_US.max(3 * quiet), queue_p99_us, lost }
+        let mut gaps: Vec<i64> = call.feedback.time_us.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        let usual_gap_us = (!gaps.is_empty()).then(|| quantile(&mut gaps, 0.5));
+        Self {
+            bins,
+            queue_us,
+            queue_threshold_us: LEAST_QUEUE_US.max(3 * quiet),
+            queue_p99_us,
+            lost,
+            knows_arrivals,
+            pictures_us,
+            usual_gap_us,
+        }
+    }
+
+    /// Pictures per second whose last packet is between two times.
+    pub(super) fn pictures_per_second(&self, from_us: i64, to_us: i64) -> f64 {
+        let place = |time: i64| self.pictures_us.partition_point(|&end| end < time);
+        (place(to_us) - place(from_us)) as f64 * 1e6 / (to_us - from_us).max(1) as f64
     }
 
     /// The bin of this time.
@@ -90,6 +123,14 @@ impl CallSeries {
     pub(super) fn between(&self, from_us: i64, to_us: i64) -> &[CallBin] {
         let (from, to) = (self.bin(from_us.max(0)), self.bin(to_us.max(0)));
         self.bins.get(from..=to.max(from)).unwrap_or_default()
+    }
+
+    /// The packets of the half second around `time_us`.
+    pub(super) fn packets_near(&self, time_us: i64) -> Citation {
+        let bins = self.between(time_us - BIN_US, time_us + BIN_US).iter().filter(|bin| bin.packets > 0);
+        let first = bins.clone().map(|bin| bin.first_row).min().unwrap_or(0);
+        let last = bins.map(|bin| bin.last_row).max().unwrap_or(first);
+        Citation::rows("packets", first as usize, last as usize)
     }
 
     /// Whether the bin has a standing queue.
@@ -163,8 +204,18 @@ fn is_lost(call: &RecordedCall, packet: &PacketRow) -> bool {
 
 /// Delay of each packet above the least of the call, from route to route.
 fn queuing_delays(call: &RecordedCall) -> Vec<Option<i64>> {
-    let delays: Vec<Option<i64>> =
+    let mut delays: Vec<Option<i64>> =
         call.packets.rows().map(|packet| Some(packet.arrived_us.get()? - packet.sent_us.get()?)).collect();
+    if call.arrival_clock == ArrivalClock::Receiver {
+        let sent = |row: usize| call.packets.sent_us[row].get();
+        let known = delays.iter().enumerate().filter_map(|(row, delay)| Some((sent(row)?, (*delay)?)));
+        let skew = clock::skew(known);
+        for (row, delay) in delays.iter_mut().enumerate() {
+            if let (Some(delay), Some(sent)) = (delay, sent(row)) {
+                *delay -= (skew * sent as f64) as i64;
+            }
+        }
+    }
     let mut queue = vec![None; delays.len()];
     // A route holds until the next begins.
     let begins = call.route_changes.time_us.iter().skip(1).copied();

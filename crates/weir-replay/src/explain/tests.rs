@@ -160,7 +160,7 @@ fn quiet_calls(seed: u64) -> Vec<KnownCall> {
 fn judged(calls: &[KnownCall]) -> (usize, Vec<String>) {
     let (mut right, mut late) = (0, Vec::new());
     for known in calls {
-        let found = explain(&known.call);
+        let found = explain(&known.call).unwrap();
         let Some(cause) = known.cause else {
             assert_eq!(found.main_cause, None, "{}: {found}", known.name);
             continue;
@@ -198,7 +198,7 @@ fn each_fall_of_chromiums_estimate_has_its_detector_state() {
     let path = format!("{}/../../data/calls/c1-steps.rtclog", env!("CARGO_MANIFEST_DIR"));
     let call =
         weir_import::calls::read_file(path.as_ref(), &weir_import::calls::CallOptions::default()).unwrap();
-    let found = explain(&call);
+    let found = explain(&call).unwrap();
     assert_eq!(found.main_cause, Some(FallCause::GrowingQueue));
     let falls: Vec<(i64, bool)> = found
         .falls
@@ -230,7 +230,7 @@ fn counters_give_sentences_with_about_and_no_detector() {
         ],
         ..RecordedCall::default()
     };
-    let found = explain(&call);
+    let found = explain(&call).unwrap();
     assert!(found.quality.is_none() && found.falls.is_empty() && found.main_cause.is_none());
     assert_eq!(found.counted.len(), 3);
     assert!(found.counted.iter().all(|finding| finding.sentence.to_lowercase().contains("about")), "{found}");
