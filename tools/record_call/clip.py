@@ -16,7 +16,7 @@ def write_clip(path, width, height):
     with open(path, "wb") as clip:
         clip.write(f"YUV4MPEG2 W{width} H{height} F30:1 Ip A1:1 C420jpeg\n".encode())
         for frame in range(FRAMES):
-            zoom = 1 - 0.7 * abs(frame / FRAMES * 2 - 1)
+            zoom = 1 - 0.4 * abs(frame / FRAMES * 2 - 1)
             pick = itemgetter(*(int(x * zoom) for x in range(width)))
             rows = {}
             clip.write(b"FRAME\n")
