@@ -210,8 +210,10 @@ class CallRecording:
         from_boot = time.clock_gettime(time.CLOCK_BOOTTIME) - time.monotonic()
         begin = json.loads(far_control.readline())["started"] - from_boot + options.setup
         threading.Thread(target=self.read_tcp, args=(far_control, begin), daemon=True).start()
-        near_control = self.accept("near.control").makefile("rw", encoding="utf-8")
+        near = self.accept("near.control")
+        near_control, commands = (near.makefile(mode, encoding="utf-8") for mode in "rw")
         near_control.readline()
+        threading.Thread(target=self.read_tcp, args=(near_control, begin), daemon=True).start()
         sender, receiver = (BrowserPipe(self.accept(f"{end}.pipe")) for end in ("near", "far"))
         version = sender.call("Browser.getVersion")["product"]
         sender.open("chrome://version/?show-variations-cmd")
@@ -238,10 +240,12 @@ class CallRecording:
         tcp = options.beside_tcp
         while (now := time.monotonic() - begin) < options.seconds:
             if tcp and now >= tcp[0]:
-                near_control.write(f"{tcp[1] - now}\n")
-                near_control.flush()
+                commands.write(f"{tcp[1] - now}\n")
+                commands.flush()
                 tcp = None
             self.read_statistics(sender, receiver, begin)
+            if problem := next((line["error"] for line in self.tcp if "error" in line), None):
+                raise RecordingError(problem)
             now = time.monotonic() - begin
             goal = int(now) + 1
             if tcp and now < tcp[0] < goal:
@@ -349,6 +353,8 @@ def options_of(arguments):
     parser.add_argument("--force-fieldtrials", help="field trials for both browsers, such as Name/Group/")
     parser.add_argument("--degradation", help="degradation preference of the sender")
     options = parser.parse_args(arguments)
+    if any(side < 16 or side % 2 for side in options.size):
+        raise RecordingError("the sides of --size must be even and at least 16")
     options.browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if not options.browser:
         raise RecordingError("there is no Chromium; on Debian install it by `apt-get install chromium`")

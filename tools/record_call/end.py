@@ -23,13 +23,12 @@ def run_end(end, folder, command):
     except OSError:
         pass  # without the right the browser runs at the usual priority
     control = connected(f"{folder}/{end}.control")
-    lines = control.makefile("rw", encoding="utf-8")
+    lines = control.makefile("w", encoding="utf-8")
     if end == "far":
         # `weir emulate` starts the near end once this one listens.
         listener = socket.create_server(("", TCP_PORT))
         threading.Thread(target=receive_tcp, args=(listener, lines), daemon=True).start()
-    lines.write(json.dumps({"started": process_start()}) + "\n")
-    lines.flush()
+    tell(lines, {"started": process_start()})
     pipe = connected(f"{folder}/{end}.pipe")
     os.environ["HOME"] = folder
     browser = os.fork()
@@ -40,7 +39,7 @@ def run_end(end, folder, command):
         os.dup2(high, 4)
         os.execvp(command[0], command)
     if end == "near":
-        threading.Thread(target=send_tcp, args=(lines,), daemon=True).start()
+        threading.Thread(target=send_tcp, args=(control.makefile("r", encoding="utf-8"), lines), daemon=True).start()
     return os.waitstatus_to_exitcode(os.waitpid(browser, 0)[1])
 
 
@@ -56,22 +55,38 @@ def process_start():
     return int(fields[19]) / os.sysconf("SC_CLK_TCK")
 
 
-def send_tcp(lines):
-    """Sends with the kernel's CUBIC as long as a line of the recorder says, in seconds."""
-    for line in lines:
-        end = time.monotonic() + float(line)
-        with socket.socket() as stream:
+def send_tcp(commands, lines):
+    """Sends with the kernel's CUBIC as long as a command of the recorder says, in seconds."""
+    for command in commands:
+        end = time.monotonic() + float(command)
+        try:
+            send_until(end)
+        except OSError as error:
+            tell(lines, {"error": f"the CUBIC flow failed: {error.strerror}"})
+
+
+def send_until(end):
+    with socket.socket() as stream:
+        try:
             stream.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b"cubic")
-            # A reset at the end: nothing of the transfer crosses the link afterwards.
-            stream.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-            stream.connect((os.environ["WEIR_FAR"], TCP_PORT))
-            block = bytes(16384)
-            while (left := end - time.monotonic()) > 0:
-                stream.settimeout(left)
-                try:
-                    stream.send(block)
-                except TimeoutError:
-                    break
+        except PermissionError as error:
+            problem = "without root it must be in net.ipv4.tcp_allowed_congestion_control"
+            raise OSError(error.errno, problem) from error
+        # A reset at the end: nothing of the transfer crosses the link afterwards.
+        stream.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        stream.connect((os.environ["WEIR_FAR"], TCP_PORT))
+        block = bytes(16384)
+        while (left := end - time.monotonic()) > 0:
+            stream.settimeout(left)
+            try:
+                stream.send(block)
+            except TimeoutError:
+                break
+
+
+def tell(lines, message):
+    lines.write(json.dumps(message) + "\n")
+    lines.flush()
 
 
 def receive_tcp(listener, lines):
@@ -83,8 +98,7 @@ def receive_tcp(listener, lines):
             while block := stream.recv(65536):
                 received += len(block)
                 if (now := time.monotonic()) - since >= 1:
-                    lines.write(json.dumps({"bits_per_second": round(8 * received / (now - since))}) + "\n")
-                    lines.flush()
+                    tell(lines, {"bits_per_second": round(8 * received / (now - since))})
                     received, since = 0, now
         except ConnectionError:
             pass
