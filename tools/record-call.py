@@ -114,7 +114,9 @@ def path_scenario(scenario, setup, length, folder):
     own = {key: later(scenario[key], setup, folder) for key in of_network if key in scenario}
     flow = next(iter(scenario["flows"].values()), {})
     keys = ("from", "to", "route", "reverse_route", "access_delay", "five_tuple")
-    of_path = {key: flow[key] for key in keys if key in flow}
+    # Of a flow with copies the first one.
+    number = str(flow.get("first", 1))
+    of_path = {key: json.loads(json.dumps(flow[key]).replace("#", number)) for key in keys if key in flow}
     own["flows"] = {"video": {"kind": "media", "controller": "gcc"} | of_path}
     own |= {"title": "path of a recorded call", "duration": f"{setup + length:.3f}s"}
     return "".join(f"{key} = {as_toml(value)}\n" for key, value in own.items())
@@ -157,7 +159,8 @@ class CallRecording:
             except TimeoutError:
                 continue
         problem = (self.folder / "weir.txt").read_text(errors="replace").strip().splitlines()
-        raise RecordingError("`weir emulate` did not start the browsers: " + (problem[-1] if problem else "no answer"))
+        sentence = problem[0].removeprefix("error: ").strip("× ") if problem else "no answer"
+        raise RecordingError(f"`weir emulate` did not start the browsers: {sentence}")
 
     def end_command(self, end, *flags):
         """The command of an end, inside of its namespace."""
