@@ -42,6 +42,8 @@ pub(super) struct CallSeries {
     pub(super) queue_threshold_us: i64,
     /// Queuing delay that 99 % of the packets do not exceed, in µs.
     pub(super) queue_p99_us: i64,
+    /// Skew of the receiver's clock; zero where both ends have one clock.
+    pub(super) skew: f64,
     /// Rows of lost packets.
     pub(super) lost: Vec<u32>,
     /// Whether the fate of packets is known: without any arrival neither loss nor a received rate is.
@@ -54,7 +56,8 @@ pub(super) struct CallSeries {
 
 impl CallSeries {
     pub(super) fn of(call: &RecordedCall) -> Self {
-        let queue_us = queuing_delays(call);
+        let skew = skew(call);
+        let queue_us = queuing_delays(call, skew);
         let count = usize::try_from(call.duration_us / BIN_US + 1).unwrap_or(1);
         let mut bins = vec![CallBin::default(); count];
         let knows_arrivals = call.packets.arrived_us.iter().any(|arrived| arrived.is_known());
@@ -101,6 +104,7 @@ impl CallSeries {
             queue_us,
             queue_threshold_us: LEAST_QUEUE_US.max(3 * quiet),
             queue_p99_us,
+            skew,
             lost,
             knows_arrivals,
             pictures_us,
@@ -202,20 +206,25 @@ fn is_lost(call: &RecordedCall, packet: &PacketRow) -> bool {
     packet.sent_us.is_known() && !packet.arrived_us.is_known() && !near_the_end
 }
 
-/// Delay of each packet above the least of the call, from route to route.
-fn queuing_delays(call: &RecordedCall) -> Vec<Option<i64>> {
-    let mut delays: Vec<Option<i64>> =
-        call.packets.rows().map(|packet| Some(packet.arrived_us.get()? - packet.sent_us.get()?)).collect();
-    if call.arrival_clock == ArrivalClock::Receiver {
-        let sent = |row: usize| call.packets.sent_us[row].get();
-        let known = delays.iter().enumerate().filter_map(|(row, delay)| Some((sent(row)?, (*delay)?)));
-        let skew = clock::skew(known);
-        for (row, delay) in delays.iter_mut().enumerate() {
-            if let (Some(delay), Some(sent)) = (delay, sent(row)) {
-                *delay -= (skew * sent as f64) as i64;
-            }
-        }
+/// Skew of the receiver's clock against the sender's.
+fn skew(call: &RecordedCall) -> f64 {
+    if call.arrival_clock == ArrivalClock::Common {
+        return 0.0;
     }
+    let delays =
+        call.packets.rows().filter_map(|packet| Some((packet.sent_us.get()?, delay_us(&packet, 0.0)?)));
+    clock::skew(delays)
+}
+
+/// Time from departure to arrival without `skew`, by two clocks whose offset is part of it, in µs.
+pub(super) fn delay_us(packet: &PacketRow, skew: f64) -> Option<i64> {
+    let (sent, arrived) = (packet.sent_us.get()?, packet.arrived_us.get()?);
+    Some(arrived - sent - (skew * sent as f64) as i64)
+}
+
+/// Delay of each packet above the least of the call, from route to route.
+fn queuing_delays(call: &RecordedCall, skew: f64) -> Vec<Option<i64>> {
+    let delays: Vec<Option<i64>> = call.packets.rows().map(|packet| delay_us(&packet, skew)).collect();
     let mut queue = vec![None; delays.len()];
     // A route holds until the next begins.
     let begins = call.route_changes.time_us.iter().skip(1).copied();

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use weir_world::RecordedCall;
 use weir_world::recorded::{ArrivalClock, StreamKind};
 
-use super::series::{CallSeries, is_video};
+use super::series::{CallSeries, delay_us, is_video};
 use super::{CallQuality, Citation, Freeze};
 
 /// A gap between two pictures is a freeze from this much above the mean gap on, in µs (W3C webrtc-stats, `freezeCount`).
@@ -38,7 +38,7 @@ pub(super) fn quality(call: &RecordedCall, series: &CallSeries) -> CallQuality {
     let mut complete: Vec<(i64, u32)> =
         whole.iter().filter_map(|picture| Some((picture.last_arrived_us?, picture.last_row))).collect();
     complete.sort_unstable();
-    let offset = offset_us(call);
+    let offset = offset_us(call, series.skew);
     // A log of the receiver has the pictures that it decoded.
     let freezes = if call.decoded_frames.is_empty() {
         freezes("packets", &complete, offset)
@@ -48,8 +48,8 @@ pub(super) fn quality(call: &RecordedCall, series: &CallSeries) -> CallQuality {
     };
     let mut delays: Vec<i64> = whole
         .iter()
-        .filter_map(|picture| Some(picture.last_arrived_us? - picture.first_sent_us?))
-        .map(|delay| delay - offset)
+        .filter_map(|picture| Some((picture.first_sent_us?, picture.last_arrived_us?)))
+        .map(|(sent, arrived)| arrived - sent - (series.skew * sent as f64) as i64 - offset)
         .collect();
     delays.sort_unstable();
     let quantile = |share: f64| {
@@ -101,13 +101,11 @@ fn missing_numbers(call: &RecordedCall) -> usize {
 }
 
 /// The offset of the receiver's clock and the least delay: delays count above it where the clocks differ.
-fn offset_us(call: &RecordedCall) -> i64 {
+fn offset_us(call: &RecordedCall, skew: f64) -> i64 {
     if call.arrival_clock == ArrivalClock::Common {
         return 0;
     }
-    let delays =
-        call.packets.rows().filter_map(|packet| Some(packet.arrived_us.get()? - packet.sent_us.get()?));
-    delays.min().unwrap_or(0)
+    call.packets.rows().filter_map(|packet| delay_us(&packet, skew)).min().unwrap_or(0)
 }
 
 /// Pictures in order of their first packet: packets of a video stream with one RTP timestamp. A retransmission has the timestamp of

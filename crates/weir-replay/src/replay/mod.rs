@@ -202,10 +202,10 @@ pub fn replay(
     let recorded = recorded_rate(call);
     let has_window = registry.has_window(&used);
     let diverged_us = has_window
-        .then(|| match recorded.is_empty() {
+        .then(|| {
             // Without a recorded rate no part of the curve is known to be close.
-            true => Some(0),
-            false => compare::first_divergence(&recorded, &points, call.duration_us),
+            let begin = recorded.is_empty().then_some(0);
+            begin.or_else(|| compare::first_divergence(&recorded, &points, call.duration_us))
         })
         .flatten();
     if diverged_us.is_some() {

@@ -64,7 +64,7 @@ impl ReplaySchedule {
         let mut round_trips: Vec<(i64, i64)> =
             call.round_trips.rows().map(|trip| (trip.time_us, trip.rtt_us)).collect();
         round_trips.sort_by_key(|&(at, _)| at);
-        let mut schedule = Self { way_back, round_trips, ..Self::default() };
+        let mut schedule = Self { round_trips, way_back, ..Self::default() };
         schedule.arrivals = arrivals(call, way_back);
         let counts = |packet: &PacketRow| packet.number.is_known();
         let numbered = call.packets.rows().any(|packet| counts(&packet));
