@@ -26,15 +26,20 @@ pub(crate) fn import(args: &ImportArgs) -> Result<(), Failure> {
     if args.json { print_json(file, &path, &call, &facts) } else { print(file, &path, &call, &facts) }
 }
 
-/// The file to write.
+/// The file to write, which is none of those that are read.
 fn destination(args: &ImportArgs, file: &Path) -> Result<PathBuf, Failure> {
     let usual = || PathBuf::from(file.file_stem().unwrap_or_default()).with_extension("call.json");
     let path = args.out.clone().unwrap_or_else(usual);
-    if is_same(&path, file) {
-        let problem = "this is the file that is read; name another one".to_owned();
-        return Err(Failure::Option { option: format!("--out {}", path.display()), problem });
+    if !args.source.files.iter().any(|file| is_same(&path, file)) {
+        return Ok(path);
     }
-    Ok(path)
+    let (option, problem) = if args.out.is_some() {
+        (format!("--out {}", path.display()), "this is the file that is read; name another one".to_owned())
+    } else {
+        let problem = format!("the usual name {} is that of a file that is read; name another one", path.display());
+        ("--out".to_owned(), problem)
+    };
+    Err(Failure::Option { option, problem })
 }
 
 /// Numbers of a call that are printed.

@@ -56,6 +56,9 @@ fn other_files_are_refused_with_one_sentence() {
     place.write("empty.rtclog", "");
     place.write("drive.csv", "seconds,bits_per_second\n0,1e6\n1,0\n");
     fs::write(place.path().join("old.rtclog"), [0x0A, 4, 8, 1, 16, 3]).unwrap();
+    for name in ["srtp-sender.pcap", "srtp-receiver.pcap"] {
+        fs::copy(data().join("calls").join(name), place.path().join(name)).unwrap();
+    }
     let before = place.tree("");
     for (line, message) in [
         ("import nowhere.rtclog", "nowhere.rtclog: cannot be read: No such file"),
@@ -77,6 +80,14 @@ fn other_files_are_refused_with_one_sentence() {
         ),
         ("import call.rtclog cut.rtclog", "cut.rtclog: "),
         ("import call.rtclog --out call.rtclog", "--out call.rtclog: this is the file that is read"),
+        (
+            "import srtp-sender.pcap srtp-receiver.pcap --out ./srtp-receiver.pcap",
+            "--out ./srtp-receiver.pcap: this is the file that is read; name another one",
+        ),
+        (
+            "import call.call.json",
+            "--out: the usual name call.call.json is that of a file that is read; name another one",
+        ),
         ("import call.rtclog --extension-id transport-cc=3", "--extension-id does not apply to an event log"),
         ("import call.rtclog --extension-id mid=3", "there is no extension `mid` here"),
         ("import call.rtclog --feedback-interval 0s", "must be positive"),

@@ -265,6 +265,33 @@ mod tests {
     }
 
     #[test]
+    fn no_remark_has_a_source_identifier() {
+        let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/calls"));
+        // The identifiers of the made files: media, retransmissions, audio, the second connection.
+        let is_source = |word: &str| ["101", "102", "103", "202"].contains(&word);
+        let says = |name: &str, call: &RecordedCall| {
+            for remark in &call.remarks {
+                assert!(!remark.to_lowercase().contains("ssrc"), "{name}: {remark}");
+                let mut words = remark.split(|symbol: char| !symbol.is_ascii_alphanumeric());
+                assert!(!words.any(is_source), "{name}: {remark}");
+            }
+        };
+        let mut remarks = 0;
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            for direction in [EndSelection::Larger, EndSelection::Sent, EndSelection::Received] {
+                let options = CallOptions { direction, ..CallOptions::default() };
+                let Ok(call) = read_file(&path, &options) else { continue };
+                says(&path.display().to_string(), &call);
+                remarks += call.remarks.len();
+            }
+        }
+        assert!(remarks > 10, "{remarks}");
+        let [sender, receiver] = ["srtp-sender.pcap", "srtp-receiver.pcap"].map(|name| folder.join(name));
+        says("two captures", &read_two_files(&sender, &receiver, &CallOptions::default()).unwrap());
+    }
+
+    #[test]
     fn other_files_have_no_form() {
         let others = [
             &b""[..],

@@ -215,7 +215,7 @@ impl StatisticsTable {
             builder.remark(format!(
                 "The file has {} peer connections: {}. Connection {} is taken.",
                 self.connections.len(),
-                self.listed(),
+                self.listed(false),
                 chosen + 1
             ));
         }
@@ -242,7 +242,7 @@ impl StatisticsTable {
             return self.connections.iter().position(has).ok_or_else(|| {
                 CallImportError::Lacking(format!(
                     "no stream has the source identifier {ssrc} of --ssrc; the file has {}",
-                    self.listed()
+                    self.listed(true)
                 ))
             });
         }
@@ -268,14 +268,16 @@ impl StatisticsTable {
         let mut senders = near.filter(|&own| self.connections[own].video_bytes()[0] > 0.9 * bytes(0));
         match (options.direction, senders.next(), senders.next()) {
             (EndSelection::Larger, Some(sender), None) => Ok(sender),
-            _ => Err(CallImportError::Ambiguous { option: "--ssrc", choices: self.listed() }),
+            _ => Err(CallImportError::Ambiguous { option: "--ssrc", choices: self.listed(true) }),
         }
     }
 
-    fn listed(&self) -> String {
+    /// The connections, with a source identifier of each if `sources`. A call has none.
+    fn listed(&self, sources: bool) -> String {
         let listed = self.connections.iter().take(LISTED).enumerate().map(|(place, connection)| {
             let [sent, received] = connection.video_bytes().map(|bytes| bytes / 1e6);
-            let ssrc = connection.largest_source().map_or(String::new(), |ssrc| format!(", --ssrc {ssrc}"));
+            let source = connection.largest_source().filter(|_| sources);
+            let ssrc = source.map_or(String::new(), |ssrc| format!(", --ssrc {ssrc}"));
             format!("{}: {sent:.1} MB of video sent, {received:.1} MB received{ssrc}", place + 1)
         });
         let mut listed: Vec<String> = listed.collect();
