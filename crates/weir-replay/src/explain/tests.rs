@@ -1,3 +1,5 @@
+//! The explanation of a call (`explain`), by recorded calls with known causes.
+
 use weir_world::RecordedCall;
 use weir_world::recorded::{LabelSeries, RateRow, RouteChange};
 

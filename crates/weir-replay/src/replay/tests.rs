@@ -1,3 +1,5 @@
+//! Replay of a recorded call by another controller (`replay`).
+
 use weir_cc::DataRate;
 use weir_registry::Registry;
 use weir_world::RecordedCall;
