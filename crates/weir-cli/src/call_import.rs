@@ -36,7 +36,8 @@ fn destination(args: &ImportArgs, file: &Path) -> Result<PathBuf, Failure> {
     let (option, problem) = if args.out.is_some() {
         (format!("--out {}", path.display()), "this is the file that is read; name another one".to_owned())
     } else {
-        let problem = format!("the usual name {} is that of a file that is read; name another one", path.display());
+        let problem =
+            format!("the usual name {} is that of a file that is read; name another one", path.display());
         ("--out".to_owned(), problem)
     };
     Err(Failure::Option { option, problem })
