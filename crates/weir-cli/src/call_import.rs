@@ -58,35 +58,28 @@ struct CallFacts {
 impl CallFacts {
     fn of(call: &RecordedCall) -> Self {
         let packets = &call.packets;
-        let of_receiver = call.source == RecordingSource::EventLogOfReceiver;
         let known = |column: &[weir_world::recorded::OptionalInteger]| {
             column.iter().filter(|value| value.is_known()).count()
+        };
+        // The receiver's recording may have departures by absolute send time; no report is in it.
+        let of_receiver = match call.source {
+            RecordingSource::EventLogOfReceiver => true,
+            RecordingSource::ReadableRtp => !call.has_feedback() && known(&packets.arrived_us) > 0,
+            _ => !call.has_departures(),
         };
         let sent = known(&packets.sent_us);
         Self {
             sent: (!of_receiver && sent > 0).then_some(sent),
             arrived: known(&packets.arrived_us),
-            lost: if of_receiver { gaps(call) } else { packets.rows().filter(PacketRow::is_lost).count() },
+            lost: if of_receiver {
+                call.missing_numbers()
+            } else {
+                packets.rows().filter(PacketRow::is_lost).count()
+            },
             missed_reports: call.feedback.missed.iter().map(|&missed| u64::from(missed)).sum(),
             uses: CallUses::of(call),
         }
     }
-}
-
-/// Sequence numbers that no packet has, between the first and the last of their stream.
-fn gaps(call: &RecordedCall) -> usize {
-    let of_stream = |stream: usize| {
-        let rows = call.packets.rows().filter(|row| usize::from(row.stream) == stream);
-        let mut numbers: Vec<i64> = rows.map(|row| row.sequence).collect();
-        numbers.sort_unstable();
-        numbers.dedup();
-        let span = match (numbers.first(), numbers.last()) {
-            (Some(first), Some(last)) => usize::try_from(last.saturating_sub(*first)).unwrap_or(0) + 1,
-            _ => 0,
-        };
-        span - numbers.len()
-    };
-    (0..call.streams.len()).map(of_stream).sum()
 }
 
 /// The kind of a recording.
@@ -120,6 +113,26 @@ fn duration_s(call: &RecordedCall) -> f64 {
 fn print(file: &Path, path: &Path, call: &RecordedCall, facts: &CallFacts) -> Result<(), Failure> {
     let mut out = terminal::stdout();
     writeln!(out, "{}", terminal::bold(&file.display().to_string()))?;
+    let mut lines =
+        vec![("source", source(call.source).to_owned()), ("length", format!("{:.1} s", duration_s(call)))];
+    lines.extend(if call.packets.is_empty() { series_lines(call) } else { packet_lines(call, facts) });
+    lines.extend([
+        ("replay", use_line(facts.uses.replay)),
+        ("infer", use_line(facts.uses.infer)),
+        ("explain", use_line(facts.uses.explain)),
+    ]);
+    for (name, value) in lines {
+        writeln!(out, "{name:<10} {value}")?;
+    }
+    for remark in &call.remarks {
+        writeln!(out, "{:<10} {remark}", "note")?;
+    }
+    writeln!(out, "\nThe call is written to {}.", path.display())?;
+    Ok(())
+}
+
+/// Lines about the packets of a call and the reports and estimates beside them.
+fn packet_lines(call: &RecordedCall, facts: &CallFacts) -> Vec<(&'static str, String)> {
     let kinds: Vec<&str> = call.streams.iter().map(|stream| kind(stream.kind)).collect();
     let arrived = format!("{} arrived, {} lost", facts.arrived, facts.lost);
     let packets = match facts.sent {
@@ -141,25 +154,26 @@ fn print(file: &Path, path: &Path, call: &RecordedCall, facts: &CallFacts) -> Re
         call.loss_estimates.len(),
         call.probe_clusters.len()
     );
-    let lines = [
-        ("source", source(call.source).to_owned()),
-        ("length", format!("{:.1} s", duration_s(call))),
+    vec![
         ("streams", format!("{}: {}", kinds.len(), kinds.join(", "))),
         ("packets", packets),
         ("reports", reports),
         ("estimates", estimates),
-        ("replay", use_line(facts.uses.replay)),
-        ("infer", use_line(facts.uses.infer)),
-        ("explain", use_line(facts.uses.explain)),
-    ];
-    for (name, value) in lines {
-        writeln!(out, "{name:<10} {value}")?;
-    }
-    for remark in &call.remarks {
-        writeln!(out, "{:<10} {remark}", "note")?;
-    }
-    writeln!(out, "\nThe call is written to {}.", path.display())?;
-    Ok(())
+    ]
+}
+
+/// The line about statistics of a call without packets.
+fn series_lines(call: &RecordedCall) -> Vec<(&'static str, String)> {
+    let counters = call.counters.iter().map(|series| &series.time_us);
+    let times: Vec<&Vec<i64>> = counters.chain(call.labels.iter().map(|series| &series.time_us)).collect();
+    let span_us = |times: &&Vec<i64>| {
+        times.last().zip(times.first()).map_or(0, |(last, first)| last.saturating_sub(*first))
+    };
+    let longest = times.iter().map(span_us).max().unwrap_or(0);
+    let values = times.iter().map(|times| times.len()).max().unwrap_or(0);
+    let text =
+        format!("{}, the longest with {values} values over {:.1} s", times.len(), longest as f64 / 1e6);
+    vec![("series", text)]
 }
 
 fn use_line(of: CallUse) -> String {

@@ -45,6 +45,20 @@ fn an_event_log_is_imported_with_its_uses() {
 }
 
 #[test]
+fn a_receiver_s_capture_has_gaps_and_statistics_have_series() {
+    let place = Place::new();
+    for name in ["srtp-receiver.pcap", "internals.json"] {
+        fs::copy(data().join("calls").join(name), place.path().join(name)).unwrap();
+    }
+    let printed = place.weir("import srtp-receiver.pcap").stdout;
+    assert!(printed.contains("\npackets    729 arrived, 23 lost by gaps of their numbers\n"), "{printed}");
+    let printed = place.weir("import internals.json").stdout;
+    let names: Vec<&str> = printed.lines().filter_map(|line| line.split_whitespace().next()).collect();
+    assert_eq!(names[..6], ["internals.json", "source", "length", "series", "replay", "infer"], "{printed}");
+    assert!(printed.contains("\nseries     22, the longest with 12 values over 11.0 s\n"), "{printed}");
+}
+
+#[test]
 fn other_files_are_refused_with_one_sentence() {
     let place = place();
     let log = fs::read(place.path().join("call.rtclog")).unwrap();
@@ -59,6 +73,8 @@ fn other_files_are_refused_with_one_sentence() {
     for name in ["srtp-sender.pcap", "srtp-receiver.pcap"] {
         fs::copy(data().join("calls").join(name), place.path().join(name)).unwrap();
     }
+    let capture = fs::read(place.path().join("srtp-sender.pcap")).unwrap();
+    fs::write(place.path().join("cut.pcap"), &capture[..100]).unwrap();
     let before = place.tree("");
     for (line, message) in [
         ("import nowhere.rtclog", "nowhere.rtclog: cannot be read: No such file"),
@@ -78,12 +94,16 @@ fn other_files_are_refused_with_one_sentence() {
             "import call.rtclog --ssrc 5",
             "call.rtclog: the log has no packet of the stream 5; streams sent: 39",
         ),
-        ("import call.rtclog cut.rtclog", "cut.rtclog: "),
+        ("import call.rtclog cut.rtclog", "call.rtclog: "),
         ("import call.rtclog --out call.rtclog", "--out call.rtclog: this is the file that is read"),
         (
             "import srtp-sender.pcap srtp-receiver.pcap --out ./srtp-receiver.pcap",
             "--out ./srtp-receiver.pcap: this is the file that is read; name another one",
         ),
+        ("import empty.rtclog srtp-receiver.pcap", "\nempty.rtclog: this is no capture"),
+        ("import srtp-sender.pcap call.rtclog", "\ncall.rtclog: this is no capture"),
+        ("import cut.pcap srtp-receiver.pcap", "cut.pcap: the file has no RTP stream"),
+        ("import srtp-receiver.pcap srtp-sender.pcap", "srtp-receiver.pcap: the media came to the end"),
         (
             "import call.call.json",
             "--out: the usual name call.call.json is that of a file that is read; name another one",

@@ -39,3 +39,23 @@ impl CallImportError {
         Self::Malformed { place: place.into(), problem: problem.into() }
     }
 }
+
+/// A fault of one of two captures, or of the two together.
+#[derive(Debug, thiserror::Error)]
+#[error("{error}")]
+pub struct CapturePairError {
+    /// Whether it is of the receiver's capture, or of the two together; else of the sender's.
+    pub of_receiver: bool,
+    /// The fault.
+    pub error: CallImportError,
+}
+
+impl CapturePairError {
+    pub(crate) const fn of_sender(error: CallImportError) -> Self {
+        Self { of_receiver: false, error }
+    }
+
+    pub(crate) const fn of_receiver(error: CallImportError) -> Self {
+        Self { of_receiver: true, error }
+    }
+}

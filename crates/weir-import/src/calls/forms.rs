@@ -1,13 +1,13 @@
 //! Forms of files with recorded calls.
 
 use std::fs::File;
-use std::io::{self, BufReader, Cursor, Read, Write};
+use std::io::{self, BufReader, Cursor, Read};
 use std::path::Path;
 
 use flate2::read::MultiGzDecoder;
 use weir_world::RecordedCall;
 
-use super::{CallImportError, CallOptions, counters, event_log, packets, table};
+use super::{CallImportError, CallOptions, CapturePairError, counters, event_log, packets, recorded, table};
 
 /// Bytes of the begin of a file that suffice for [`sniff`].
 pub const SNIFFED_BYTES: usize = 4096;
@@ -86,7 +86,7 @@ pub fn read_file(path: &Path, options: &CallOptions) -> Result<RecordedCall, Cal
 
 const UNKNOWN_FORM: &str = "this is no recorded call; it is an RTC event log of Chromium, a dump of \
                             webrtc-internals, getStats or packets, a capture, a table with columns such as sent_ms, \
-                            or a call that `weir import` wrote";
+                            or a call that `weir import` wrote; `weir trace import` reads measurements of a link";
 
 /// Reads the call in two captures, one at the sender's end and one at the receiver's, each compressed by gzip or not.
 ///
@@ -96,18 +96,19 @@ pub fn read_two_files(
     sender: &Path,
     receiver: &Path,
     options: &CallOptions,
-) -> Result<RecordedCall, CallImportError> {
+) -> Result<RecordedCall, CapturePairError> {
     let open = |path: &Path| {
         let mut file = File::open(path)?;
         let begin = begin_of(&mut file)?;
         if sniff(&begin) != Some(CallForm::Packets) {
             let problem =
                 "this is no capture; of two files, both are captures or dumps of packets, the sender's first";
-            return Err(CallImportError::UnknownForm(format!("{}: {problem}", path.display())));
+            return Err(CallImportError::UnknownForm(problem.to_owned()));
         }
         Ok(plain(begin, file))
     };
-    packets::read_two(open(sender)?, open(receiver)?, options)
+    let sender = open(sender).map_err(CapturePairError::of_sender)?;
+    packets::read_two(sender, open(receiver).map_err(CapturePairError::of_receiver)?, options)
 }
 
 /// The first [`SNIFFED_BYTES`] of `source`, or all if there are fewer.
@@ -145,7 +146,7 @@ fn read_plain(
         }
         CallForm::Recorded => {
             refuse(options.of_captures().or(options.of_choice()), "a call that was imported before")?;
-            read_recorded(source)
+            recorded::read(source)
         }
         CallForm::Counters => {
             refuse(options.of_captures(), "statistics")?;
@@ -169,43 +170,16 @@ fn refuse(option: Option<&'static str>, form: &str) -> Result<(), CallImportErro
     })
 }
 
-/// Reads a call that [`write`] wrote.
-fn read_recorded(source: impl Read) -> Result<RecordedCall, CallImportError> {
-    let call: RecordedCall = serde_json::from_reader(source).map_err(|error| {
-        let place = format!("line {}, column {}", error.line(), error.column());
-        match error.classify() {
-            serde_json::error::Category::Io => CallImportError::Io(error.into()),
-            serde_json::error::Category::Eof => CallImportError::at(place, "the file is cut off"),
-            _ => {
-                // Its message ends with the place.
-                let text = error.to_string();
-                let problem = text.split(" at line ").next().unwrap_or_default();
-                CallImportError::at(place, problem)
-            }
-        }
-    })?;
-    call.check().map_err(|fault| CallImportError::Lacking(fault.to_string()))?;
-    Ok(call)
-}
-
-/// Writes `call` as JSON, in one line.
-///
-/// # Errors
-/// `destination` cannot be written.
-pub fn write(call: &RecordedCall, mut destination: impl Write) -> io::Result<()> {
-    serde_json::to_writer(&mut destination, call)?;
-    destination.write_all(b"\n")?;
-    destination.flush()
-}
-
 #[cfg(test)]
 mod tests {
+    use std::io::Write;
+
     use flate2::Compression;
     use flate2::write::GzEncoder;
     use weir_units::TimeDelta;
 
     use super::*;
-    use crate::calls::EndSelection;
+    use crate::calls::{EndSelection, write};
 
     fn log() -> Vec<u8> {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/calls/c2-beside-cubic.rtclog");

@@ -9,10 +9,12 @@ pub mod event_log;
 mod forms;
 mod options;
 pub mod packets;
+mod recorded;
 pub mod table;
 mod uses;
 
-pub use error::CallImportError;
-pub use forms::{CallForm, SNIFFED_BYTES, read, read_file, read_two_files, sniff, write};
+pub use error::{CallImportError, CapturePairError};
+pub use forms::{CallForm, SNIFFED_BYTES, read, read_file, read_two_files, sniff};
 pub use options::{CallOptions, EndSelection, ExtensionOverrides};
+pub use recorded::write;
 pub use uses::{CallUse, CallUses};

@@ -58,7 +58,7 @@ impl CallUses {
         };
         let (replay, infer, explain) = match call.source {
             RecordingSource::EventLogOfReceiver => (
-                yes("only controllers with a half at the receiver"),
+                yes("every controller, with feedback made of the arrivals"),
                 yes("from arrivals of the packets of a frame, which is weak"),
                 yes("rate, loss, freezes"),
             ),

@@ -39,6 +39,8 @@ pub const MOST_EVENTS: usize = 750_000;
 const MOST_TIME_US: i64 = 200_000_000_000_000_000;
 /// Most bytes of a packet.
 const MOST_PACKET_BYTES: u32 = 65_535;
+/// Greatest unwrapped number of a packet: calculations with two of them do not overflow.
+const MOST_NUMBER: i64 = 1 << 47;
 
 /// The kind of a recording.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -283,6 +285,19 @@ impl RecordedCall {
                 "packets.payload_bytes[{row}] is {bytes}; a packet has {MOST_PACKET_BYTES} at most"
             ));
         }
+        let numbers = self.packets.number.iter().filter_map(|number| number.get());
+        if let Some(number) = self
+            .packets
+            .sequence
+            .iter()
+            .copied()
+            .chain(numbers)
+            .find(|number| number.unsigned_abs() > MOST_NUMBER as u64)
+        {
+            return fault(format!(
+                "packets.number or packets.sequence has {number}; it is {MOST_NUMBER} at most"
+            ));
+        }
         if self.packet_overhead_bytes > MOST_PACKET_BYTES {
             return fault(format!(
                 "packet_overhead_bytes is {}; it is {MOST_PACKET_BYTES} at most",
@@ -356,6 +371,26 @@ impl RecordedCall {
     /// Whether the sender's per-packet feedback is known.
     pub fn has_feedback(&self) -> bool {
         self.packets.reported_us.iter().any(|reported| reported.is_known())
+    }
+
+    /// Sequence numbers that no packet has, between the first and the last of each stream: losses of the recording of a receiver.
+    pub fn missing_numbers(&self) -> usize {
+        let mut numbers = vec![Vec::new(); self.streams.len()];
+        for (&stream, &sequence) in self.packets.stream.iter().zip(&self.packets.sequence) {
+            if let Some(numbers) = numbers.get_mut(usize::from(stream)) {
+                numbers.push(sequence);
+            }
+        }
+        let missing = |mut numbers: Vec<i64>| {
+            numbers.sort_unstable();
+            numbers.dedup();
+            let span = match (numbers.first(), numbers.last()) {
+                (Some(first), Some(last)) => usize::try_from(last.abs_diff(*first)).unwrap_or(usize::MAX),
+                _ => 0,
+            };
+            span.saturating_sub(numbers.len().saturating_sub(1))
+        };
+        numbers.into_iter().map(missing).fold(0, usize::saturating_add)
     }
 
     /// Bytes of a packet as congestion control counts them: payload, padding, RTP header, and IP and UDP headers where known.

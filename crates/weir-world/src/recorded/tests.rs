@@ -162,6 +162,10 @@ fn a_call_survives_its_file_and_faults_are_named() {
         fault(|call| call.packets.payload_bytes[1] = 70_000),
         "packets.payload_bytes[1] is 70000; a packet has 65535 at most"
     );
+    let number = "packets.number or packets.sequence has -140737488355329; it is 140737488355328 at most";
+    assert_eq!(fault(|call| call.packets.sequence[1] = -(1 << 47) - 1), number);
+    let number = "packets.number or packets.sequence has 9223372036854775807; it is 140737488355328 at most";
+    assert_eq!(fault(|call| call.packets.number[1] = OptionalInteger::new(i64::MAX)), number);
     assert_eq!(
         fault(|call| call.targets.push(RateRow { time_us: i64::MIN, bps: 1 })),
         "a time is -9223372036854775808 µs; it is 200000000000000000 at most"
@@ -197,6 +201,22 @@ fn a_recording_of_the_receiver_has_its_reports_and_no_fates() {
     let call = builder.finish();
     assert!(!call.has_feedback() && call.feedback.is_empty());
     assert_eq!(call.nacks.rows().collect::<Vec<_>>(), [Nack { time_us: 20_000, stream: 0, packets: 1 }]);
+}
+
+#[test]
+fn numbers_that_are_missing_are_counted_in_each_stream() {
+    let mut builder = CallBuilder::new(RecordingSource::EventLogOfReceiver);
+    // 65535 and 1 are missing of the first stream, 8 and 9 of the second; one packet comes twice, one late.
+    for (time, ssrc, sequence) in [(0, 1, 65_534), (1, 2, 7), (2, 1, 2), (3, 1, 0), (4, 2, 10), (5, 2, 10)] {
+        builder.on_received(time, &RtpDeparture { ssrc, ..packet(sequence, 0) });
+    }
+    assert_eq!(builder.finish().missing_numbers(), 4);
+    let mut far = RecordedCall { streams: vec![RecordedStream::default()], ..RecordedCall::default() };
+    assert_eq!(far.missing_numbers(), 0);
+    for sequence in [i64::MIN, i64::MAX] {
+        far.packets.push(PacketRow { sequence, ..PacketRow::default() });
+    }
+    assert_eq!(far.missing_numbers(), usize::MAX - 1);
 }
 
 #[test]

@@ -45,6 +45,8 @@ pub(super) struct AssembledCall {
     pub(super) call: RecordedCall,
     pub(super) sources: Vec<u32>,
     pub(super) first_us: i64,
+    /// Remaining hops of the packets; 0 where unknown.
+    pub(super) hops: u8,
 }
 
 impl<'o> CallAssembler<'o> {
@@ -114,6 +116,7 @@ impl<'o> CallAssembler<'o> {
         }
         let entered = self.entered.expect("it was decided above");
         Ok(AssembledCall {
+            hops: entered.choice.hops,
             call: entered.builder.finish(),
             sources: entered.sources,
             first_us: entered.first_us.unwrap_or(0),

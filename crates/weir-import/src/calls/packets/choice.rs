@@ -12,6 +12,8 @@ use crate::calls::{CallImportError, CallOptions, EndSelection};
 const MOST_STREAMS: usize = 4096;
 /// Fewest packets of a stream: random bytes of other protocols look like a packet or two.
 const FEWEST_PACKETS: u64 = 3;
+/// Fewest packets of a video stream for each packet of a stream that repeats some of its frames.
+const FEWER: u64 = 4;
 /// Pairs of ports that are listed.
 const LISTED: usize = 8;
 /// Clocks of RTP streams in Hz, with their contents.
@@ -38,6 +40,8 @@ pub(super) struct FlowChoice {
     /// Source identifier, contents and clock rate of each stream.
     pub(super) streams: Vec<(u32, StreamKind, u32)>,
     pub(super) remarks: Vec<String>,
+    /// Remaining hops of its packets; 0 where unknown.
+    pub(super) hops: u8,
 }
 
 /// Extents of the flows and streams of the first part of a file.
@@ -61,6 +65,11 @@ struct StreamExtent {
     timestamps: HashSet<u32>,
 }
 
+/// The greatest common divisor.
+fn greatest_divisor(one: i64, other: i64) -> i64 {
+    if other == 0 { one } else { greatest_divisor(other, one % other) }
+}
+
 impl StreamExtent {
     /// Clock rate and contents by the advance of the timestamps.
     fn clock(&self) -> (StreamKind, u32) {
@@ -72,6 +81,26 @@ impl StreamExtent {
         let near = |hz: u32| (rate / f64::from(hz) - 1.0).abs() < 0.1;
         let clock = CLOCKS.into_iter().find(|(hz, _)| near(*hz));
         clock.map_or((StreamKind::Unknown, 0), |(hz, kind)| (kind, hz))
+    }
+
+    /// Whether it repeats packets of `media`: a retransmission has the timestamp of its packet (RFC 4588 §4).
+    fn repeats(&self, media: &Self) -> bool {
+        let known = self.timestamps.iter().filter(|own| media.timestamps.contains(own)).count();
+        if media.packets > self.packets && 10 * known >= 9 * self.timestamps.len() {
+            return true;
+        }
+        // A receiver got frames of a packet or two by their repetition only.
+        let is_video = media.clock().0 == StreamKind::Video && self.clock().0 != StreamKind::Audio;
+        if !is_video || media.packets < FEWER * self.packets {
+            return false;
+        }
+        let ticks = |timestamp: &u32| i64::from(timestamp.wrapping_sub(media.last_timestamp) as i32);
+        let of_media = || media.timestamps.iter().map(ticks);
+        let (first, last) = (of_media().min().unwrap_or(0), of_media().max().unwrap_or(0));
+        let grid = of_media().fold(0, |grid, tick| greatest_divisor(grid, tick - first));
+        let on_grid =
+            |tick: i64| (first..=last).contains(&tick) && (tick - first).checked_rem(grid) == Some(0);
+        self.timestamps.iter().map(ticks).all(on_grid)
     }
 }
 
@@ -151,6 +180,12 @@ impl FlowSurvey {
             let problem = format!("the file has no RTP in this direction (--direction {asked})");
             return Err(CallImportError::Lacking(problem));
         }
+        if sender && own.is_some_and(|own| own != forward) {
+            let problem = "the media came to the end that recorded this file, by the hops that packets have left \
+                           (TTL); name the sender's file first, or choose a stream that it sends by --ssrc";
+            return Err(CallImportError::Lacking(problem.to_owned()));
+        }
+        choice.hops = self.hops.get(&flow).copied().unwrap_or(0);
         choice.streams = self.contents(flow);
         if !sender && own.is_none() && options.direction == EndSelection::Larger {
             choice.remarks.push(
@@ -238,11 +273,7 @@ impl FlowSurvey {
     fn contents(&self, flow: FlowDirection) -> Vec<(u32, StreamKind, u32)> {
         let all = self.streams_of(flow);
         let kinds = all.map(|(ssrc, stream)| {
-            // A retransmission has the timestamp of its packet (RFC 4588 §4).
-            let repeats = |other: &StreamExtent| {
-                let known = stream.timestamps.iter().filter(|own| other.timestamps.contains(own)).count();
-                other.packets > stream.packets && 10 * known >= 9 * stream.timestamps.len()
-            };
+            let repeats = |other: &StreamExtent| stream.repeats(other);
             let media = self.streams_of(flow).find(|(other, own)| *other != ssrc && repeats(own));
             let own = || stream.clock();
             let (kind, hz) =

@@ -14,7 +14,14 @@ pub(super) struct ArrivalJoin<'c> {
     streams: HashMap<u32, u16>,
     /// Rows in the order of their key.
     rows: Vec<u32>,
-    pub(super) joined: usize,
+    /// Arrivals of the packet whose first row is at the same place.
+    arrivals: Vec<u32>,
+    joined: usize,
+    /// Packets that no row has, since the last with a row; and those between two with rows.
+    unknown: usize,
+    unknown_between: usize,
+    /// Most remaining hops of a packet with a row.
+    hops: u8,
 }
 
 type RowKey = (u16, u16, u32);
@@ -31,7 +38,8 @@ impl<'c> ArrivalJoin<'c> {
         let mut rows: Vec<u32> = (0..call.packets.len() as u32).collect();
         rows.sort_unstable_by_key(|&row| (key(call, row), row));
         let streams = sources.iter().enumerate().map(|(number, ssrc)| (*ssrc, number as u16)).collect();
-        Self { call, streams, rows, joined: 0 }
+        let arrivals = vec![0; rows.len()];
+        Self { call, streams, rows, arrivals, joined: 0, unknown: 0, unknown_between: 0, hops: 0 }
     }
 
     /// Takes a packet that the receiver's end captured.
@@ -39,13 +47,45 @@ impl<'c> ArrivalJoin<'c> {
         let Some(&stream) = self.streams.get(&record.ssrc) else { return };
         let wanted = (stream, record.sequence, record.timestamp);
         let first = self.rows.partition_point(|&row| key(self.call, row) < wanted);
-        // Several rows are copies of one packet; each arrival takes the next.
-        let arrived = &self.call.packets.arrived_us;
-        let mut same = self.rows[first..].iter().take_while(|&&row| key(self.call, row) == wanted);
-        if let Some(&row) = same.find(|&&row| !arrived[row as usize].is_known()) {
-            self.call.packets.arrived_us[row as usize] = OptionalInteger::new(datagram.time_us);
-            self.joined += 1;
+        let is_wanted = |place: usize| self.rows.get(place).is_some_and(|&row| key(self.call, row) == wanted);
+        if !is_wanted(first) {
+            self.unknown += usize::from(self.joined > 0);
+            return;
         }
+        // Several rows are copies of one packet; each arrival takes the next.
+        let place = first + self.arrivals[first] as usize;
+        if is_wanted(place) {
+            self.call.packets.arrived_us[self.rows[place] as usize] = OptionalInteger::new(datagram.time_us);
+            self.arrivals[first] += 1;
+            self.joined += 1;
+            self.unknown_between += core::mem::take(&mut self.unknown);
+            self.hops = self.hops.max(datagram.hops);
+        }
+    }
+
+    /// Packets of the call that came.
+    pub(super) const fn joined(&self) -> usize {
+        self.joined
+    }
+
+    /// Sentences about signs that the two captures are swapped; the packets had `hops` remaining hops in the sender's.
+    pub(super) fn doubts(&self, hops: u8) -> Vec<String> {
+        let mut doubts = Vec::new();
+        if hops > 0 && self.hops > hops {
+            doubts.push(format!(
+                "The packets have {} hops left (TTL) in the second capture and {hops} in the first: the two are \
+                 swapped, or a relay between them sets the number anew.",
+                self.hops
+            ));
+        }
+        if self.unknown_between > 0 {
+            doubts.push(format!(
+                "{} packets of the second capture are not in the first, which is that of the sender: it has gaps, or \
+                 the two are swapped.",
+                self.unknown_between
+            ));
+        }
+        doubts
     }
 }
 

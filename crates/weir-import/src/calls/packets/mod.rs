@@ -28,7 +28,7 @@ use self::clock::ClockDifference;
 use self::datagram::{FileDatagram, FormFacts};
 use self::join::{ArrivalJoin, make_feedback};
 use self::rtp::{RtpRecord, is_rtcp};
-use super::{CallImportError, CallOptions, ExtensionOverrides};
+use super::{CallImportError, CallOptions, CapturePairError, ExtensionOverrides};
 
 /// First bytes of captures, in either byte order: pcap with times in µs or in ns, Kuznetzov's modified pcap
 /// (0xa1b2cd34), and pcapng.
@@ -100,8 +100,9 @@ pub fn read_two(
     sender: impl Read,
     receiver: impl Read,
     options: &CallOptions,
-) -> Result<RecordedCall, CallImportError> {
-    let AssembledCall { mut call, sources, first_us } = assemble(sender, true, options)?;
+) -> Result<RecordedCall, CapturePairError> {
+    let AssembledCall { mut call, sources, first_us, hops } =
+        assemble(sender, true, options).map_err(CapturePairError::of_sender)?;
     let mut join = ArrivalJoin::new(&mut call, &sources);
     let (_, _, truncated) = visit_all(receiver, |datagram, _| {
         if !is_rtcp(datagram.bytes)
@@ -110,21 +111,23 @@ pub fn read_two(
             join.add(datagram, &record);
         }
         Ok(())
-    })?;
-    let joined = join.joined;
-    drop(join);
+    })
+    .map_err(CapturePairError::of_receiver)?;
+    let joined = join.joined();
+    let doubts = join.doubts(hops);
     let times = call.packets.sent_us.iter().zip(&call.packets.arrived_us);
     let pairs = times.filter_map(|(sent, arrived)| Some((sent.get()?, arrived.get()?)));
     let Some(clock) = ClockDifference::of(pairs).filter(|_| joined >= FEWEST_SHARED) else {
-        return Err(CallImportError::Lacking(format!(
+        return Err(CapturePairError::of_receiver(CallImportError::Lacking(format!(
             "the two files share {joined} RTP packets by source identifier, sequence number and timestamp; they are \
              not of one call, or something between them changes these"
-        )));
+        ))));
     };
     call.source = RecordingSource::TwoCaptures;
     call.arrival_clock = ArrivalClock::Receiver;
     call.remarks.retain(|remark| !remark.starts_with("RTCP is encrypted"));
     call.remarks.extend(truncated);
+    call.remarks.extend(doubts);
     let packets = &mut call.packets;
     for (sent, arrived) in packets.sent_us.iter().zip(&mut packets.arrived_us) {
         let corrected = sent.get().zip(arrived.get()).map(|(sent, arrived)| clock.correct(sent, arrived));

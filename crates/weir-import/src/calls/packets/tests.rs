@@ -118,6 +118,11 @@ fn one_capture_of_srtp_has_sizes_and_no_feedback() {
     // The TTL of the packets shows that the other capture is the receiver's.
     let received = call(RECEIVER, &with_extension());
     assert!(!received.has_departures());
+    // Of the frames whose repetitions came, several were lost altogether.
+    let kinds =
+        [&sent, &received].map(|call| call.streams.iter().map(|stream| stream.kind).collect::<Vec<_>>());
+    let expected = vec![StreamKind::Video, StreamKind::Retransmission, StreamKind::Audio];
+    assert_eq!(kinds, [expected.clone(), expected]);
     let gaps: i64 = {
         let video: Vec<i64> =
             rows(&received).iter().filter(|row| row.stream == 0).map(|row| row.sequence).collect();
@@ -163,6 +168,70 @@ fn two_captures_are_joined_and_their_clocks_compared() {
     let lost: u32 = call.feedback.lost.iter().sum();
     assert_eq!(lost as usize, rows.iter().filter(|row| row.is_lost()).count());
     assert_eq!(rows.iter().filter(|row| !row.reported_us.is_known()).count(), 0);
+}
+
+/// The packets of a capture whose number and content `is_kept` takes.
+fn filtered(capture: &[u8], mut is_kept: impl FnMut(usize, &[u8]) -> bool) -> Vec<u8> {
+    let (header, mut rest) = capture.split_at(24);
+    let mut kept = header.to_vec();
+    for number in 0.. {
+        let Some(length) = rest.get(8..12) else { break };
+        let length = 16 + u32::from_le_bytes(length.try_into().unwrap()) as usize;
+        let (record, others) = rest.split_at(length);
+        if is_kept(number, &record[16..]) {
+            kept.extend_from_slice(record);
+        }
+        rest = others;
+    }
+    kept
+}
+
+#[test]
+fn swapped_captures_are_refused_or_doubted() {
+    let swapped = read_two(RECEIVER, SENDER, &CallOptions::default()).unwrap_err();
+    assert!(!swapped.of_receiver);
+    assert_eq!(
+        swapped.to_string(),
+        "the media came to the end that recorded this file, by the hops that packets have left (TTL); name the \
+         sender's file first, or choose a stream that it sends by --ssrc"
+    );
+    // Without RTCP no packet goes back, and so the first capture alone shows nothing.
+    let rtp = filtered(RECEIVER, |_, ip| !(200..=206).contains(&ip[29]));
+    let call = read_two(&rtp[..], SENDER, &CallOptions::default()).unwrap();
+    let lacking = filtered(SENDER, |_, ip| !(200..=206).contains(&ip[29])).len() - rtp.len();
+    let doubts = [
+        "The packets have 64 hops left (TTL) in the second capture and 55 in the first: the two are swapped, or a \
+         relay between them sets the number anew."
+            .to_owned(),
+        // The first capture has 48 bytes and a header of each packet.
+        format!(
+            "{} packets of the second capture are not in the first, which is that of the sender: it has gaps, or the \
+             two are swapped.",
+            lacking / 64
+        ),
+    ];
+    assert_eq!(call.remarks.iter().filter(|remark| doubts.contains(remark)).count(), 2, "{:?}", call.remarks);
+    let mut left_out = 0;
+    let gaps = filtered(SENDER, |number, ip| {
+        let is_left_out = (100..300).contains(&number) && ip.len() == 48 && number % 10 == 0;
+        left_out += usize::from(is_left_out);
+        !is_left_out
+    });
+    let call = read_two(&gaps[..], SENDER, &CallOptions::default()).unwrap();
+    let doubt = format!("{left_out} packets of the second capture are not in the first");
+    assert!(call.remarks.iter().any(|remark| remark.starts_with(&doubt)), "{doubt}: {:?}", call.remarks);
+}
+
+#[test]
+fn each_copy_of_a_packet_takes_an_arrival_of_its_own() {
+    let begin = DUMP.iter().position(|byte| *byte == b'\n').unwrap() + 17;
+    let (header, records) = DUMP.split_at(begin);
+    let record = &records[..usize::from(u16::from_be_bytes([records[0], records[1]]))];
+    let copies = |count: usize| [header, &record.repeat(count)].concat();
+    let call = read_two(&copies(30_000)[..], &copies(29_000)[..], &CallOptions::default()).unwrap();
+    assert_eq!(call.packets.len(), 30_000);
+    let arrived = call.packets.arrived_us.iter().map(|arrived| arrived.is_known());
+    assert!(arrived.eq((0..30_000).map(|row| row < 29_000)));
 }
 
 #[test]

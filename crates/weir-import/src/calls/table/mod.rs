@@ -22,6 +22,7 @@
 
 mod lines;
 mod packets;
+mod rows;
 mod statistics;
 #[cfg(test)]
 mod tests;
@@ -32,6 +33,7 @@ use csv::{ReaderBuilder, StringRecord, Trim};
 use weir_world::RecordedCall;
 
 use self::lines::BoundedLines;
+use self::rows::TableRows;
 use super::{CallImportError, CallOptions};
 
 /// Units of times in names of columns, with their length in µs.
@@ -63,11 +65,14 @@ pub fn read(input: impl Read, options: &CallOptions) -> Result<RecordedCall, Cal
         return Err(CallImportError::UnknownForm("the file is empty".to_owned()));
     }
     let is_statistics = names.iter().any(|name| time_column(name, "t").is_some());
-    if is_statistics {
-        statistics::read(&names, reader.into_records(), options)
+    let mut rows = TableRows::new(reader.into_records(), names.len());
+    let mut call = if is_statistics {
+        statistics::read(&names, &mut rows, options)?
     } else {
-        packets::read(&names, reader.into_records())
-    }
+        packets::read(&names, &mut rows)?
+    };
+    call.remarks.extend(rows.into_remark());
+    Ok(call)
 }
 
 /// The µs of a unit of the column `name`, if it is `prefix` with a unit.

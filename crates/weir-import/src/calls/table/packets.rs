@@ -3,20 +3,20 @@
 use std::collections::BTreeMap;
 use std::io::Read;
 
-use csv::StringRecordsIntoIter;
 use weir_world::RecordedCall;
 use weir_world::recorded::{
     ArrivalClock, CallBuilder, FeedbackReport, FeedbackReports, MOST_EVENTS, MOST_PACKETS, OptionalInteger,
     PacketRow, Packets, RecordedStream, RecordingSource,
 };
 
-use super::{TableCell, no_table, time_column};
+use super::rows::TableRows;
+use super::{TableCell, time_column};
 use crate::calls::CallImportError;
 
 /// Most streams of a table.
 const MOST_STREAMS: i64 = 256;
-/// Largest number of a packet: unwrapped numbers stay within it.
-const LARGEST_NUMBER: i64 = 1 << 48;
+/// Largest number of a packet. Unwrapped numbers stay within twice as much, which a call may have.
+const LARGEST_NUMBER: i64 = 1 << 46;
 /// The allowed columns, for errors.
 const ALLOWED: &str = "sent, arrived and reported with _us, _ms or _s, bytes or payload_bytes, header_bytes, \
                        padding_bytes, stream, sequence, number, timestamp, marker, ecn, probe";
@@ -71,7 +71,7 @@ impl PacketColumn {
 
 pub(super) fn read<R: Read>(
     names: &[String],
-    records: StringRecordsIntoIter<R>,
+    records: &mut TableRows<R>,
 ) -> Result<RecordedCall, CallImportError> {
     let columns = columns(names)?;
     let mut builder = CallBuilder::new(RecordingSource::Table);
@@ -80,7 +80,7 @@ pub(super) fn read<R: Read>(
     let mut left_out = 0_u64;
     let mut clock = ArrivalClock::Common;
     for record in records {
-        let record = record.map_err(no_table)?;
+        let record = record?;
         let mut row = PacketRow::default();
         for (place, (column, name)) in columns.iter().zip(names).enumerate() {
             let cell = TableCell { record: &record, column: place, name };

@@ -2,10 +2,10 @@
 
 use std::io::Read;
 
-use csv::StringRecordsIntoIter;
 use weir_world::RecordedCall;
 
-use super::{TableCell, no_table, time_column};
+use super::rows::TableRows;
+use super::{TableCell, time_column};
 use crate::calls::counters::collect::StatisticsTable;
 use crate::calls::counters::names::{StatisticsKind, StatisticsMember};
 use crate::calls::counters::value::StatisticsValue;
@@ -16,7 +16,7 @@ const MOST_COLUMNS: usize = 2000;
 
 pub(super) fn read<R: Read>(
     names: &[String],
-    records: StringRecordsIntoIter<R>,
+    records: &mut TableRows<R>,
     options: &CallOptions,
 ) -> Result<RecordedCall, CallImportError> {
     if names.len() > MOST_COLUMNS {
@@ -42,7 +42,7 @@ pub(super) fn read<R: Read>(
         return Err(CallImportError::at("line 1", "no column has times: t_us, t_ms or t_s"));
     };
     for record in records {
-        let record = record.map_err(no_table)?;
+        let record = record?;
         let cell = |column: usize| TableCell { record: &record, column, name: &names[column] };
         let time_us = cell(time).time_us(micros)?.ok_or_else(|| cell(time).fault("each row needs a time"))?;
         for &(column, object, member) in &columns {

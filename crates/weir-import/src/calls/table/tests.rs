@@ -120,3 +120,30 @@ fn cut_empty_and_foreign_tables_are_refused_with_a_sentence() {
         assert!(!sniff(foreign.as_bytes()), "{foreign}");
     }
 }
+
+#[test]
+fn a_table_that_ends_within_a_line_has_a_remark() {
+    let read = |text: &str| {
+        let call = call(text.as_bytes());
+        (call.packets.len(), call.remarks)
+    };
+    let ended = |line: u32| {
+        vec![format!("The file ends within line {line}; the table is read up to the line before.")]
+    };
+    let begin = "sent_ms,arrived_ms,bytes\n10,30,1200\n";
+    assert_eq!(read(&format!("{begin}20,40,1200\n")), (2, Vec::new()));
+    assert_eq!(read(&format!("{begin}20,40,1200")), (2, Vec::new()));
+    assert_eq!(read(&format!("{begin}20,4\n")), (2, Vec::new()));
+    let shorter =
+        "Line 3 is the last, has no end and is shorter than the line before: its last value may be cut off.";
+    for end in ["\n", "\r\n", "\n\n"] {
+        let begin = begin.replace('\n', end);
+        let line = if end == "\n\n" { 5 } else { 3 };
+        assert_eq!(read(&format!("{begin}20,40")), (1, ended(line)));
+    }
+    assert_eq!(read(&format!("{begin}20,40,12")), (2, vec![shorter.to_owned()]));
+    assert_eq!(read(&format!("{begin}2")), (1, ended(3)));
+    assert_eq!(error("sent_ms,bytes\n1"), "the table has no row under its first line");
+    let statistics = call(b"t_s,A.out.bytesSent,A.out.packetsSent\n1,5,6\n2,7");
+    assert_eq!((statistics.counters[0].values.len(), statistics.remarks), (1, ended(3)));
+}

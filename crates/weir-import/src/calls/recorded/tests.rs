@@ -1,0 +1,44 @@
+use super::*;
+
+const BEGIN: &str = r#"{"version":1,"source":"weir","duration_us":0,"#;
+
+/// The refusal of a call with `begin`, and then `part` again and again.
+fn refusal(begin: &str, part: &str) -> String {
+    let begin = format!("{BEGIN}{begin}");
+    let rest = part.repeat(30_000_000 / part.len());
+    read(begin.as_bytes().chain(rest.as_bytes())).unwrap_err().to_string()
+}
+
+#[test]
+fn longer_calls_than_any_are_refused_before_they_fill_the_memory() {
+    let token = "byte 10060: a text or number of a call has 10 kB at most";
+    assert_eq!(refusal(r#""remarks":[""#, "a"), token);
+    assert_eq!(refusal(r#""remarks":[""#, r#"\""#), token);
+    assert!(
+        refusal(r#""packet_overhead_bytes":"#, "1").ends_with("a text or number of a call has 10 kB at most")
+    );
+    let packets = "a call has 2000000 packets at most";
+    assert!(refusal(r#""packets":{"number":["#, "0,").ends_with(packets));
+    assert!(refusal(r#""packets":{"number":[1],"stream":["#, "0,").ends_with(packets));
+    let rows = "a call has 750000 rows beside its packets at most";
+    assert!(refusal(r#""targets":{"time_us":["#, "0,").ends_with(rows));
+    assert!(refusal(r#""packets":{"number":[]},"remarks":["#, r#""","#).ends_with(rows));
+    let values = "the statistics of a call have 2000000 values at most";
+    let series = r#""counters":[{"name":"outbound-rtp.bytesSent","object":0,"time_us":[],"values":["#;
+    assert!(refusal(series, "0,").ends_with(values));
+    assert!(refusal(r#""labels":[{"labels":["#, r#""","#).ends_with(values));
+}
+
+#[test]
+fn the_longest_columns_are_read() {
+    let zeros = |count: usize| format!("[{}0]", "0,".repeat(count - 1));
+    let column = zeros(weir_world::recorded::MOST_PACKETS);
+    // The columns differ in length: that is a fault of the table, and not of its size.
+    let json = format!(r#"{BEGIN}"packets":{{"stream":{column},"marker":{column}}}}}"#);
+    let fault = read(json.as_bytes()).unwrap_err().to_string();
+    assert!(fault.contains("all columns of a table have as many"), "{fault}");
+    let rows = zeros(weir_world::recorded::MOST_EVENTS);
+    let json = format!(r#"{BEGIN}"targets":{{"time_us":{rows},"bps":{rows}}},"remarks":["a \" b"]}}"#);
+    let call = read(json.as_bytes()).unwrap();
+    assert_eq!((call.targets.len(), &call.remarks[..]), (750_000, &["a \" b".to_owned()][..]));
+}
