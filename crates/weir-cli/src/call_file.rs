@@ -15,10 +15,8 @@ pub(crate) fn read_call(source: &CallSourceArgs) -> Result<RecordedCall, Failure
         move |error| Failure::Call { path, error }
     };
     match &source.files[..] {
-        [sender, receiver, ..] => {
-            calls::read_two_files(sender, receiver, &options(source))
-                .map_err(|fault| refused(if fault.of_receiver { receiver } else { sender })(fault.error))
-        }
+        [sender, receiver, ..] => calls::read_two_files(sender, receiver, &options(source))
+            .map_err(|fault| refused(if fault.of_receiver { receiver } else { sender })(fault.error)),
         [file] => calls::read_file(file, &options(source)).map_err(refused(file)),
         [] => Ok(RecordedCall::default()),
     }

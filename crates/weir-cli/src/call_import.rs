@@ -36,7 +36,8 @@ fn destination(args: &ImportArgs, file: &Path) -> Result<PathBuf, Failure> {
     let (option, problem) = if args.out.is_some() {
         (format!("--out {}", path.display()), "this is the file that is read; name another one".to_owned())
     } else {
-        let problem = format!("the usual name {} is that of a file that is read; name another one", path.display());
+        let problem =
+            format!("the usual name {} is that of a file that is read; name another one", path.display());
         ("--out".to_owned(), problem)
     };
     Err(Failure::Option { option, problem })
@@ -70,7 +71,11 @@ impl CallFacts {
         Self {
             sent: (!of_receiver && sent > 0).then_some(sent),
             arrived: known(&packets.arrived_us),
-            lost: if of_receiver { call.missing_numbers() } else { packets.rows().filter(PacketRow::is_lost).count() },
+            lost: if of_receiver {
+                call.missing_numbers()
+            } else {
+                packets.rows().filter(PacketRow::is_lost).count()
+            },
             missed_reports: call.feedback.missed.iter().map(|&missed| u64::from(missed)).sum(),
             uses: CallUses::of(call),
         }
@@ -108,7 +113,8 @@ fn duration_s(call: &RecordedCall) -> f64 {
 fn print(file: &Path, path: &Path, call: &RecordedCall, facts: &CallFacts) -> Result<(), Failure> {
     let mut out = terminal::stdout();
     writeln!(out, "{}", terminal::bold(&file.display().to_string()))?;
-    let mut lines = vec![("source", source(call.source).to_owned()), ("length", format!("{:.1} s", duration_s(call)))];
+    let mut lines =
+        vec![("source", source(call.source).to_owned()), ("length", format!("{:.1} s", duration_s(call)))];
     lines.extend(if call.packets.is_empty() { series_lines(call) } else { packet_lines(call, facts) });
     lines.extend([
         ("replay", use_line(facts.uses.replay)),
@@ -160,10 +166,13 @@ fn packet_lines(call: &RecordedCall, facts: &CallFacts) -> Vec<(&'static str, St
 fn series_lines(call: &RecordedCall) -> Vec<(&'static str, String)> {
     let counters = call.counters.iter().map(|series| &series.time_us);
     let times: Vec<&Vec<i64>> = counters.chain(call.labels.iter().map(|series| &series.time_us)).collect();
-    let span_us = |times: &&Vec<i64>| times.last().zip(times.first()).map_or(0, |(last, first)| last.saturating_sub(*first));
+    let span_us = |times: &&Vec<i64>| {
+        times.last().zip(times.first()).map_or(0, |(last, first)| last.saturating_sub(*first))
+    };
     let longest = times.iter().map(span_us).max().unwrap_or(0);
     let values = times.iter().map(|times| times.len()).max().unwrap_or(0);
-    let text = format!("{}, the longest with {values} values over {:.1} s", times.len(), longest as f64 / 1e6);
+    let text =
+        format!("{}, the longest with {values} values over {:.1} s", times.len(), longest as f64 / 1e6);
     vec![("series", text)]
 }
 

@@ -19,7 +19,7 @@ pub(crate) fn packets(data: &[u8]) {
     let (options, content) = options(data);
     if data.first().is_some_and(|byte| byte & 0x80 > 0) {
         let (sender, receiver) = halves(content);
-        read(captures::read_two(sender, receiver, &options));
+        read(captures::read_two(sender, receiver, &options).map_err(|fault| fault.error));
     } else {
         read(captures::read(content, &options));
     }

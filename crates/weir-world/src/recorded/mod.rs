@@ -286,10 +286,17 @@ impl RecordedCall {
             ));
         }
         let numbers = self.packets.number.iter().filter_map(|number| number.get());
-        if let Some(number) = self.packets.sequence.iter().copied().chain(numbers).find(|number| {
-            number.unsigned_abs() > MOST_NUMBER as u64
-        }) {
-            return fault(format!("packets.number or packets.sequence has {number}; it is {MOST_NUMBER} at most"));
+        if let Some(number) = self
+            .packets
+            .sequence
+            .iter()
+            .copied()
+            .chain(numbers)
+            .find(|number| number.unsigned_abs() > MOST_NUMBER as u64)
+        {
+            return fault(format!(
+                "packets.number or packets.sequence has {number}; it is {MOST_NUMBER} at most"
+            ));
         }
         if self.packet_overhead_bytes > MOST_PACKET_BYTES {
             return fault(format!(

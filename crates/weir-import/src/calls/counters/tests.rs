@@ -86,10 +86,8 @@ fn series_of_a_dump_end_together_and_computed_ones_are_skipped() {
     assert_eq!(labels(&call, "outbound-rtp.encoderImplementation"), ["libvpx"; 12]);
     assert_eq!(
         call.remarks,
-        [
-            "The file has 2 peer connections: 1: 1.0 MB of video sent, 0.0 MB received; 2: 0.0 MB of video \
-             sent, 0.1 MB received. Connection 1 is taken."
-        ]
+        ["The file has 2 peer connections: 1: 1.0 MB of video sent, 0.0 MB received; 2: 0.0 MB of video \
+             sent, 0.1 MB received. Connection 1 is taken."]
     );
 }
 

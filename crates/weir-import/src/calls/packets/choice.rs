@@ -98,7 +98,8 @@ impl StreamExtent {
         let of_media = || media.timestamps.iter().map(ticks);
         let (first, last) = (of_media().min().unwrap_or(0), of_media().max().unwrap_or(0));
         let grid = of_media().fold(0, |grid, tick| greatest_divisor(grid, tick - first));
-        let on_grid = |tick: i64| (first..=last).contains(&tick) && (tick - first).checked_rem(grid) == Some(0);
+        let on_grid =
+            |tick: i64| (first..=last).contains(&tick) && (tick - first).checked_rem(grid) == Some(0);
         self.timestamps.iter().map(ticks).all(on_grid)
     }
 }

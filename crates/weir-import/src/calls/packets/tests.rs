@@ -117,7 +117,8 @@ fn one_capture_of_srtp_has_sizes_and_no_feedback() {
     let received = call(RECEIVER, &with_extension());
     assert!(!received.has_departures());
     // Of the frames whose repetitions came, several were lost altogether.
-    let kinds = [&sent, &received].map(|call| call.streams.iter().map(|stream| stream.kind).collect::<Vec<_>>());
+    let kinds =
+        [&sent, &received].map(|call| call.streams.iter().map(|stream| stream.kind).collect::<Vec<_>>());
     let expected = vec![StreamKind::Video, StreamKind::Retransmission, StreamKind::Audio];
     assert_eq!(kinds, [expected.clone(), expected]);
     let gaps: i64 = {

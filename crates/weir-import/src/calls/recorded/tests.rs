@@ -14,7 +14,9 @@ fn longer_calls_than_any_are_refused_before_they_fill_the_memory() {
     let token = "byte 10060: a text or number of a call has 10 kB at most";
     assert_eq!(refusal(r#""remarks":[""#, "a"), token);
     assert_eq!(refusal(r#""remarks":[""#, r#"\""#), token);
-    assert!(refusal(r#""packet_overhead_bytes":"#, "1").ends_with("a text or number of a call has 10 kB at most"));
+    assert!(
+        refusal(r#""packet_overhead_bytes":"#, "1").ends_with("a text or number of a call has 10 kB at most")
+    );
     let packets = "a call has 2000000 packets at most";
     assert!(refusal(r#""packets":{"number":["#, "0,").ends_with(packets));
     assert!(refusal(r#""packets":{"number":[1],"stream":["#, "0,").ends_with(packets));

@@ -125,12 +125,15 @@ fn a_table_that_ends_within_a_line_has_a_remark() {
         let call = call(text.as_bytes());
         (call.packets.len(), call.remarks)
     };
-    let ended = |line: u32| vec![format!("The file ends within line {line}; the table is read up to the line before.")];
+    let ended = |line: u32| {
+        vec![format!("The file ends within line {line}; the table is read up to the line before.")]
+    };
     let begin = "sent_ms,arrived_ms,bytes\n10,30,1200\n";
     assert_eq!(read(&format!("{begin}20,40,1200\n")), (2, Vec::new()));
     assert_eq!(read(&format!("{begin}20,40,1200")), (2, Vec::new()));
     assert_eq!(read(&format!("{begin}20,4\n")), (2, Vec::new()));
-    let shorter = "Line 3 is the last, has no end and is shorter than the line before: its last value may be cut off.";
+    let shorter =
+        "Line 3 is the last, has no end and is shorter than the line before: its last value may be cut off.";
     for end in ["\n", "\r\n", "\n\n"] {
         let begin = begin.replace('\n', end);
         let line = if end == "\n\n" { 5 } else { 3 };
