@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use serde_json::json;
+use weir_replay::CallTooLong;
 use weir_replay::explain::{explain, explanation_page};
 use weir_scenario::registry::Registry;
 
@@ -26,7 +27,11 @@ pub(crate) fn explain_call(args: &ExplainCallArgs, registry: &Registry) -> Resul
             "the recording has neither packets nor counters; there is nothing to explain".to_owned();
         return Err(Failure::Option { option: args.source.files[0].display().to_string(), problem });
     }
-    let found = explain(&call);
+    let refused = |error: CallTooLong| Failure::Option {
+        option: args.source.files[0].display().to_string(),
+        problem: error.to_string(),
+    };
+    let found = explain(&call).map_err(refused)?;
     let results = json!({ "call": name, "explanation": found });
     let mut directory =
         OutputDirectory::usual(args.out.as_deref(), args.json, &format!("{name}-explained"), registry)?;

@@ -37,6 +37,7 @@ pub(crate) fn replay_call(args: &ReplayArgs, registry: &Registry) -> Result<(), 
         replays.push(replayed.map_err(|error| match error {
             ReplayError::Registry(error) => Failure::Registry(error),
             ReplayError::Lacking(problem) => lacking(problem),
+            ReplayError::TooLong(error) => lacking(error.to_string()),
         })?);
     }
     let mut directory = OutputDirectory::usual(args.out.as_deref(), args.json, &name, registry)?;

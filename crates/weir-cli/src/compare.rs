@@ -80,7 +80,7 @@ pub(crate) fn compare(args: &CompareArgs, registry: &Registry) -> Result<(), Fai
             writeln!(out, "{text}")?;
         }
     }
-    for note in comparisons[0].stand_ins() {
+    for note in comparisons[0].fallback_notes() {
         writeln!(terminal::stderr(), "{note}")?;
     }
     Ok(())

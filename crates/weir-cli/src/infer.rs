@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use serde::Serialize;
+use weir_import::calls::CallUses;
 use weir_import::traces::TraceStore;
 use weir_replay::infer::{InferOptions, InferredPath, PathEnd, QueueLimit, infer as infer_path};
 use weir_scenario::registry::Registry;
@@ -25,6 +26,11 @@ const SEEDS: core::ops::RangeInclusive<u64> = 1..=10;
 pub(crate) fn infer(args: &InferArgs, registry: &Registry) -> Result<(), Failure> {
     let out = args.out.as_deref().map(OutputFile::prepare).transpose()?;
     let call = read_call(&args.source)?;
+    let uses = CallUses::of(&call).infer;
+    if !uses.possible {
+        let option = args.source.files[0].display().to_string();
+        return Err(Failure::Option { option, problem: uses.extent.to_owned() });
+    }
     let options = InferOptions { extra_bytes: args.extra_bytes, open_end: args.open_end };
     let path = infer_path(&call, &options).map_err(|error| Failure::Option {
         option: args.source.files[0].display().to_string(),

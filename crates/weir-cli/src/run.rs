@@ -80,7 +80,7 @@ impl Invocation<'_> {
         let values = tables::summary_table(&comparison);
         let verdict = comparison.verdict();
         let ranking = comparison.summary.ranking.clone();
-        let whole = scenario.anywhere(&self.store);
+        let whole = scenario.with_absolute_traces(&self.store);
         let part = Part { scenario: &whole, comparison: &mut comparison, suffix: "" };
         let beside = match captures.as_slice() {
             [] => Files::new(),
@@ -94,7 +94,7 @@ impl Invocation<'_> {
             strips: &[],
         };
         write(directory.as_mut(), &mut [part], &findings, &self.args.series, beside)?;
-        let notes = comparison.stand_ins();
+        let notes = comparison.fallback_notes();
         let mut out = terminal::stdout();
         if self.args.json {
             print_json(&mut out, &[&comparison.summary], &notes)?;
@@ -137,7 +137,7 @@ impl Invocation<'_> {
             strips: &[],
         };
         write(directory.as_mut(), &mut parts, &findings, &self.args.series, Files::new())?;
-        let notes = call.stand_ins();
+        let notes = call.fallback_notes();
         let mut out = terminal::stdout();
         if self.args.json {
             print_json(&mut out, &[&call.summary, &contest.summary], &notes)?;

@@ -100,7 +100,7 @@ fn run(args: &SuiteArgs, suite: &Suite, registry: &Registry) -> Result<bool, Fai
     let store = args.data.store();
     let request = SuiteRequest { suite, registry, controllers: &contestants, seeds: &seeds, cases: &cases };
     sweeps_fit(args, &request, &store)?;
-    no_stand_ins(args, &request, &store)?;
+    no_fallbacks(args, &request, &store)?;
     let base = args.baseline.as_deref().map(|path| SuiteResult::read(path, &request, &store)).transpose()?;
     let reference_runs = if args.no_cache { None } else { cache::reference_runs() };
     let plan = request.plan()?.keeping(reference_runs.as_ref());
@@ -181,9 +181,9 @@ fn sweeps_fit(args: &SuiteArgs, request: &SuiteRequest<'_>, store: &TraceStore) 
 }
 
 /// An error if a stand-in replaces a recorded trace of a case, unless the caller accepts stand-ins.
-fn no_stand_ins(args: &SuiteArgs, request: &SuiteRequest<'_>, store: &TraceStore) -> Result<(), Failure> {
-    let stand_ins = request.stand_ins(store)?;
-    match stand_ins.first() {
+fn no_fallbacks(args: &SuiteArgs, request: &SuiteRequest<'_>, store: &TraceStore) -> Result<(), Failure> {
+    let fallback_notes = request.fallback_notes(store)?;
+    match fallback_notes.first() {
         Some(note) if !args.allow_stand_ins => {
             let note = note.replacen("stood in", "would stand in", 1);
             let problem = format!("{note} With --allow-stand-ins the verdicts are those over the stand-in.");

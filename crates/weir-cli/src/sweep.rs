@@ -6,7 +6,7 @@ use comfy_table::{Attribute, Cell};
 use serde_json::{Map, Value, json};
 use weir_form::Varied;
 use weir_report::page::{PlacedTable, Row};
-use weir_scenario::compile::{RunOptions, stand_ins, titled};
+use weir_scenario::compile::{RunOptions, fallback_notes, titled};
 use weir_scenario::registry::Registry;
 use weir_scenario::scenario::{Candidate, Scenario};
 use weir_study::experiments::{self, Extent, Reproduction, SweepRequest, Swept};
@@ -36,7 +36,7 @@ pub(crate) fn sweep(args: &RunArgs, name: &str, registry: &Registry) -> Result<(
     let scenario = effective::scenario(&args.changes, registry, name, &[], &store)?;
     let contestants = contestants(args, &scenario)?;
     let traces = scenario.build(&RunOptions::new(1), &store)?.traces;
-    let (title, notes) = (titled(&scenario.title, &traces), stand_ins(&traces));
+    let (title, notes) = (titled(&scenario.title, &traces), fallback_notes(&traces));
     let set: Vec<String> = args.changes.set.iter().cloned().chain(duration(args)).collect();
     let laws: Vec<&str> = contestants.iter().map(|own| law(&scenario, own)).collect();
     let request = SweepRequest {

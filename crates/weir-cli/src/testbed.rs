@@ -79,7 +79,7 @@ pub(crate) fn testbed(args: &TestbedArgs, registry: &Registry) -> Result<ExitCod
     let verdict =
         if notes.len() == request.runs() { inconclusive::NOTHING.to_owned() } else { comparison.verdict() };
     let ranking = comparison.summary.ranking.clone();
-    let whole = scenario.anywhere(&store);
+    let whole = scenario.with_absolute_traces(&store);
     let files = live_files(&runs, &beside, &distributions)?;
     let strips = strips::of(&beside, &distributions);
     let part = Part { scenario: &whole, comparison: &mut comparison, suffix: "" };
@@ -103,7 +103,7 @@ pub(crate) fn testbed(args: &TestbedArgs, registry: &Registry) -> Result<ExitCod
         print_runs(&mut out, &runs)?;
         print_beside(&mut out, &beside)?;
         print_distributions(&mut out, &distributions)?;
-        let notes = [comparison.stand_ins(), notes].concat();
+        let notes = [comparison.fallback_notes(), notes].concat();
         closing(&mut out, directory.as_ref(), &notes, &verdict)?;
     }
     browser::open(args.open, directory.map(|directory| directory.path(REPORT)).as_deref())?;

@@ -82,7 +82,7 @@ fn print(scenario: &Scenario, now: &Comparison, before: Option<&Comparison>) -> 
     let mut out = terminal::stdout();
     let width = table::terminal_width();
     print_tables(&mut out, scenario, now)?;
-    for note in now.stand_ins() {
+    for note in now.fallback_notes() {
         writeln!(out, "{}", table::sentence(&note, width))?;
     }
     let Some(before) = before else { return Ok(()) };

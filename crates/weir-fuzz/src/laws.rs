@@ -38,10 +38,10 @@ pub(crate) fn senders(data: &[u8]) {
     let mut input = Input::new(data);
     let name = input.one_of(names());
     let limits = limits(&mut input);
-    let mut life = CheckedSender::new(halves(name, limits).controller, limits);
+    let mut checked_sender = CheckedSender::new(halves(name, limits).controller, limits);
     let mut calls = Calls::default();
     while !input.is_empty() {
-        life.call(&calls.next(&mut input));
+        checked_sender.call(&calls.next(&mut input));
     }
 }
 

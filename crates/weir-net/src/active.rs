@@ -22,7 +22,7 @@ use crate::server::{ConstantServer, NEVER, Opening, Server, Slot, work};
 use crate::service::NANOBITS_PER_BYTE;
 use crate::time::Time;
 
-/// A link with an active queue, or without an order of all its packets. Times in ns.
+/// A link whose queue is not drop-tail, or whose packets may overtake each other. Times in ns.
 #[derive(Clone, Debug)]
 pub(crate) struct Active<P, Q> {
     server: Server,
@@ -48,13 +48,14 @@ enum State {
     /// The server waits for a packet.
     Idle,
     /// The server fetches the next packet, which waits already.
-    Opens(Opening),
-    Serves(Serving),
+    Opening(Opening),
+    /// The server serves a packet.
+    Serving(PacketInService),
 }
 
 /// The packet in service, which is already among the packets in flight, as its departure is known.
 #[derive(Clone, Copy, Debug)]
-struct Serving {
+struct PacketInService {
     place: u32,
     slot: Slot,
     /// Start of its service at the present rate.
@@ -72,30 +73,32 @@ struct OnwardPath {
     /// Whether a packet may come out before one that was sent earlier.
     overtakes: bool,
     /// Exits of the latest packets of each flow.
-    last_of_flow: PerFlow<Last>,
-    last: Last,
+    last_of_flow: PerFlow<LatestExits>,
+    /// Exits of the latest packets of the link.
+    last: LatestExits,
     /// Jitter of the packet sent last.
     last_jitter: u64,
     /// Packets in flight, in order of exit.
-    flying: VecDeque<Flying>,
+    in_flight: VecDeque<PacketInFlight>,
 }
 
-/// The exit of the latest packet, and of the one before it.
+/// Exits of the latest packet, and of the one before it.
 #[derive(Clone, Copy, Debug, Default)]
-struct Last {
+struct LatestExits {
     exit: u64,
     before: u64,
 }
 
+/// A packet between the server and the far end.
 #[derive(Clone, Copy, Debug)]
-struct Flying {
+struct PacketInFlight {
     exit: u64,
     place: u32,
 }
 
 impl<P: Packet, Q: WaitingPackets> Active<P, Q> {
-    /// Creates an idle link from a valid description. `queue` makes its queue, before a server of the given rate and
-    /// with a generator of its own.
+    /// Creates an idle link from a valid description. `queue` creates its queue, from the server's nominal rate and a
+    /// random generator for the queue alone.
     pub(crate) fn new(config: &LinkConfig, seed: u64, queue: impl FnOnce(DataRate, Pcg64) -> Q) -> Self {
         let streams = RandomStreams::new(seed);
         let jitter = JitterSource::new(
@@ -109,9 +112,9 @@ impl<P: Packet, Q: WaitingPackets> Active<P, Q> {
             overtakes: config.order != Order::Link && jitter.is_some(),
             jitter,
             last_of_flow: PerFlow::default(),
-            last: Last::default(),
+            last: LatestExits::default(),
             last_jitter: 0,
-            flying: VecDeque::new(),
+            in_flight: VecDeque::new(),
         };
         Self {
             server: Server::new(&config.service),
@@ -128,6 +131,10 @@ impl<P: Packet, Q: WaitingPackets> Active<P, Q> {
         }
     }
 
+    /// Puts an arriving packet on the link ([`Link::enqueue`](crate::Link::enqueue)).
+    ///
+    /// # Errors
+    /// [`Dropped`] with the packet and the reason if the link does not take it.
     #[inline]
     pub(crate) fn enqueue(&mut self, now: Time, packet: P) -> Result<(), Dropped<P>> {
         self.advance(latest(self.now, now));
@@ -175,7 +182,7 @@ impl<P: Packet, Q: WaitingPackets> Active<P, Q> {
             self.queue.make_room(reason, &mut self.records);
         }
         if let (State::Idle, Some(opening), false) = (self.state, opening, self.records.waiting() == 0) {
-            self.enter(State::Opens(opening));
+            self.enter(State::Opening(opening));
         }
         Ok(())
     }
@@ -198,12 +205,13 @@ impl<P: Packet, Q: WaitingPackets> Active<P, Q> {
         }
     }
 
+    /// Time in ns at which [`Self::pop`] should next be called; [`NEVER`] if no packet can leave the link.
     #[inline]
     pub(crate) fn next_departure(&self) -> u64 {
         if self.records.has_dropped() {
             return self.now;
         }
-        let exit = self.onward.flying.front().map_or(NEVER, |first| first.exit);
+        let exit = self.onward.in_flight.front().map_or(NEVER, |first| first.exit);
         exit.min(self.next_decision(exit))
     }
 
@@ -213,8 +221,8 @@ impl<P: Packet, Q: WaitingPackets> Active<P, Q> {
     fn next_decision(&self, exit: u64) -> u64 {
         match self.state {
             State::Idle => NEVER,
-            State::Opens(_) => self.due,
-            State::Serves(_) => {
+            State::Opening(_) => self.due,
+            State::Serving(_) => {
                 let waits = self.records.waiting() > 0;
                 let matters = waits && (self.onward.overtakes || self.queue.may_drop(self.due, exit));
                 if matters { self.due } else { NEVER }
@@ -222,6 +230,7 @@ impl<P: Packet, Q: WaitingPackets> Active<P, Q> {
         }
     }
 
+    /// The next packet that has left the link by `now`, at the far end or dropped after it was taken.
     #[inline]
     pub(crate) fn pop(&mut self, now: Time) -> Option<Exit<P>> {
         self.advance(latest(self.now, now));
@@ -245,11 +254,11 @@ impl<P: Packet, Q: WaitingPackets> Active<P, Q> {
     /// The next packet at the far end and its fate.
     #[inline]
     fn arrive(&mut self) -> Option<(u32, Fate)> {
-        let &Flying { exit, place } = self.onward.flying.front()?;
+        let &PacketInFlight { exit, place } = self.onward.in_flight.front()?;
         if exit > self.now {
             return None;
         }
-        self.onward.flying.pop_front();
+        self.onward.in_flight.pop_front();
         let record = &mut self.records[place];
         if self.limits.mark_above.is_some_and(|above| span(record.wait) > above) {
             record.mark();
@@ -258,11 +267,12 @@ impl<P: Packet, Q: WaitingPackets> Active<P, Q> {
         Some((place, if lost { Fate::Lost } else { Fate::Arrived }))
     }
 
+    /// Replaces the service by a constant rate from `now` on. The packet in service continues at the new rate.
     pub(crate) fn set_rate(&mut self, now: Time, rate: DataRate) {
         self.advance(latest(self.now, now));
         let server = ConstantServer::new(rate);
         let mut free_at = self.now;
-        if let State::Serves(serving) = &mut self.state {
+        if let State::Serving(serving) = &mut self.state {
             let record = &mut self.records[serving.place];
             serving.left = left_of(&self.server, serving, self.now);
             serving.since = self.now;
@@ -273,8 +283,8 @@ impl<P: Packet, Q: WaitingPackets> Active<P, Q> {
             self.due = free_at;
         }
         self.server = Server::constant(server, free_at);
-        if let (State::Opens(_), Some(opening)) = (self.state, self.server.opening(self.now)) {
-            self.enter(State::Opens(opening));
+        if let (State::Opening(_), Some(opening)) = (self.state, self.server.opening(self.now)) {
+            self.enter(State::Opening(opening));
             self.advance(self.now);
         }
     }
@@ -310,8 +320,8 @@ impl<P: Packet, Q: WaitingPackets> Active<P, Q> {
         while self.due <= self.now {
             match self.state {
                 State::Idle => return,
-                State::Opens(opening) => self.fetch(opening),
-                State::Serves(_) => self.open(),
+                State::Opening(opening) => self.fetch(opening),
+                State::Serving(_) => self.open(),
             }
         }
     }
@@ -320,15 +330,15 @@ impl<P: Packet, Q: WaitingPackets> Active<P, Q> {
     fn enter(&mut self, state: State) {
         self.due = match &state {
             State::Idle => NEVER,
-            State::Opens(opening) => opening.start,
-            State::Serves(serving) => serving.slot.departure,
+            State::Opening(opening) => opening.start,
+            State::Serving(serving) => serving.slot.departure,
         };
         self.state = state;
     }
 
-    fn serving(&self) -> Option<&Serving> {
+    fn serving(&self) -> Option<&PacketInService> {
         match &self.state {
-            State::Serves(serving) => Some(serving),
+            State::Serving(serving) => Some(serving),
             _ => None,
         }
     }
@@ -339,9 +349,9 @@ impl<P: Packet, Q: WaitingPackets> Active<P, Q> {
         if self.records.waiting() == 0 {
             return self.enter(State::Idle);
         }
-        // It was free from its last departure on, and something has been waiting since then.
+        // From the last departure on: the server has been free and a packet has been waiting since then.
         match self.server.opening(0) {
-            Some(opening) => self.enter(State::Opens(opening)),
+            Some(opening) => self.enter(State::Opening(opening)),
             None => self.give_up(),
         }
     }
@@ -367,7 +377,7 @@ impl<P: Packet, Q: WaitingPackets> Active<P, Q> {
         };
         self.server.take(&slot);
         record.wait = slot.wait;
-        self.enter(State::Serves(Serving { place, slot, since: opening.start, left: work(size) }));
+        self.enter(State::Serving(PacketInService { place, slot, since: opening.start, left: work(size) }));
         self.onward.send(place, slot.departure, &self.records);
         true
     }
@@ -381,7 +391,7 @@ impl<P: Packet, Q: WaitingPackets> Active<P, Q> {
     }
 
     /// The bytes that the packet in service counts with.
-    fn bytes_in_service(&self, serving: &Serving) -> u64 {
+    fn bytes_in_service(&self, serving: &PacketInService) -> u64 {
         if self.limits.in_service == InService::Whole {
             return u64::from(self.records[serving.place].size);
         }
@@ -414,7 +424,7 @@ impl<P: Packet, Q: WaitingPackets> Active<P, Q> {
 }
 
 /// Work left at `now` on the packet in service, in nanobits.
-fn left_of(server: &Server, serving: &Serving, now: u64) -> u64 {
+fn left_of(server: &Server, serving: &PacketInService, now: u64) -> u64 {
     server.left(serving.left, serving.since, now, serving.slot.position)
 }
 
@@ -429,19 +439,19 @@ impl OnwardPath {
             exit = exit.max(last.before);
             last.exit = exit;
         }
-        self.fly(exit, place);
+        self.insert_in_flight(exit, place);
     }
 
     /// Changes the departure of the packet in service, which was sent last.
     fn resend(&mut self, place: u32, departure: u64, records: &Records) {
-        if let Some(index) = self.flying.iter().rposition(|flying| flying.place == place) {
-            self.flying.remove(index);
+        if let Some(index) = self.in_flight.iter().rposition(|packet| packet.place == place) {
+            self.in_flight.remove(index);
             let mut exit = self.undisturbed(departure);
             if let Some(last) = self.last(place, records) {
                 exit = exit.max(last.before);
                 last.exit = exit;
             }
-            self.fly(exit, place);
+            self.insert_in_flight(exit, place);
         }
     }
 
@@ -453,22 +463,22 @@ impl OnwardPath {
 
     /// The exits that packets after the one at `place` must not precede.
     #[inline]
-    fn last(&mut self, place: u32, records: &Records) -> Option<&mut Last> {
+    fn last(&mut self, place: u32, records: &Records) -> Option<&mut LatestExits> {
         match self.order {
             Order::None => None,
             Order::Link => Some(&mut self.last),
-            Order::Flow => Some(self.last_of_flow.entry(records[place].flow, Last::default)),
+            Order::Flow => Some(self.last_of_flow.entry(records[place].flow, LatestExits::default)),
         }
     }
 
     #[inline]
-    fn fly(&mut self, exit: u64, place: u32) {
-        if self.flying.back().is_none_or(|latest| latest.exit <= exit) {
-            self.flying.push_back(Flying { exit, place });
+    fn insert_in_flight(&mut self, exit: u64, place: u32) {
+        if self.in_flight.back().is_none_or(|latest| latest.exit <= exit) {
+            self.in_flight.push_back(PacketInFlight { exit, place });
         } else {
             // Jitter lets a packet overtake few others.
-            let behind = self.flying.iter().rev().take_while(|other| other.exit > exit).count();
-            self.flying.insert(self.flying.len() - behind, Flying { exit, place });
+            let behind = self.in_flight.iter().rev().take_while(|other| other.exit > exit).count();
+            self.in_flight.insert(self.in_flight.len() - behind, PacketInFlight { exit, place });
         }
     }
 }

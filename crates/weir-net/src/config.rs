@@ -75,12 +75,12 @@ pub struct QueueConfig {
     /// constant rate this is the time to send the backlog and the packet. While
     /// [`Link::set_rate`](crate::Link::set_rate) holds the rate at zero, a departure is infinitely far.
     pub limit_time: Option<TimeDelta>,
-    /// Bytes in the queue.
+    /// Limit of the bytes in the queue.
     pub limit_bytes: Option<DataSize>,
-    /// Bytes in the queue, as what the rate of the moment sends in this time: a limit in bytes that follows the rate.
-    /// Unlike [`limit_time`](Self::limit_time) it does not look ahead.
+    /// Limit of the bytes in the queue that follows the rate: the bytes sent in this time at the present rate, at least
+    /// 1500. Unlike [`limit_time`](Self::limit_time) it does not account for later changes of the rate.
     pub limit_at_rate: Option<TimeDelta>,
-    /// Packets in the queue.
+    /// Limit of the packets in the queue.
     pub limit_packets: Option<u32>,
     /// Whether the packet in service counts towards the limits of the queue.
     pub in_service: InService,
@@ -145,12 +145,12 @@ pub enum InService {
     /// The packet counts as one packet, and its unserved part counts as bytes (whole bytes, rounded down).
     #[default]
     Counted,
-    /// The packet counts with all its bytes until its last bit has left, as in an emulator that dequeues a packet
-    /// after serving it.
+    /// The packet counts as one packet and with all its bytes until its last bit has left, as in an emulator that
+    /// dequeues a packet after serving it.
     Whole,
-    /// The packet does not count. Before a trace and behind a drop-tail queue, the packet that waits for its
-    /// opportunity is in service. Any other queue chooses it only when the opportunity has come, and counts it
-    /// until then.
+    /// The packet does not count. With a trace and a drop-tail queue, the packet at the head is in service while it waits
+    /// for its delivery opportunity. Any other queue chooses the packet only at the opportunity, and counts it until
+    /// then.
     Free,
 }
 
@@ -203,9 +203,8 @@ impl Jitter {
     }
 }
 
-/// The packets that come out in the order in which they left the queue. Where order is kept, a packet that jitter
-/// would let overtake comes out together with the one before it (NR-BPDV of RFC 8868 §4.5.2, without its
-/// serialisation).
+/// The packets that come out in the order in which they left the queue. A packet that jitter would let overtake one of
+/// them comes out together with it (NR-BPDV of RFC 8868 §4.5.2, without its serialisation).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Order {
     /// All on this link, whichever flow they belong to.

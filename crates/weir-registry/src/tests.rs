@@ -1,3 +1,5 @@
+//! The registry of controllers, couplers and TCP algorithms (`Registry`).
+
 use std::iter;
 use std::sync::{Arc, LazyLock};
 

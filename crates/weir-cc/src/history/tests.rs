@@ -1,3 +1,5 @@
+//! The send history (`history::SendHistory`), which joins sent packets with reports on them.
+
 use proptest::prelude::*;
 
 mod forged;

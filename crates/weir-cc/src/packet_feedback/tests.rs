@@ -1,3 +1,5 @@
+//! The receiver half that reports the fates of single packets (`packet_feedback::PacketFeedback`).
+
 use alloc::collections::BTreeMap;
 
 use proptest::prelude::*;

@@ -1,4 +1,4 @@
-//! RAP over a bottleneck.
+//! The RAP controller (`rap::Rap`, RAP of INFOCOM 1999) with its receiver half over a simulated bottleneck.
 
 use weir_units::{DataRate, TimeDelta};
 
@@ -34,8 +34,9 @@ fn without_loss_the_rate_grows_in_a_straight_line() {
     let before = path.target_rate();
     path.run(TimeDelta::from_secs(1), |_| ());
     let grown = path.target_rate() - before;
-    // A packet of 9600 bits per 50 ms, each 50 ms: 192 kbit/s, twenty times a second.
+    // One packet of 9600 bits per round trip of 50 ms, added every 50 ms: 20 · 192 kbit/s in one second.
     let expected = 20.0 * 192e3;
+    // The rate may also have reached the maximum, 2.5 Mbit/s, where it grows no further.
     assert!(path.target_rate() >= 2.5e6 || (grown / expected - 1.0).abs() < 0.1, "{grown} bit/s");
 }
 
@@ -47,7 +48,8 @@ fn one_overflow_of_the_queue_halves_the_rate_once() {
         rates.windows(2).filter(|pair| pair[1] < pair[0]).map(|pair| pair[1] / pair[0]).collect();
     assert!(drops.len() > 3, "{drops:?}");
     assert!(drops.iter().all(|drop| (drop - 0.5).abs() < 0.01), "{drops:?}");
-    // A packet that leaves after the reaction can still find the queue full, but no report covers it within 300 ms.
+    // A packet sent after the reduction can still find the queue full. Its loss may reduce the rate again, but no report
+    // shows it within 300 ms.
     let times: Vec<usize> = (1..rates.len()).filter(|&ms| rates[ms] < rates[ms - 1]).collect();
     assert!(times.windows(2).all(|pair| pair[1] - pair[0] > 300), "{times:?}");
 }

@@ -1,4 +1,5 @@
-//! A receiver half with arrivals: its reports by content, and the checks after each of them.
+//! Drives a receiver half with arrivals: checks its reports and signals after each of them, and returns the reports in a
+//! form that can be compared.
 
 use alloc::vec::Vec;
 
@@ -16,7 +17,16 @@ const MAX_REPORT_INTERVAL: TimeDelta = TimeDelta::from_secs(5);
 /// Content of a report, with times since `zero`.
 #[derive(Debug, PartialEq)]
 pub(super) enum ReportContent {
-    Packets(Vec<(u16, Option<TimeDelta>, Ecn)>, u8, Option<TimeDelta>),
+    /// A report on packets.
+    Packets {
+        /// Sequence number, arrival time and ECN field of each packet.
+        records: Vec<(u16, Option<TimeDelta>, Ecn)>,
+        /// Number of the report.
+        number: u8,
+        /// Time of the report.
+        at: Option<TimeDelta>,
+    },
+    /// A report of another kind.
     Other(Report<'static>),
 }
 
@@ -24,7 +34,8 @@ fn content(report: &Report<'_>, zero: ArrivalTime) -> ReportContent {
     match *report {
         Report::Packets { records, number, at } => {
             let record = |r: &Record| (r.sequence, r.reception.time().map(|at| at - zero), r.ecn);
-            ReportContent::Packets(records.iter().map(record).collect(), number, at.map(|at| at - zero))
+            let records = records.iter().map(record).collect();
+            ReportContent::Packets { records, number, at: at.map(|at| at - zero) }
         }
         Report::Ceiling(rate) => ReportContent::Other(Report::Ceiling(rate)),
         Report::Reception(report) => ReportContent::Other(Report::Reception(report)),
@@ -39,6 +50,7 @@ fn without_offset(report: NativeReport, zero: ArrivalTime) -> NativeReport {
     let offset = zero - ArrivalTime::ZERO;
     match report {
         NativeReport::Dccc(report) => {
+            // The delay is a difference of the clocks, too.
             NativeReport::Dccc(DcccReport { delay: report.delay + -offset, at: report.at - offset, ..report })
         }
         NativeReport::Nada(_) | NativeReport::NadaDelay(_) | NativeReport::Tfrc(_) | NativeReport::Own(_) => {
@@ -62,11 +74,13 @@ pub(super) fn reports(
     contents
 }
 
-/// Delivers a packet to a receiver half; `on_report` gets the reports that were due before it, and then. If the half
-/// needs the next number before it accepts this one, the packet of that number arrives, too.
+/// Delivers a packet to a receiver half; `on_report` gets the reports that were due before it, and then. A half may ignore
+/// a packet until one with the next number confirms it, for example after a jump of the numbers. Then the packet of the
+/// next number arrives, too.
 ///
 /// # Panics
-/// If the next report is more than 5 s off, one comes before its time or without end, or a signal is infinite.
+/// If the next report is more than 5 s off, a report comes before its time, reports come without end, or a signal is
+/// infinite.
 pub fn arrive(receiver: &mut dyn Receiver, packet: &Arrival, mut on_report: impl FnMut(&Report<'_>)) {
     let at = packet.at;
     if let Some(due) = receiver.next_timeout().filter(|&due| due < at) {

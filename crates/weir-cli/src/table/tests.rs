@@ -1,3 +1,5 @@
+//! Tables on terminals of any width (`table`).
+
 use weir_report::page::{Best, Row, SummaryCell, SummaryColumn};
 
 use super::*;

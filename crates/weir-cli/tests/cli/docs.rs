@@ -40,8 +40,9 @@ const RESULTS: [&str; 15] = [
 const MEASUREMENTS: [&str; 2] = ["docs/performance.md", "docs/engineering/mutants.md"];
 
 /// The tables of docs/goog_cc.md that are composed of the output of tests, by their heads; before them those of
-/// docs/suites.md and docs/suites-drawn.md that define the omniscient sender and the cases. Last that of docs/calls.md, of the tests of weir-replay.
-const PUT_TOGETHER: [&str; 7] = [
+/// docs/suites.md and docs/suites-drawn.md that define the omniscient sender and the cases. Last those of docs/calls.md, of the tests of weir-replay
+/// and of the oracle's simulated browser.
+const PUT_TOGETHER: [&str; 10] = [
     "| point | a | W | T | D |",
     "| case | what happens | judged from |",
     "| what | how it is drawn |",
@@ -49,6 +50,9 @@ const PUT_TOGETHER: [&str; 7] = [
     "| call | controller | share, % | after 5 s, % | 90 % reached | loss, % | queue, median / 95th, ms |",
     "| call | constants | decreases, goog_cc / gcc | matched, % | targets within 10 %, % of the time |",
     "| quantity | result |",
+    "| link, seconds | Chromium | simulated | without `sender` and `scaling` |",
+    "| part | 1 Mbit/s | rise | 0.5 Mbit/s | 2.5 Mbit/s | beside CUBIC | after CUBIC |",
+    "| parts | `c1-steps` | `c2-beside-cubic` |",
 ];
 
 fn root() -> PathBuf {

@@ -94,7 +94,6 @@ fn interrupted(place: &Place, times: u32) -> (Option<i32>, String) {
 }
 
 #[test]
-#[expect(clippy::disallowed_methods, reason = "an interrupt is early only by the clock")]
 fn an_interrupt_ends_the_runs_with_a_sentence_and_leaves_no_file() {
     for times in [1, 2] {
         let place = Place::new();

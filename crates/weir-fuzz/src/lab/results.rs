@@ -43,7 +43,7 @@ fn base(result: &SuiteResult) {
     assert_eq!(again, *result, "{written}");
     let titled = result.titled("title");
     assert!(titled.contains("title"), "{titled}");
-    let _notes = (result.notes(), result.stand_ins());
+    let _notes = (result.notes(), result.fallback_notes());
     let mut names = BTreeSet::new();
     for case in &result.cases {
         for controller in &case.controllers {

@@ -1,3 +1,5 @@
+//! The emulator without sockets (`emulator`), with times computed by hand.
+
 use std::sync::Arc;
 
 use weir_net::{

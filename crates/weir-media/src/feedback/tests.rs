@@ -1,3 +1,5 @@
+//! Per-packet feedback as RTCP bytes and back (`feedback`): transport-wide feedback, and RFC 8888 §3.1.
+
 use weir_cc::history::SendHistory;
 use weir_cc::{ArrivalTime, Ecn, PacketFormat, Reception, Record, Report, SendTime};
 use weir_units::{DataSize, TimeDelta};

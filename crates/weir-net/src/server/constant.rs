@@ -7,11 +7,11 @@ use super::{NEVER, Slot, work};
 /// A server with one rate. Each packet takes a whole number of nanoseconds, rounded up.
 #[derive(Clone, Debug)]
 pub(crate) struct ConstantServer {
-    /// bit/s; zero holds every packet.
+    /// Rate in bit/s; at zero no packet ever leaves.
     rate: u64,
-    /// 2⁶⁴ / rate, rounded down: turns a division per packet into a multiplication.
+    /// (2⁶⁴ − 1) / rate, rounded down: turns a division per packet into a multiplication. Zero without a rate.
     reciprocal: u64,
-    /// The size served last, and how long that took: most packets are of the size of those before them.
+    /// The size served last in bytes, and how long that took in ns: most packets are of the size of those before them.
     last: (u32, u64),
 }
 
@@ -48,8 +48,8 @@ impl ConstantServer {
         if self.rate == 0 {
             return NEVER;
         }
-        // The reciprocal falls short of 2⁶⁴ / rate by at most 1, so the quotient falls short of work / rate by less
-        // than 1 before it is rounded down, and the remainder is below twice the rate.
+        // The reciprocal falls short of 2⁶⁴ / rate by at most 1. Before it is rounded down, the quotient thus falls
+        // short of work / rate by less than 1. The remainder is then below twice the rate.
         let quotient = ((u128::from(work) * u128::from(self.reciprocal)) >> 64) as u64;
         let remainder = work - quotient * self.rate;
         quotient + u64::from(remainder > 0) + u64::from(remainder > self.rate)

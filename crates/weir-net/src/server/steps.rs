@@ -25,11 +25,13 @@ impl Steps {
             self.current += 1;
         }
         let (departure, rate) = self.departure(start, work)?;
+        // The wait excludes the packet's own serialisation, taken at the rate at which its last bit leaves.
         let serialisation = work.div_ceil(rate);
+        // At a faster earlier rate, service may have taken less than that.
         Some(Slot { departure, wait: (departure - arrival).saturating_sub(serialisation), position: 0 })
     }
 
-    /// When `work` nanobits are done that begin at `start` in the current step, and the rate of that moment.
+    /// Completion time of `work` nanobits begun at `start` in the current step, and the rate of that moment.
     fn departure(&self, start: u64, work: u64) -> Option<(u64, u64)> {
         let (mut at, mut left) = (start, work);
         for step in self.current..self.steps.len() {
@@ -54,8 +56,8 @@ impl Steps {
         begun.checked_sub(1).map_or(DataRate::ZERO, |step| self.steps[step].1)
     }
 
-    /// When `work` nanobits are done that begin at `start`, in which no earlier call may have begun, or `None` if
-    /// never.
+    /// Completion time of `work` nanobits begun at `start`, or `None` if the rate stays zero before they are done.
+    /// Calls must have non-decreasing `start`.
     pub(super) fn end_of(&mut self, start: u64, work: u64) -> Option<u64> {
         self.serve(start, start, work).map(|slot| slot.departure)
     }

@@ -1,10 +1,9 @@
 //! The cause of a fall: the sign that came first.
 
 use weir_world::RecordedCall;
-use weir_world::recorded::PacketRow;
 
 use super::falls::RateFall;
-use super::series::{BIN_US, CallSeries, is_video};
+use super::series::{BIN_US, CallSeries};
 use super::{Citation, FallCause};
 
 /// Time before a fall in which a sign counts as its cause.
@@ -37,7 +36,7 @@ pub(super) struct CauseSign {
 pub(super) fn first_sign(call: &RecordedCall, series: &CallSeries, fall: &RateFall) -> Option<CauseSign> {
     let signs = [
         route(call, fall),
-        silence(call, fall),
+        silence(call, series, fall),
         receiver(call, fall),
         probe(call, fall),
         loss(series, call, fall),
@@ -80,11 +79,9 @@ fn route(call: &RecordedCall, fall: &RateFall) -> Option<CauseSign> {
 }
 
 /// A gap between reports that ends at the fall, or in which it lies.
-fn silence(call: &RecordedCall, fall: &RateFall) -> Option<CauseSign> {
+fn silence(call: &RecordedCall, series: &CallSeries, fall: &RateFall) -> Option<CauseSign> {
     let reports = &call.feedback.time_us;
-    let mut gaps: Vec<i64> = reports.windows(2).map(|pair| pair[1] - pair[0]).collect();
-    gaps.sort_unstable();
-    let usual = gaps.get(gaps.len() / 2).copied()?;
+    let usual = series.usual_gap_us?;
     let longest = SHORTEST_SILENCE_US.max(6 * usual);
     let next = reports.partition_point(|&at| at <= fall.start_us);
     // The gap around the fall, and the one before it.
@@ -93,8 +90,7 @@ fn silence(call: &RecordedCall, fall: &RateFall) -> Option<CauseSign> {
         let Some(before) = row.checked_sub(1).map(|before| reports[before]) else { return false };
         let end = reports.get(row).copied().unwrap_or(call.duration_us);
         // Without packets there is no feedback.
-        let sent = call.packets.sent_us.iter().filter_map(|sent| sent.get());
-        let sends = || sent.clone().filter(|sent| (before..end).contains(sent)).count() > 5;
+        let sends = || series.between(before, end).iter().map(|bin| bin.packets).sum::<u32>() > 5;
         end - before >= longest && end + AFTER_US >= fall.start_us && sends()
     })?;
     let begin = reports[row - 1];
@@ -235,7 +231,7 @@ fn application(call: &RecordedCall, series: &CallSeries, fall: &RateFall) -> Opt
         }
     };
     Some(CauseSign {
-        cause: source_cause(call, fall.start_us),
+        cause: source_cause(call, series, fall.start_us),
         since_us: fall.start_us - 1_500_000,
         sentence: format!(
             "The source sent {:.0} kbit/s and was allowed {:.0}.",
@@ -247,7 +243,7 @@ fn application(call: &RecordedCall, series: &CallSeries, fall: &RateFall) -> Opt
 }
 
 /// Fewer pictures mean a processor or a camera that cannot follow, smaller ones a source with less to send.
-pub(super) fn source_cause(call: &RecordedCall, at_us: i64) -> FallCause {
+fn source_cause(call: &RecordedCall, series: &CallSeries, at_us: i64) -> FallCause {
     let limitation = call.labels.iter().find(|series| series.name.ends_with("qualityLimitationReason"));
     if let Some(series) = limitation {
         let next = series.time_us.partition_point(|&time| time <= at_us + 1_000_000);
@@ -256,13 +252,8 @@ pub(super) fn source_cause(call: &RecordedCall, at_us: i64) -> FallCause {
             return FallCause::Processor;
         }
     }
-    let pictures = |from: i64, to: i64| {
-        let is_end = |packet: &PacketRow| is_video(call, packet.stream) && packet.marker != 0;
-        call.packets.rows().filter(|packet| is_end(packet) && (from..to).contains(&packet.order_us())).count()
-            as f64
-            / seconds(to - from)
-    };
-    let (before, now) = (pictures(at_us - 8_000_000, at_us - 3_000_000), pictures(at_us - 1_500_000, at_us));
+    let before = series.pictures_per_second(at_us - 8_000_000, at_us - 3_000_000);
+    let now = series.pictures_per_second(at_us - 1_500_000, at_us);
     if before > 5.0 && now < 0.6 * before { FallCause::Processor } else { FallCause::ApplicationLimited }
 }
 
@@ -310,7 +301,7 @@ pub(super) fn source_falls(
             let (first, last) =
                 (rows.clone().map(|bin| bin.first_row).min(), rows.map(|bin| bin.last_row).max());
             let sign = CauseSign {
-                cause: source_cause(call, start_us + WINDOW_US),
+                cause: source_cause(call, series, start_us + WINDOW_US),
                 since_us: start_us,
                 sentence: format!(
                     "The source sent {:.0} kbit/s instead of {:.0}, and was allowed {:.0}.",

@@ -21,6 +21,7 @@ use weir_world::RecordedCall;
 
 pub use page::explanation_page;
 
+use crate::clock::{CallTooLong, require_one_day};
 use crate::replay::{ReplayPoint, recorded_rate};
 use causes::{CauseSign, first_sign, source_falls};
 use falls::{RateFall, falls};
@@ -117,8 +118,10 @@ pub struct Freeze {
 /// The picture that the viewer got.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct CallQuality {
-    /// Mean rate that arrived, all headers included, in bit/s.
-    pub received_bps: f64,
+    /// Mean rate that left, all headers included, in bit/s; absent without departures.
+    pub sent_bps: Option<f64>,
+    /// Mean rate that arrived, all headers included, in bit/s; absent where no arrival is known.
+    pub received_bps: Option<f64>,
     /// Complete pictures per second, where the recording tells pictures apart.
     pub pictures_per_second: Option<f64>,
     /// Freezes, in order.
@@ -128,8 +131,8 @@ pub struct CallQuality {
     pub picture_delay_p50_ms: Option<f64>,
     /// The same, 95th percentile.
     pub picture_delay_p95_ms: Option<f64>,
-    /// Share of lost packets, 0 to 1.
-    pub lost_share: f64,
+    /// Share of lost packets, 0 to 1: by arrivals, else by receiver reports, or by gaps of the numbers where departures are unknown.
+    pub lost_share: Option<f64>,
 }
 
 /// A fall of the rate by at least 15 %.
@@ -206,7 +209,11 @@ pub struct Explanation {
 }
 
 /// Explains the call from its packets, or from its counters where it has no packets.
-pub fn explain(call: &RecordedCall) -> Explanation {
+///
+/// # Errors
+/// The call lasts more than a day.
+pub fn explain(call: &RecordedCall) -> Result<Explanation, CallTooLong> {
+    require_one_day(call)?;
     let mut found = Explanation {
         length_s: call.duration_us as f64 / 1e6,
         counted: counters::findings(call),
@@ -215,7 +222,7 @@ pub fn explain(call: &RecordedCall) -> Explanation {
     };
     if call.packets.is_empty() {
         found.moments = counters::moments(call);
-        return found;
+        return Ok(found);
     }
     let series = CallSeries::of(call);
     let rate = rate_of(call, &series);
@@ -225,9 +232,9 @@ pub fn explain(call: &RecordedCall) -> Explanation {
     let mut explained: Vec<ExplainedFall> = falls(&rate)
         .iter()
         .map(|fall| {
-            let mut told = explained_fall(fall, first_sign(call, &series, fall), false);
-            told.evidence.extend(detector(call, fall.start_us));
-            told
+            let mut explained = explained_fall(fall, first_sign(call, &series, fall), false);
+            explained.evidence.extend(detector(call, fall.start_us));
+            explained
         })
         .collect();
     if has_estimate {
@@ -237,10 +244,10 @@ pub fn explain(call: &RecordedCall) -> Explanation {
     explained.sort_by_key(|fall| fall.at_us);
     found.shares = shares(call, &rate, &series, &explained);
     found.main_cause = found.shares.first().map(|share| share.cause);
-    found.moments = moments(&explained, &quality);
+    found.moments = moments(&explained, &quality, &series);
     found.falls = explained;
     found.quality = Some(quality);
-    found
+    Ok(found)
 }
 
 /// The recorded estimate; without one the rate that left, over a second.
@@ -315,7 +322,7 @@ fn shares(
 }
 
 /// The falls and freezes that cost most, at least three seconds apart.
-fn moments(falls: &[ExplainedFall], quality: &CallQuality) -> Vec<Moment> {
+fn moments(falls: &[ExplainedFall], quality: &CallQuality, series: &CallSeries) -> Vec<Moment> {
     let of_falls = falls.iter().enumerate().map(|(index, fall)| {
         let cause = fall.cause.map_or("no sign came before", FallCause::name);
         let sentence = format!(
@@ -324,7 +331,7 @@ fn moments(falls: &[ExplainedFall], quality: &CallQuality) -> Vec<Moment> {
             fall.to_bps / 1e3
         );
         let cites =
-            fall.evidence.first().map_or_else(|| Citation::rows("targets", 0, 0), |(_, cites)| cites.clone());
+            fall.evidence.first().map_or_else(|| series.packets_near(fall.at_us), |(_, cites)| cites.clone());
         // The first fall of a cause shows how it began.
         let is_first = falls[..index].iter().all(|earlier| earlier.cause != fall.cause);
         let weight =

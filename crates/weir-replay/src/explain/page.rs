@@ -40,8 +40,15 @@ fn summary(explanation: &Explanation) -> Markup {
         @if let Some(quality) = &explanation.quality {
             table {
                 tr { th { "length" } td.n { (format!("{:.1} s", explanation.length_s)) } }
-                tr { th { "rate that arrived" } td.n { (format!("{:.0} kbit/s", quality.received_bps / 1e3)) } }
-                tr { th { "packets lost" } td.n { (format!("{:.2} %", 100.0 * quality.lost_share)) } }
+                @if let Some(sent) = quality.sent_bps {
+                    tr { th { "rate that left" } td.n { (format!("{:.0} kbit/s", sent / 1e3)) } }
+                }
+                @if let Some(received) = quality.received_bps {
+                    tr { th { "rate that arrived" } td.n { (format!("{:.0} kbit/s", received / 1e3)) } }
+                }
+                @if let Some(lost) = quality.lost_share {
+                    tr { th { "packets lost" } td.n { (format!("{:.2} %", 100.0 * lost)) } }
+                }
                 @if let Some(rate) = quality.pictures_per_second {
                     tr { th { "complete pictures" } td.n { (format!("{rate:.1} per second")) } }
                 }

@@ -1,7 +1,10 @@
 //! Series that an explanation rests on: queuing delay, loss and rates of a call, from its packets.
 
 use weir_world::RecordedCall;
-use weir_world::recorded::{PacketRow, StreamKind};
+use weir_world::recorded::{ArrivalClock, PacketRow, StreamKind};
+
+use super::Citation;
+use crate::clock;
 
 /// Length of a bin, in µs.
 pub(super) const BIN_US: i64 = 250_000;
@@ -39,16 +42,26 @@ pub(super) struct CallSeries {
     pub(super) queue_threshold_us: i64,
     /// Queuing delay that 99 % of the packets do not exceed, in µs.
     pub(super) queue_p99_us: i64,
+    /// Skew of the receiver's clock; zero where both ends have one clock.
+    pub(super) skew: f64,
     /// Rows of lost packets.
     pub(super) lost: Vec<u32>,
+    /// Whether the fate of packets is known: without any arrival neither loss nor a received rate is.
+    pub(super) knows_arrivals: bool,
+    /// Ends of pictures of video by the time of their last packet, in order.
+    pub(super) pictures_us: Vec<i64>,
+    /// Usual time between two reports, in µs.
+    pub(super) usual_gap_us: Option<i64>,
 }
 
 impl CallSeries {
     pub(super) fn of(call: &RecordedCall) -> Self {
-        let queue_us = queuing_delays(call);
+        let skew = skew(call);
+        let queue_us = queuing_delays(call, skew);
         let count = usize::try_from(call.duration_us / BIN_US + 1).unwrap_or(1);
         let mut bins = vec![CallBin::default(); count];
-        let mut lost = Vec::new();
+        let knows_arrivals = call.packets.arrived_us.iter().any(|arrived| arrived.is_known());
+        let (mut lost, mut pictures_us) = (Vec::new(), Vec::new());
         for (row, packet) in call.packets.rows().enumerate() {
             let Some(bin) = bin_of(&mut bins, packet.order_us()) else { continue };
             if bin.packets == 0 {
@@ -57,6 +70,12 @@ impl CallSeries {
             bin.last_row = row as u32;
             bin.packets += 1;
             bin.sent_bytes += u64::from(call.wire_bytes(&packet));
+            if packet.marker != 0 && is_video(call, packet.stream) {
+                pictures_us.push(packet.order_us());
+            }
+            if !knows_arrivals {
+                continue;
+            }
             if is_lost(call, &packet) {
                 bin.lost += 1;
                 lost.push(row as u32);
@@ -78,7 +97,25 @@ impl CallSeries {
         let mut standing: Vec<i64> = bins.iter().filter_map(|bin| bin.standing_us).collect();
         let quiet = quantile(&mut standing, 0.25);
         let queue_p99_us = quantile(&mut queue_us.iter().flatten().copied().collect(), 0.99);
-        Self { bins, queue_us, queue_threshold_us: LEAST_QUEUE_US.max(3 * quiet), queue_p99_us, lost }
+        let mut gaps: Vec<i64> = call.feedback.time_us.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        let usual_gap_us = (!gaps.is_empty()).then(|| quantile(&mut gaps, 0.5));
+        Self {
+            bins,
+            queue_us,
+            queue_threshold_us: LEAST_QUEUE_US.max(3 * quiet),
+            queue_p99_us,
+            skew,
+            lost,
+            knows_arrivals,
+            pictures_us,
+            usual_gap_us,
+        }
+    }
+
+    /// Pictures per second whose last packet is between two times.
+    pub(super) fn pictures_per_second(&self, from_us: i64, to_us: i64) -> f64 {
+        let place = |time: i64| self.pictures_us.partition_point(|&end| end < time);
+        (place(to_us) - place(from_us)) as f64 * 1e6 / (to_us - from_us).max(1) as f64
     }
 
     /// The bin of this time.
@@ -90,6 +127,14 @@ impl CallSeries {
     pub(super) fn between(&self, from_us: i64, to_us: i64) -> &[CallBin] {
         let (from, to) = (self.bin(from_us.max(0)), self.bin(to_us.max(0)));
         self.bins.get(from..=to.max(from)).unwrap_or_default()
+    }
+
+    /// The packets of the half second around `time_us`.
+    pub(super) fn packets_near(&self, time_us: i64) -> Citation {
+        let bins = self.between(time_us - BIN_US, time_us + BIN_US).iter().filter(|bin| bin.packets > 0);
+        let first = bins.clone().map(|bin| bin.first_row).min().unwrap_or(0);
+        let last = bins.map(|bin| bin.last_row).max().unwrap_or(first);
+        Citation::rows("packets", first as usize, last as usize)
     }
 
     /// Whether the bin has a standing queue.
@@ -161,10 +206,25 @@ fn is_lost(call: &RecordedCall, packet: &PacketRow) -> bool {
     packet.sent_us.is_known() && !packet.arrived_us.is_known() && !near_the_end
 }
 
+/// Skew of the receiver's clock against the sender's.
+fn skew(call: &RecordedCall) -> f64 {
+    if call.arrival_clock == ArrivalClock::Common {
+        return 0.0;
+    }
+    let delays =
+        call.packets.rows().filter_map(|packet| Some((packet.sent_us.get()?, delay_us(&packet, 0.0)?)));
+    clock::skew(delays)
+}
+
+/// Time from departure to arrival without `skew`, by two clocks whose offset is part of it, in µs.
+pub(super) fn delay_us(packet: &PacketRow, skew: f64) -> Option<i64> {
+    let (sent, arrived) = (packet.sent_us.get()?, packet.arrived_us.get()?);
+    Some(arrived - sent - (skew * sent as f64) as i64)
+}
+
 /// Delay of each packet above the least of the call, from route to route.
-fn queuing_delays(call: &RecordedCall) -> Vec<Option<i64>> {
-    let delays: Vec<Option<i64>> =
-        call.packets.rows().map(|packet| Some(packet.arrived_us.get()? - packet.sent_us.get()?)).collect();
+fn queuing_delays(call: &RecordedCall, skew: f64) -> Vec<Option<i64>> {
+    let delays: Vec<Option<i64>> = call.packets.rows().map(|packet| delay_us(&packet, skew)).collect();
     let mut queue = vec![None; delays.len()];
     // A route holds until the next begins.
     let begins = call.route_changes.time_us.iter().skip(1).copied();

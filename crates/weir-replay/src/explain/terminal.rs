@@ -16,20 +16,33 @@ impl Display for Explanation {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         if let Some(quality) = &self.quality {
             let frozen = quality.freezes.iter().map(|freeze| freeze.length_us).sum::<i64>() as f64 / 1e6;
-            writeln!(
-                f,
-                "In {:.0} s the viewer got {:.0} kbit/s; {:.2} % of the packets were lost; {}, {frozen:.1} s together.",
-                self.length_s,
-                quality.received_bps / 1e3,
-                100.0 * quality.lost_share,
-                counted(quality.freezes.len(), "freeze")
-            )?;
+            write!(f, "In {:.0} s ", self.length_s)?;
+            match (quality.received_bps, quality.sent_bps) {
+                (Some(received), _) => write!(f, "the viewer got {:.0} kbit/s", received / 1e3)?,
+                (None, Some(sent)) => {
+                    write!(f, "{:.0} kbit/s were sent, and what arrived is unknown", sent / 1e3)?;
+                }
+                (None, None) => write!(f, "no rate is known")?,
+            }
+            if let Some(lost) = quality.lost_share {
+                write!(f, "; {:.2} % of the packets were lost", 100.0 * lost)?;
+            }
+            if quality.received_bps.is_some() {
+                write!(f, "; {}, {frozen:.1} s together", counted(quality.freezes.len(), "freeze"))?;
+            }
+            writeln!(f, ".")?;
         }
         for finding in &self.counted {
             writeln!(f, "{} [{}]", finding.sentence, finding.cites)?;
         }
         match self.main_cause {
-            Some(cause) => writeln!(f, "Main cause of its falls: {}.", cause.name())?,
+            Some(cause) => {
+                let falls = self.falls.iter().filter(|fall| fall.cause == Some(cause)).count();
+                writeln!(f, "Main cause of its falls: {} ({falls} of {}).", cause.name(), self.falls.len())?;
+            }
+            None if self.quality.is_some() && self.falls.is_empty() => {
+                writeln!(f, "The rate did not fall by 15 %.")?;
+            }
             None if self.quality.is_some() => {
                 writeln!(f, "No fall of the rate has a cause that the recording shows.")?;
             }

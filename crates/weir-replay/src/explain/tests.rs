@@ -1,3 +1,5 @@
+//! The explanation of a call (`explain`), by recorded calls with known causes.
+
 use weir_world::RecordedCall;
 use weir_world::recorded::{LabelSeries, RateRow, RouteChange};
 
@@ -160,7 +162,7 @@ fn quiet_calls(seed: u64) -> Vec<KnownCall> {
 fn judged(calls: &[KnownCall]) -> (usize, Vec<String>) {
     let (mut right, mut late) = (0, Vec::new());
     for known in calls {
-        let found = explain(&known.call);
+        let found = explain(&known.call).unwrap();
         let Some(cause) = known.cause else {
             assert_eq!(found.main_cause, None, "{}: {found}", known.name);
             continue;
@@ -198,7 +200,7 @@ fn each_fall_of_chromiums_estimate_has_its_detector_state() {
     let path = format!("{}/../../data/calls/c1-steps.rtclog", env!("CARGO_MANIFEST_DIR"));
     let call =
         weir_import::calls::read_file(path.as_ref(), &weir_import::calls::CallOptions::default()).unwrap();
-    let found = explain(&call);
+    let found = explain(&call).unwrap();
     assert_eq!(found.main_cause, Some(FallCause::GrowingQueue));
     let falls: Vec<(i64, bool)> = found
         .falls
@@ -230,13 +232,129 @@ fn counters_give_sentences_with_about_and_no_detector() {
         ],
         ..RecordedCall::default()
     };
-    let found = explain(&call);
+    let found = explain(&call).unwrap();
     assert!(found.quality.is_none() && found.falls.is_empty() && found.main_cause.is_none());
     assert_eq!(found.counted.len(), 3);
     assert!(found.counted.iter().all(|finding| finding.sentence.to_lowercase().contains("about")), "{found}");
     // 550 kbit/s in the mean; the fall is at 5 s.
     assert!(found.counted[0].sentence.starts_with("About 550 kbit/s"), "{found}");
     assert!((found.moments[0].at_us - 6_000_000).abs() <= 1_000_000, "{found}");
+}
+
+#[test]
+fn counters_of_one_sentence_are_of_one_object() {
+    let object = |object: u32, series: weir_world::recorded::CounterSeries| {
+        weir_world::recorded::CounterSeries { object, ..series }
+    };
+    // Two layers, an audio stream, and a candidate pair that failed with a round trip of 2 s.
+    let call = weir_world::RecordedCall {
+        duration_us: 10_000_000,
+        counters: vec![
+            object(0, counter("outbound-rtp.bytesSent", |second| 55_000.0 * second)),
+            object(1, counter("outbound-rtp.bytesSent", |second| 100_000.0 * second)),
+            object(1, counter("outbound-rtp.qualityLimitationDurations.cpu", |second| 0.9 * second)),
+            object(0, counter("inbound-rtp.bytesReceived", |second| 6_000.0 * second)),
+            object(0, counter("inbound-rtp.packetsReceived", |second| 500.0 * second)),
+            object(1, counter("inbound-rtp.bytesReceived", |second| 100_000.0 * second)),
+            object(1, counter("inbound-rtp.packetsReceived", |second| 100.0 * second)),
+            object(1, counter("inbound-rtp.packetsLost", |second| 10.0 * second)),
+            object(0, counter("candidate-pair.bytesSent", |_| 0.0)),
+            object(0, counter("candidate-pair.currentRoundTripTime", |_| 2.0)),
+            object(1, counter("candidate-pair.bytesSent", |second| 160_000.0 * second)),
+            object(1, counter("candidate-pair.currentRoundTripTime", |_| 0.05)),
+        ],
+        ..RecordedCall::default()
+    };
+    let found = explain(&call).unwrap().to_string();
+    for sentence in [
+        "About 800 kbit/s of video arrived",
+        "About 1240 kbit/s of media were sent",
+        "The round trip took about 50 ms in the median",
+        "About 9.1 % of the packets were lost.",
+        "For about 90 % of the time the quality was limited by cpu.",
+    ] {
+        assert!(found.contains(sentence), "{sentence}: {found}");
+    }
+}
+
+/// A recording of a quiet call of `gcc`.
+fn quiet_call() -> RecordedCall {
+    call("gcc", (PLENTY, WIDE), "", 11)
+}
+
+#[test]
+fn a_skewed_clock_is_no_growing_queue() {
+    let mut call = recorded(&between("gcc", (PLENTY, WIDE), 300, SOURCE), 12);
+    call.arrival_clock = weir_world::recorded::ArrivalClock::Receiver;
+    for (sent, arrived) in call.packets.sent_us.iter().zip(&mut call.packets.arrived_us) {
+        if let (Some(sent), Some(at)) = (sent.get(), arrived.get()) {
+            // 180 ppm: 54 ms in these five minutes.
+            *arrived = Some(at + sent / 5_500).into();
+        }
+    }
+    let found = explain(&call).unwrap();
+    assert_eq!(found.main_cause, None, "{found}");
+    assert!(found.quality.unwrap().picture_delay_p95_ms.unwrap() < 40.0);
+}
+
+#[test]
+fn without_arrivals_no_loss_is_claimed() {
+    let mut call = quiet_call();
+    call.packets.arrived_us.fill(weir_world::recorded::OptionalInteger::UNKNOWN);
+    call.packets.reported_us.fill(weir_world::recorded::OptionalInteger::UNKNOWN);
+    call.receiver_reports = weir_world::recorded::ReceiverReportRows::default();
+    let found = explain(&call).unwrap();
+    let quality = found.quality.as_ref().unwrap();
+    assert_eq!((quality.received_bps, quality.lost_share), (None, None));
+    assert!(found.to_string().contains("what arrived is unknown"), "{found}");
+}
+
+#[test]
+fn a_receivers_recording_has_its_loss_by_gaps() {
+    let mut call = quiet_call();
+    call.packets.sent_us.fill(weir_world::recorded::OptionalInteger::UNKNOWN);
+    call.packets.reported_us.fill(weir_world::recorded::OptionalInteger::UNKNOWN);
+    let packets = call.packets.len();
+    // Every number after the first hundred is ten later: ten are missing.
+    call.packets.sequence.iter_mut().skip(100).for_each(|sequence| *sequence += 10);
+    let lost = explain(&call).unwrap().quality.unwrap().lost_share.unwrap();
+    assert!((lost - 10.0 / (packets as f64 + 10.0)).abs() < 1e-9, "{lost}");
+}
+
+#[test]
+fn a_wild_time_is_refused() {
+    let mut call = quiet_call();
+    call.duration_us = i64::MAX / 4;
+    assert!(explain(&call).unwrap_err().to_string().contains("more than a day"));
+}
+
+#[test]
+fn a_retransmission_makes_a_picture_whole() {
+    let mut call = quiet_call();
+    let whole = |call: &RecordedCall| explain(call).unwrap().quality.unwrap().pictures_per_second.unwrap();
+    let before = whole(&call);
+    let row = (call.packets.len() / 2..call.packets.len())
+        .find(|&row| call.packets.payload_bytes[row] > 0)
+        .unwrap();
+    let repair = call.packets.row(row);
+    call.packets.arrived_us[row] = weir_world::recorded::OptionalInteger::UNKNOWN;
+    let one_picture = 1e6 / call.duration_us as f64;
+    assert!((before - whole(&call) - one_picture).abs() < 1e-9);
+    call.streams.push(weir_world::recorded::RecordedStream {
+        kind: weir_world::recorded::StreamKind::Retransmission,
+        clock_hz: 90_000,
+    });
+    let at = |us: weir_world::recorded::OptionalInteger| us.get().map(|us| us + 60_000).into();
+    let stream = (call.streams.len() - 1) as u16;
+    call.packets.push(weir_world::recorded::PacketRow {
+        stream,
+        sequence: 0,
+        sent_us: at(repair.sent_us),
+        arrived_us: at(repair.arrived_us),
+        ..repair
+    });
+    call.packets.sort_by_key(weir_world::recorded::PacketRow::order_us);
+    assert!((before - whole(&call)).abs() < 1e-9);
 }
 
 /// A counter with the value of each second of ten.

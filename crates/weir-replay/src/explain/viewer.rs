@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use weir_world::RecordedCall;
+use weir_world::recorded::{ArrivalClock, StreamKind};
 
-use super::series::{CallSeries, is_video};
+use super::series::{CallSeries, delay_us, is_video};
 use super::{CallQuality, Citation, Freeze};
 
 /// A gap between two pictures is a freeze from this much above the mean gap on, in µs (W3C webrtc-stats, `freezeCount`).
@@ -19,56 +20,113 @@ const OPEN_PICTURES: usize = 600;
 struct PictureArrival {
     first_sent_us: Option<i64>,
     last_arrived_us: Option<i64>,
-    whole: bool,
+    /// Packets that did not arrive, or that the recording does not have.
+    missing: u32,
     last_row: u32,
+}
+
+impl PictureArrival {
+    /// Whether all of its packets arrived, or as many retransmissions as were missing.
+    const fn is_whole(&self) -> bool {
+        self.missing == 0
+    }
 }
 
 pub(super) fn quality(call: &RecordedCall, series: &CallSeries) -> CallQuality {
     let pictures = pictures(call);
-    let whole: Vec<&PictureArrival> = pictures.iter().filter(|picture| picture.whole).collect();
+    let whole: Vec<&PictureArrival> = pictures.iter().filter(|picture| picture.is_whole()).collect();
     let mut complete: Vec<(i64, u32)> =
         whole.iter().filter_map(|picture| Some((picture.last_arrived_us?, picture.last_row))).collect();
     complete.sort_unstable();
-    let offset = offset_us(call);
-    let freezes = freezes(&complete, offset);
+    let offset = offset_us(call, series.skew);
+    // A log of the receiver has the pictures that it decoded.
+    let freezes = if call.decoded_frames.is_empty() {
+        freezes("packets", &complete, offset)
+    } else {
+        let decoded = call.decoded_frames.time_us.iter().enumerate().map(|(row, &time)| (time, row as u32));
+        freezes("decoded_frames", &decoded.collect::<Vec<_>>(), 0)
+    };
     let mut delays: Vec<i64> = whole
         .iter()
-        .filter_map(|picture| Some(picture.last_arrived_us? - picture.first_sent_us?))
-        .map(|delay| delay - offset)
+        .filter_map(|picture| Some((picture.first_sent_us?, picture.last_arrived_us?)))
+        .map(|(sent, arrived)| arrived - sent - (series.skew * sent as f64) as i64 - offset)
         .collect();
     delays.sort_unstable();
     let quantile = |share: f64| {
         let place = (delays.len() as f64 * share) as usize;
         delays.get(place.min(delays.len().saturating_sub(1))).map(|&us| us as f64 / 1e3)
     };
-    let packets: u32 = series.bins.iter().map(|bin| bin.packets).sum();
     CallQuality {
-        received_bps: series.arrived_bps(0, call.duration_us),
-        pictures_per_second: (!pictures.is_empty())
+        sent_bps: call.has_departures().then(|| series.sent_bps(0, call.duration_us)),
+        received_bps: series.knows_arrivals.then(|| series.arrived_bps(0, call.duration_us)),
+        pictures_per_second: (series.knows_arrivals && !pictures.is_empty())
             .then(|| complete.len() as f64 * 1e6 / call.duration_us.max(1) as f64),
         freezes,
         picture_delay_p50_ms: quantile(0.5),
         picture_delay_p95_ms: quantile(0.95),
-        lost_share: series.lost.len() as f64 / f64::from(packets.max(1)),
+        lost_share: lost_share(call, series),
     }
+}
+
+/// Loss by arrivals; in a recording of the sender without them by receiver reports; in one of the receiver by gaps of the numbers.
+fn lost_share(call: &RecordedCall, series: &CallSeries) -> Option<f64> {
+    let packets: u32 = series.bins.iter().map(|bin| bin.packets).sum();
+    let share = |lost: usize, all: usize| lost as f64 / all.max(1) as f64;
+    if series.knows_arrivals && call.has_departures() {
+        return Some(share(series.lost.len(), packets as usize));
+    }
+    if series.knows_arrivals {
+        let missing = missing_numbers(call);
+        return Some(share(missing, packets as usize + missing));
+    }
+    let mut last: BTreeMap<u16, i32> = BTreeMap::new();
+    last.extend(call.receiver_reports.rows().map(|report| (report.stream, report.cumulative_lost)));
+    let lost: i64 = last.values().map(|&lost| i64::from(lost.max(0))).sum();
+    (!last.is_empty()).then(|| share(lost as usize, packets as usize))
+}
+
+/// Sequence numbers between the first and the last of their stream that no packet has.
+fn missing_numbers(call: &RecordedCall) -> usize {
+    let mut streams: BTreeMap<u16, (i64, i64, usize)> = BTreeMap::new();
+    for packet in call.packets.rows() {
+        let (least, most, count) =
+            streams.entry(packet.stream).or_insert((packet.sequence, packet.sequence, 0));
+        (*least, *most) = ((*least).min(packet.sequence), (*most).max(packet.sequence));
+        *count += 1;
+    }
+    let missing = |&(least, most, count): &(i64, i64, usize)| {
+        usize::try_from(most.saturating_sub(least)).unwrap_or(0).saturating_add(1).saturating_sub(count)
+    };
+    streams.values().map(missing).sum()
 }
 
 /// The offset of the receiver's clock and the least delay: delays count above it where the clocks differ.
-fn offset_us(call: &RecordedCall) -> i64 {
-    use weir_world::recorded::ArrivalClock;
+fn offset_us(call: &RecordedCall, skew: f64) -> i64 {
     if call.arrival_clock == ArrivalClock::Common {
         return 0;
     }
-    let delays =
-        call.packets.rows().filter_map(|packet| Some(packet.arrived_us.get()? - packet.sent_us.get()?));
-    delays.min().unwrap_or(0)
+    call.packets.rows().filter_map(|packet| delay_us(&packet, skew)).min().unwrap_or(0)
 }
 
-/// Pictures in order of their first packet: packets of a video stream with one RTP timestamp.
+/// Pictures in order of their first packet: packets of a video stream with one RTP timestamp. A retransmission has the timestamp of
+/// the packet that it repairs (RFC 4588 §4).
 fn pictures(call: &RecordedCall) -> Vec<PictureArrival> {
     let mut open: BTreeMap<(u16, u32), (usize, i64)> = BTreeMap::new();
+    let mut by_timestamp: BTreeMap<u32, usize> = BTreeMap::new();
     let mut found: Vec<PictureArrival> = Vec::new();
     for (row, packet) in call.packets.rows().enumerate() {
+        let kind = call.streams.get(usize::from(packet.stream)).map(|stream| stream.kind);
+        if kind == Some(StreamKind::Retransmission) {
+            let place = by_timestamp.get(&packet.timestamp).filter(|_| packet.arrived_us.is_known());
+            if let Some(picture) = place.map(|&place| &mut found[place])
+                && picture.missing > 0
+            {
+                picture.missing -= 1;
+                picture.last_arrived_us = picture.last_arrived_us.max(packet.arrived_us.get());
+                picture.last_row = row as u32;
+            }
+            continue;
+        }
         if !is_video(call, packet.stream) || packet.payload_bytes == 0 {
             continue;
         }
@@ -77,26 +135,28 @@ fn pictures(call: &RecordedCall) -> Vec<PictureArrival> {
             found.push(PictureArrival {
                 first_sent_us: packet.sent_us.get(),
                 last_arrived_us: None,
-                whole: true,
+                missing: 0,
                 last_row: row as u32,
             });
-            (found.len() - 1, packet.sequence - 1)
+            (found.len() - 1, packet.sequence.saturating_sub(1))
         });
+        by_timestamp.insert(packet.timestamp, place);
         let picture = &mut found[place];
         // A hole in the numbers is a packet that the recording does not have.
-        let follows = packet.sequence == newest + 1;
-        picture.whole &= packet.arrived_us.is_known() && follows;
+        let hole = packet.sequence.saturating_sub(newest).saturating_sub(1).clamp(0, 1000) as u32;
+        picture.missing += hole + u32::from(!packet.arrived_us.is_known());
         picture.last_arrived_us = picture.last_arrived_us.max(packet.arrived_us.get());
         picture.last_row = row as u32;
-        open.insert(key, (place, packet.sequence));
+        open.insert(key, (place, packet.sequence.max(newest)));
         if open.len() > OPEN_PICTURES {
             open.clear();
+            by_timestamp.clear();
         }
     }
     found
 }
 
-fn freezes(complete: &[(i64, u32)], offset_us: i64) -> Vec<Freeze> {
+fn freezes(table: &str, complete: &[(i64, u32)], offset_us: i64) -> Vec<Freeze> {
     let mut found = Vec::new();
     let mut gaps: std::collections::VecDeque<i64> = std::collections::VecDeque::new();
     for pair in complete.windows(2) {
@@ -106,7 +166,7 @@ fn freezes(complete: &[(i64, u32)], offset_us: i64) -> Vec<Freeze> {
             found.push(Freeze {
                 from_us: pair[0].0 - offset_us,
                 length_us: gap,
-                cites: Citation::rows("packets", pair[0].1 as usize, pair[1].1 as usize),
+                cites: Citation::rows(table, pair[0].1 as usize, pair[1].1 as usize),
             });
         }
         gaps.push_back(gap);

@@ -8,7 +8,7 @@ use super::path::{CapacitySecond, InferOptions, RatePiece};
 const LONGEST_ROW: usize = 40;
 /// Longest time of such a row in microseconds.
 const LONGEST_ROW_US: i64 = 1_000_000;
-/// ServiceBins nearly without a queue from which a part of a second counts as one.
+/// Bins nearly without a queue from which a part of a second counts as one.
 const LEAST_IDLE: usize = 4;
 /// Part of the time with a queue that may lie in that part.
 const STRAY: f64 = 0.15;

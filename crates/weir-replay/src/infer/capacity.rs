@@ -6,7 +6,7 @@ use super::path::{CapacitySecond, RatePiece};
 
 /// Length of a bin in microseconds.
 pub(super) const BIN_US: i64 = 50_000;
-/// ServiceBins in a second.
+/// Bins in a second.
 pub(super) const BINS_PER_SECOND: usize = 20;
 /// Fewer pairs give no figure.
 const LEAST_PAIRS: f64 = 5.0;

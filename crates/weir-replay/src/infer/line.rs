@@ -3,16 +3,14 @@
 use weir_world::RecordedCall;
 use weir_world::recorded::{ArrivalClock, RecordingSource};
 
-use super::clock;
 use super::packet::{LostPacket, ServedPacket};
 use super::path::{CapacitySecond, InferError, InferOptions};
+use crate::clock::{self, LONGEST_US};
 
 /// Bytes of the authentication tag of SRTP with HMAC-SHA1-80 (RFC 3711 §5.2).
 const SRTP_TAG_BYTES: u32 = 10;
 /// Fewer packets give no path.
 const LEAST_PACKETS: usize = 50;
-/// Longest call in microseconds: a day.
-pub(super) const LONGEST_US: i64 = 24 * 3600 * 1_000_000;
 
 /// The packets of a call on the time line of the bottleneck.
 #[derive(Clone, Debug)]
@@ -27,6 +25,18 @@ pub(super) struct PacketLine {
     pub(super) least_bytes: u32,
     resolution_us: i64,
     is_weak: bool,
+}
+
+/// Takes the skew of the receiver's clock out of the arrivals.
+fn align(served: &mut [ServedPacket], arrivals: ArrivalClock) {
+    let Some(first) = served.first().map(|packet| packet.sent_us) else { return };
+    if arrivals == ArrivalClock::Common {
+        return;
+    }
+    let skew = clock::skew(served.iter().map(|packet| (packet.sent_us, packet.wait_us())));
+    for packet in served {
+        packet.served_us -= (skew * (packet.sent_us - first) as f64) as i64;
+    }
 }
 
 impl PacketLine {
@@ -101,7 +111,7 @@ impl PacketLine {
         }
         let resolution_us = clock::resolution_us(&served.iter().map(|packet| packet.sent_us))
             + clock::resolution_us(&served.iter().map(|packet| packet.served_us));
-        clock::align(&mut served, call.arrival_clock);
+        align(&mut served, call.arrival_clock);
         let least =
             served.iter().min_by_key(|packet| packet.wait_us()).copied().ok_or(InferError::NoArrivals)?;
         let least_delay_us = least.wait_us();

@@ -6,7 +6,6 @@
 
 mod bounds;
 mod capacity;
-mod clock;
 mod crowding;
 mod delay;
 mod jitter;
@@ -26,8 +25,9 @@ pub use path::{
     PathEnd, QueueEstimate, QueueLimit, RatePiece,
 };
 
+use crate::clock::require_one_day;
 use capacity::ServiceBins;
-use line::{LONGEST_US, PacketLine};
+use line::PacketLine;
 
 /// Passes over the packets with the capacity of the pass before.
 const PASSES: usize = 2;
@@ -37,6 +37,7 @@ const PASSES: usize = 2;
 /// # Errors
 /// The recording has no packets with times, or too few.
 pub fn infer(call: &RecordedCall, options: &InferOptions) -> Result<InferredPath, InferError> {
+    require_one_day(call).map_err(|_| InferError::TooLong)?;
     let line = PacketLine::of(call, options)?;
     let (jitter, spread_us) = jitter::estimate(&line);
     let margin = line.resolution_us() + spread_us;
@@ -54,7 +55,7 @@ pub fn infer(call: &RecordedCall, options: &InferOptions) -> Result<InferredPath
     let propagation = line.propagation_us(&seconds);
     let losses = loss::causes(&line, propagation);
     Ok(InferredPath {
-        duration_us: call.duration_us.min(LONGEST_US).max(line.end_us()),
+        duration_us: call.duration_us.max(line.end_us()),
         delay: delay::delays(call, &line, propagation),
         jitter,
         queue: queue::estimate(&line, propagation, &losses),

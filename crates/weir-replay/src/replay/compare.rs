@@ -20,7 +20,7 @@ const SHORTEST_PARTING_US: i64 = 1_000_000;
 /// Most partings of a result.
 const MOST_PARTINGS: usize = 5;
 
-/// RateAgreement of a replayed rate with the recorded estimate, from ten seconds on.
+/// Agreement of a replayed rate with the recorded estimate, from ten seconds on.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct RateAgreement {
     /// Share of the time within 10 % of the recorded estimate, 0 to 1.

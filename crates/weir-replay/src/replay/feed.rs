@@ -247,7 +247,7 @@ impl<'a> Feed<'a> {
 
     fn on_reception(&mut self, at: i64, row: usize) -> Option<Decision> {
         let row = self.call.receiver_reports.row(row);
-        let rtt = self.call.round_trips.rows().find(|trip| trip.time_us == at).map(|trip| trip.rtt_us);
+        let rtt = self.schedule.round_trip_at(at);
         // The sender report whose echo gives this round trip.
         let last_sender_report = rtt.map_or(0, |rtt| compact_ntp(send_time(at - rtt)));
         self.join(

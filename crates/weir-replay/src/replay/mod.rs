@@ -18,6 +18,8 @@ use weir_cc::{DataRate, RateLimits, TimeDelta};
 use weir_registry::{FeedbackSource, Options, Registry, RegistryError};
 use weir_world::RecordedCall;
 
+use crate::clock::{CallTooLong, require_one_day};
+
 pub use compare::{Parting, RateAgreement, SETTLED_US};
 pub use page::replay_page;
 
@@ -110,7 +112,7 @@ pub struct ControllerReplay {
     /// Time in µs from which its rate depends on packets that it would not have sent: for a controller with a window, the first
     /// difference of 20 % from the recorded rate.
     pub diverged_us: Option<i64>,
-    /// RateAgreement with the recorded estimate; absent without one, and for a controller with a window.
+    /// Agreement with the recorded estimate; absent without one, and for a controller with a window.
     pub agreement: Option<RateAgreement>,
     /// Spans in which the rate differs from the recorded estimate, the longest first.
     pub partings: Vec<Parting>,
@@ -124,6 +126,9 @@ pub enum ReplayError {
     /// The recording lacks packets with times.
     #[error("{0}")]
     Lacking(String),
+    /// The recording spans more than a day.
+    #[error(transparent)]
+    TooLong(#[from] CallTooLong),
     /// The controller is unknown or its options are wrong.
     #[error(transparent)]
     Registry(#[from] RegistryError),
@@ -165,13 +170,16 @@ pub fn replay(
     options: &ReplayOptions,
 ) -> Result<ControllerReplay, ReplayError> {
     require_packets(call)?;
+    require_one_day(call)?;
     let info = registry.find(name)?;
     let mut remarks = Vec::new();
     let per_packet = registry.feedback_source(name) == Some(FeedbackSource::Packets);
     let twin = info.sender_side_twin.as_deref().filter(|_| !per_packet);
     let used = twin.unwrap_or(name).to_owned();
     if twin.is_some() {
-        remarks.push(format!("{name} measures at the receiver; {used} is the same controller on the recorded per-packet feedback."));
+        remarks.push(format!(
+            "{name} measures at the receiver; {used} is the same controller on per-packet feedback."
+        ));
     }
     let controller = registry.build_sender(&used, controller_options, options.limits, 1.0)?;
     let own_receiver = registry.feedback_source(&used) != Some(FeedbackSource::Packets);
@@ -192,9 +200,13 @@ pub fn replay(
     let schedule = ReplaySchedule::of(call, options.feedback_interval, own_receiver);
     let Feed { points, decisions, .. } = Feed::new(call, &schedule, controller, receiver).run();
     let recorded = recorded_rate(call);
-    let diverged_us = registry
-        .has_window(&used)
-        .then(|| compare::first_divergence(&recorded, &points, call.duration_us))
+    let has_window = registry.has_window(&used);
+    let diverged_us = has_window
+        .then(|| {
+            // Without a recorded rate no part of the curve is known to be close.
+            let begin = recorded.is_empty().then_some(0);
+            begin.or_else(|| compare::first_divergence(&recorded, &points, call.duration_us))
+        })
         .flatten();
     if diverged_us.is_some() {
         remarks.push(
@@ -202,7 +214,7 @@ pub fn replay(
                 .to_owned(),
         );
     }
-    let comparable = !registry.has_window(&used);
+    let comparable = !has_window;
     let agreement = comparable.then(|| compare::agreement(&recorded, &points, call.duration_us)).flatten();
     let partings =
         if comparable { compare::partings(call, &recorded, &points, &decisions) } else { Vec::new() };

@@ -13,7 +13,7 @@ pub fn replay_page(title: &str, call: &RecordedCall, replays: &[ControllerReplay
     let body = html! {
         p.source { "Each controller in an open loop: the packets and the feedback are those of the recording." }
         (rates(call, replays).figure())
-        h2 { "RateAgreement with the recorded rate" }
+        h2 { "Agreement with the recorded rate" }
         (agreement(replays))
         @for replay in replays.iter().filter(|replay| !replay.partings.is_empty()) {
             h2 { (replay.controller) ": where it parts from the recording" }

@@ -46,6 +46,8 @@ pub(super) struct ReplaySchedule {
     pub(super) reported: Vec<u32>,
     /// Arrivals by the clock of departures in µs, where they are known: by row.
     pub(super) arrivals: Vec<Option<i64>>,
+    /// Round trips by their time, in order.
+    round_trips: Vec<(i64, i64)>,
     /// Time from a report to its arrival at the sender, as half of the shortest round trip.
     pub(super) way_back: i64,
 }
@@ -59,7 +61,10 @@ impl ReplaySchedule {
     /// The inputs of `call`. With `own_receiver` arrivals are among them, and per-packet reports are not.
     pub(super) fn of(call: &RecordedCall, feedback_interval: Option<TimeDelta>, own_receiver: bool) -> Self {
         let way_back = call.round_trips.rtt_us.iter().min().map_or(DEFAULT_WAY_BACK_US, |rtt| rtt / 2);
-        let mut schedule = Self { way_back, ..Self::default() };
+        let mut round_trips: Vec<(i64, i64)> =
+            call.round_trips.rows().map(|trip| (trip.time_us, trip.rtt_us)).collect();
+        round_trips.sort_by_key(|&(at, _)| at);
+        let mut schedule = Self { round_trips, way_back, ..Self::default() };
         schedule.arrivals = arrivals(call, way_back);
         let counts = |packet: &PacketRow| packet.number.is_known();
         let numbered = call.packets.rows().any(|packet| counts(&packet));
@@ -111,6 +116,12 @@ impl ReplaySchedule {
         schedule.inputs.extend(others.into_iter().flatten());
         schedule.inputs.sort_by_key(|(at, input)| (*at, input.rank()));
         schedule
+    }
+
+    /// The round trip that was measured at `at`.
+    pub(super) fn round_trip_at(&self, at: i64) -> Option<i64> {
+        let next = self.round_trips.partition_point(|&(time, _)| time < at);
+        self.round_trips.get(next).filter(|&&(time, _)| time == at).map(|&(_, rtt)| rtt)
     }
 
     /// Reports as they came: packets of one time are one report.

@@ -1,4 +1,7 @@
 //! The frame of a chart: its axes with ticks and labels, and the box in which data is drawn.
+//!
+//! Classes of `chart.css`: `a` labels of axes, `m` text centred at its place, `e` text that ends at its place, `g` lines
+//! of the grid, `f` the edge of the box.
 
 use core::fmt::{self, Write};
 
@@ -20,13 +23,13 @@ pub struct ChartFrame {
     pub x: AxisScale,
     /// Scale of the vertical axis.
     pub y: AxisScale,
-    /// Size of the box.
+    /// Width of the box, in half pixels.
     pub width: f64,
-    /// Height of the drawing, in pixels.
+    /// Height of the box, in half pixels.
     pub height: f64,
-    /// The free space to the right of the box.
+    /// The free space to the right of the box, in half pixels.
     right: f64,
-    /// The free space below the box.
+    /// The free space below the box, in half pixels.
     bottom: f64,
 }
 
@@ -36,7 +39,7 @@ impl ChartFrame {
         Self { x, y, width: WIDTH - LEFT - RIGHT, height: HEIGHT, right: RIGHT, bottom: BOTTOM }
     }
 
-    /// The same frame, with this much free space to the right and this much more below.
+    /// The same frame, with this much free space to the right and this much more below, in half pixels.
     pub fn with_room(self, right: f64, below: f64) -> Self {
         Self { width: WIDTH - LEFT - right, right, bottom: BOTTOM + below, ..self }
     }
@@ -53,7 +56,8 @@ impl ChartFrame {
         Self { height, y: self.y.widened(self.x.width() * height / self.width), ..self }
     }
 
-    /// Position of a point in the box; the position of a point far outside is clamped.
+    /// Position of a point in the box, in half pixels, or `None` where a logarithmic axis cannot show it. The position
+    /// of a point far outside is clamped.
     pub fn place(&self, x: f64, y: f64) -> Option<(i32, i32)> {
         let near = |share: f64| share.clamp(-2.0, 3.0);
         let across = near(self.x.share(x)?) * self.width;
@@ -61,7 +65,7 @@ impl ChartFrame {
         Some((across.round() as i32, up.round() as i32))
     }
 
-    /// Writes the head of the chart, its axes and the begin of the box, in which the rest is drawn.
+    /// Writes the opening tag of the chart, with its size and with `title` as its label.
     ///
     /// # Errors
     /// `out` refuses text.

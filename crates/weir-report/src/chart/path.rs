@@ -1,4 +1,4 @@
-//! Paths of SVG in their shortest form: from point to point in whole half pixels.
+//! Paths of SVG in their shortest form. Coordinates are whole half pixels.
 
 use core::fmt::Write;
 
@@ -21,7 +21,7 @@ pub fn through(points: impl Iterator<Item = Option<(i32, i32)>>) -> String {
     path
 }
 
-/// As [`through`], with steps: to the right first, then upwards.
+/// A step line through `points`: horizontal first, then vertical; missing points are skipped without a gap.
 pub fn steps(points: impl Iterator<Item = Option<(i32, i32)>>) -> String {
     let mut path = String::new();
     let mut last: Option<(i32, i32)> = None;

@@ -1,3 +1,5 @@
+//! The HTML page of a comparison (`page`).
+
 use weir_cc::LimitingFactor;
 
 use super::*;

@@ -19,5 +19,5 @@ mod validate;
 
 pub use read::set;
 pub use run::{Run, RunOptions};
-pub use trace_use::names_of_stand_ins;
-pub use trace_use::{TraceUse, stand_ins, titled};
+pub use trace_use::names_of_fallbacks;
+pub use trace_use::{TraceUse, fallback_notes, titled};

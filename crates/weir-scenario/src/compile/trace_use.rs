@@ -20,8 +20,8 @@ pub struct TraceUse {
     pub used: String,
 }
 
-/// A sentence for each of `traces` that was replaced by another.
-pub fn stand_ins<'a>(traces: impl IntoIterator<Item = &'a TraceUse>) -> Vec<String> {
+/// A sentence for each of `traces` in place of which a fallback was used.
+pub fn fallback_notes<'a>(traces: impl IntoIterator<Item = &'a TraceUse>) -> Vec<String> {
     let mut notes = Vec::new();
     for TraceUse { wanted, used, .. } in traces.into_iter().filter(|t| t.used != t.wanted) {
         let note = format!(
@@ -36,11 +36,11 @@ pub fn stand_ins<'a>(traces: impl IntoIterator<Item = &'a TraceUse>) -> Vec<Stri
 }
 
 impl Scenario {
-    /// The same with absolute paths of traces, so that they are valid in any directory.
-    pub fn anywhere(&self, store: &TraceStore) -> Self {
+    /// The same scenario with absolute paths of traces and of their fallbacks, so that they are valid in any directory.
+    pub fn with_absolute_traces(&self, store: &TraceStore) -> Self {
         let mut other = self.clone();
         for (name, link) in other.links.iter_mut() {
-            self.settle(&mut link.model, &KeyPath::of(&["links", name]), store);
+            self.make_traces_absolute(&mut link.model, &KeyPath::of(&["links", name]), store);
         }
         if let Some(dumbbell) = &mut other.dumbbell {
             let Dumbbell { bottleneck, access, exit, reverse } = dumbbell;
@@ -48,14 +48,15 @@ impl Scenario {
             let more = [("exit", exit.as_mut()), ("reverse", reverse.as_mut())];
             for (name, link) in links.into_iter().chain(more) {
                 if let Some(link) = link {
-                    self.settle(link, &KeyPath::of(&["dumbbell", name]), store);
+                    self.make_traces_absolute(link, &KeyPath::of(&["dumbbell", name]), store);
                 }
             }
         }
         other
     }
 
-    fn settle(&self, link: &mut LinkModel, path: &KeyPath, store: &TraceStore) {
+    /// Makes the paths of the trace and of the fallback of a link absolute, where their files are found.
+    fn make_traces_absolute(&self, link: &mut LinkModel, path: &KeyPath, store: &TraceStore) {
         for (key, name) in [("trace", &mut link.trace), ("fallback", &mut link.fallback)] {
             let Some(name) = name else { continue };
             let file = store.file_beside(name, self.origin.directory(&path.with(key)));
@@ -66,16 +67,16 @@ impl Scenario {
     }
 }
 
-/// `title` of runs over `traces`, with a remark where traces were replaced by others.
+/// `title` of runs over `traces`, with a remark where fallbacks were used.
 pub fn titled<'a>(title: &str, traces: impl IntoIterator<Item = &'a TraceUse>) -> String {
-    match names_of_stand_ins(traces) {
+    match names_of_fallbacks(traces) {
         None => title.to_owned(),
         Some(names) => format!("{title} (on the stand-in {names})"),
     }
 }
 
-/// The names of the stand-ins for `traces`, or `None` if there are none.
-pub fn names_of_stand_ins<'a>(traces: impl IntoIterator<Item = &'a TraceUse>) -> Option<String> {
+/// The names of the fallbacks used for `traces`, or `None` if there are none.
+pub fn names_of_fallbacks<'a>(traces: impl IntoIterator<Item = &'a TraceUse>) -> Option<String> {
     let mut names: Vec<String> = Vec::new();
     for TraceUse { used, .. } in traces.into_iter().filter(|t| t.used != t.wanted) {
         let name = format!("`{used}`");

@@ -9,8 +9,9 @@ const INITIAL_WORDS: usize = 16;
 
 /// A set of segment numbers as a ring of bits.
 ///
-/// All its numbers, and all ranges of its methods, must lie within one window, which is at most as long as the capacity
-/// set by [`Self::reserve`]. Ranges include `start` and exclude `end`.
+/// All its numbers, and all ranges of its methods, must lie within one window. The window is at most as long as the
+/// capacity, which is 1024 segments at first and which [`Self::reserve`] extends. Ranges include `start` and exclude
+/// `end`.
 #[derive(Clone, Debug, Default)]
 pub(super) struct BitRing {
     /// Bits of the segments, 64 in each word. The number of words is a power of two, so that a mask gives the index of

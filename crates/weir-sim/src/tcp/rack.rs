@@ -1,8 +1,9 @@
 //! Loss detection by the times at which segments left (RACK, RFC 8985 §6, as in Linux). A segment or its
 //! retransmission is lost if a segment that left later has arrived.
 //!
-//! Original transmissions leave in the order of their numbers, so that the lost ones lie below the scoreboard's
-//! divide. Retransmissions are in a queue in the order in which they left. No search covers all outstanding segments.
+//! Original transmissions leave in the order of their numbers, so that the lost ones lie below the scoreboard's loss
+//! boundary: every segment below it has arrived or is marked lost. Retransmissions are in a queue in the order in which
+//! they left. No search covers all outstanding segments.
 
 use std::collections::VecDeque;
 
@@ -12,12 +13,12 @@ use weir_world::tcp::{Acknowledgement, SackBlock};
 
 use crate::tcp::scoreboard::{DUP_THRESHOLD, Scoreboard};
 
-/// Initial capacity for copies; a power of two.
+/// Initial capacity for transmissions; a power of two.
 const INITIAL_CAPACITY: usize = 64;
 
 /// The latest transmission of a segment.
 #[derive(Clone, Copy, Debug)]
-struct Copy {
+struct Transmission {
     left: SendTime,
     /// Number of segments that had left before it.
     order: u32,
@@ -26,7 +27,7 @@ struct Copy {
     after: u32,
 }
 
-impl Copy {
+impl Transmission {
     const NONE: Self = Self { left: SendTime::ZERO, order: 0, after: 0 };
 
     /// Whether this is a retransmission of segment `number`.
@@ -38,14 +39,14 @@ impl Copy {
 /// Transmission times of a sender's segments.
 #[derive(Clone, Debug)]
 pub(super) struct Rack {
-    /// The latest copy of each outstanding segment: a ring by number, its length a power of two.
-    copies: Vec<Copy>,
+    /// The latest transmission of each outstanding segment: a ring by number, its length a power of two.
+    transmissions: Vec<Transmission>,
     /// Number of segments that have left.
     sent: u32,
     /// Retransmissions by their order and number, including some that are obsolete.
     retransmitted: VecDeque<(u32, u32)>,
-    /// The copy that left last among those that have arrived (`RACK.xmit_ts`, `RACK.end_seq`).
-    newest: Option<Copy>,
+    /// The transmission that left last among those that have arrived (`RACK.xmit_ts`, `RACK.end_seq`).
+    newest: Option<Transmission>,
     /// `RACK.rtt`: the round-trip time of the last that arrived.
     rtt: TimeDelta,
     /// End of the original transmissions that have arrived, exclusive.
@@ -66,8 +67,8 @@ struct AckContext {
 }
 
 impl AckContext {
-    /// Whether the acknowledgement may be for an earlier copy than the one that left at `left`, because it came too
-    /// early or its timestamp is older.
+    /// Whether the acknowledgement may be for an earlier transmission than the one that left at `left`, because it came
+    /// too early or its timestamp is older.
     fn may_be_of_another(&self, left: SendTime, rtt: TimeDelta) -> bool {
         rtt < self.min_rtt || self.echo.is_some_and(|echo| echo < left)
     }
@@ -91,7 +92,7 @@ impl RttSpan {
     }
 }
 
-/// New information on copies in an acknowledgement.
+/// New information on transmissions in an acknowledgement.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct RackUpdate {
     /// Round-trip times of original transmissions that it acknowledges, unless it also acknowledges retransmitted
@@ -139,18 +140,18 @@ pub(super) struct FoundLosses {
 
 impl Rack {
     pub(super) fn new() -> Self {
-        Self::with_capacity_of(vec![Copy::NONE; INITIAL_CAPACITY], VecDeque::new())
+        Self::with_capacity_of(vec![Transmission::NONE; INITIAL_CAPACITY], VecDeque::new())
     }
 
     /// An empty instance that reuses the memory of this one.
     pub(super) fn emptied(mut self) -> Self {
         self.retransmitted.clear();
-        Self::with_capacity_of(self.copies, self.retransmitted)
+        Self::with_capacity_of(self.transmissions, self.retransmitted)
     }
 
-    fn with_capacity_of(copies: Vec<Copy>, retransmitted: VecDeque<(u32, u32)>) -> Self {
+    fn with_capacity_of(transmissions: Vec<Transmission>, retransmitted: VecDeque<(u32, u32)>) -> Self {
         Self {
-            copies,
+            transmissions,
             sent: 0,
             retransmitted,
             newest: None,
@@ -161,21 +162,21 @@ impl Rack {
     }
 
     fn slot(&self, number: u32) -> usize {
-        number as usize & (self.copies.len() - 1)
+        number as usize & (self.transmissions.len() - 1)
     }
 
-    fn copy(&self, number: u32) -> Copy {
-        self.copies[self.slot(number)]
+    fn transmission(&self, number: u32) -> Transmission {
+        self.transmissions[self.slot(number)]
     }
 
     /// Takes segment `number`, which leaves. `first` is the first outstanding segment, `next` the first that was
     /// never sent.
     pub(super) fn on_sent(&mut self, now: SendTime, number: u32, first: u32, next: u32) {
-        if (number - first) as usize >= self.copies.len() {
+        if (number - first) as usize >= self.transmissions.len() {
             self.grow(first, number);
         }
         let slot = self.slot(number);
-        self.copies[slot] = Copy { left: now, order: self.sent, after: next };
+        self.transmissions[slot] = Transmission { left: now, order: self.sent, after: next };
         if number != next {
             self.retransmitted.push_back((self.sent, number));
         }
@@ -185,16 +186,16 @@ impl Rack {
     #[cold]
     fn grow(&mut self, first: u32, end: u32) {
         let capacity = ((end - first) as usize + 1).next_power_of_two();
-        let mut copies = vec![Copy::NONE; capacity];
+        let mut transmissions = vec![Transmission::NONE; capacity];
         for number in first..end {
-            copies[number as usize & (capacity - 1)] = self.copy(number);
+            transmissions[number as usize & (capacity - 1)] = self.transmission(number);
         }
-        self.copies = copies;
+        self.transmissions = transmissions;
     }
 
-    /// Departure of the latest copy of an outstanding segment.
+    /// Departure of the latest transmission of an outstanding segment.
     pub(super) fn left_at(&self, number: u32) -> SendTime {
-        self.copy(number).left
+        self.transmission(number).left
     }
 
     /// Takes the new information of `ack`; `board` has not processed it yet.
@@ -240,9 +241,9 @@ impl Rack {
         let mut from = start;
         while let Some(number) = board.next_not_sacked(from, end) {
             from = number + 1;
-            let copy = self.copy(number);
-            let Copy { left, order, .. } = copy;
-            let (rtt, retransmitted) = (context.now - left, copy.is_retransmission(number));
+            let transmission = self.transmission(number);
+            let Transmission { left, order, .. } = transmission;
+            let (rtt, retransmitted) = (context.now - left, transmission.is_retransmission(number));
             run.any = true;
             run.retransmitted |= retransmitted;
             // RFC 8985 §6.2 step 2: a sample that may be of the original transmission is ignored.
@@ -251,7 +252,7 @@ impl Rack {
             }
             self.rtt = rtt;
             if self.newest.is_none_or(|newest| newest.order < order) {
-                self.newest = Some(copy);
+                self.newest = Some(transmission);
             }
             if !retransmitted {
                 update.acked.extend(rtt);
@@ -264,9 +265,8 @@ impl Rack {
         run
     }
 
-    /// Reordering window (`RACK_reo_wnd`): the time by which a segment may be late relative to others. It is zero
-    /// while no reordering has been observed, in recovery or once enough segments have arrived to prove a loss
-    /// without times.
+    /// Reordering window (`RACK_reo_wnd`): the time by which a segment may be late relative to others. Zero if no
+    /// reordering has been observed and either the sender is in recovery or [`DUP_THRESHOLD`] segments are SACKed.
     pub(super) fn tolerance(
         &self,
         board: &Scoreboard,
@@ -291,29 +291,29 @@ impl Rack {
         // RFC 8985 §6.2 step 5: lost segments left longer ago than `RACK.rtt` and the reordering window.
         let due = self.rtt + tolerance;
         let before = board.lost();
-        let (retransmitted, copies_wait) = self.lose_copies(now, board, newest, due);
+        let (retransmitted, retransmissions_wait) = self.lose_retransmissions(now, board, newest, due);
         let originals_wait = self.lose_originals(now, board, newest, due);
         let lost = board.lost() - before + retransmitted;
-        let recheck = copies_wait.max(originals_wait).map(|left| left + due);
+        let recheck = retransmissions_wait.max(originals_wait).map(|left| left + due);
         FoundLosses { lost, retransmitted, recheck }
     }
 
     /// Finds lost retransmissions. Returns their number, and the departure of the last of those that may only be late.
-    fn lose_copies(
+    fn lose_retransmissions(
         &mut self,
         now: SendTime,
         board: &mut Scoreboard,
-        newest: Copy,
+        newest: Transmission,
         due: TimeDelta,
     ) -> (u32, Option<SendTime>) {
         let mut lost = 0;
         while let Some(&(order, number)) = self.retransmitted.front() {
-            let copy = self.copy(number);
-            if board.is_resent(number) && copy.order == order {
+            let transmission = self.transmission(number);
+            if board.is_resent(number) && transmission.order == order {
                 if order >= newest.order {
                     break;
                 }
-                if now - copy.left < due {
+                if now - transmission.left < due {
                     return (lost, self.latest_retransmission(board, newest));
                 }
                 board.lose_again(number);
@@ -324,54 +324,57 @@ impl Rack {
         (lost, None)
     }
 
-    /// Finds lost original transmissions. Moves the divide, also over SACKed segments, which are not searched again.
-    /// Returns the departure of the last of those that may only be late. A retransmission in flight is not judged by
-    /// the departure of its original.
+    /// Finds lost original transmissions. Moves the loss boundary, also over SACKed segments, which are not searched
+    /// again. Returns the departure of the last of those that may only be late. A retransmission in flight is not
+    /// judged by the departure of its original.
     fn lose_originals(
         &self,
         now: SendTime,
         board: &mut Scoreboard,
-        newest: Copy,
+        newest: Transmission,
         due: TimeDelta,
     ) -> Option<SendTime> {
-        let (mut divide, mut waits, mut passed_over) = (board.divide(), None, false);
+        // Whether the search has passed over a retransmission since the last lost segment. The scoreboard's boundary must
+        // stay below it, as its original would count as lost. A later lost original shows that it is.
+        let mut passed_over = false;
+        let (mut boundary, mut waits) = (board.loss_boundary(), None);
         loop {
-            let Some(number) = board.next_not_sacked(divide, board.next()) else {
-                divide = board.next();
+            let Some(number) = board.next_not_sacked(boundary, board.next()) else {
+                boundary = board.next();
                 break;
             };
-            let copy = self.copy(number);
-            let retransmitted = copy.is_retransmission(number);
+            let transmission = self.transmission(number);
+            let retransmitted = transmission.is_retransmission(number);
             let on_its_way = retransmitted && board.is_resent(number);
-            let overtaken = !on_its_way && copy.order < newest.order;
-            divide = number;
-            if overtaken && now - copy.left >= due {
+            let overtaken = !on_its_way && transmission.order < newest.order;
+            boundary = number;
+            if overtaken && now - transmission.left >= due {
                 board.lose_below(number + 1);
                 passed_over = false;
             } else if retransmitted {
-                waits = waits.max(overtaken.then_some(copy.left));
+                waits = waits.max(overtaken.then_some(transmission.left));
                 passed_over = true;
             } else {
                 let latest = || self.latest_original(board, number, newest);
                 waits = waits.max(overtaken.then(latest).flatten());
                 break;
             }
-            divide = number + 1;
+            boundary = number + 1;
         }
         if !passed_over {
-            board.lose_below(divide);
+            board.lose_below(boundary);
         }
         waits
     }
 
     /// Departure of the last original transmission from segment `from` on that has not arrived although it left before
     /// `newest`.
-    fn latest_original(&self, board: &Scoreboard, from: u32, newest: Copy) -> Option<SendTime> {
+    fn latest_original(&self, board: &Scoreboard, from: u32, newest: Transmission) -> Option<SendTime> {
         let mut end = newest.after.min(board.next());
         while let Some(number) = board.last_not_sacked(from, end) {
-            let copy = self.copy(number);
-            if !copy.is_retransmission(number) {
-                return Some(copy.left);
+            let transmission = self.transmission(number);
+            if !transmission.is_retransmission(number) {
+                return Some(transmission.left);
             }
             end = number;
         }
@@ -379,24 +382,25 @@ impl Rack {
     }
 
     /// As [`Self::latest_original`], for retransmissions.
-    fn latest_retransmission(&self, board: &Scoreboard, newest: Copy) -> Option<SendTime> {
+    fn latest_retransmission(&self, board: &Scoreboard, newest: Transmission) -> Option<SendTime> {
         let earlier = self.retransmitted.partition_point(|&(order, _)| order < newest.order);
-        let mut copies = self.retransmitted.range(..earlier).rev();
-        copies.find_map(|&(order, number)| {
-            let copy = self.copy(number);
-            (copy.order == order && board.is_resent(number)).then_some(copy.left)
+        let mut transmissions = self.retransmitted.range(..earlier).rev();
+        transmissions.find_map(|&(order, number)| {
+            let transmission = self.transmission(number);
+            (transmission.order == order && board.is_resent(number)).then_some(transmission.left)
         })
     }
 
-    /// Handles a retransmission timeout (RFC 8985 §6.3). Lost are the first outstanding segment, and all that left
-    /// longer ago than the round-trip time of the last arrived one.
+    /// Handles a retransmission timeout, as in Linux `tcp_timeout_mark_lost`, without the reordering window that
+    /// RFC 8985 §6.3 adds. Lost are the first outstanding segment, and all that left at least the round-trip time of
+    /// the last arrived one ago.
     pub(super) fn on_timeout(&mut self, now: SendTime, board: &mut Scoreboard) {
         let head = board.first();
         let mut retransmitted = core::mem::take(&mut self.retransmitted);
         retransmitted.retain(|&(order, number)| {
-            let copy = self.copy(number);
-            let on_its_way = board.is_resent(number) && copy.order == order;
-            let kept = on_its_way && number != head && now - copy.left < self.rtt;
+            let transmission = self.transmission(number);
+            let on_its_way = board.is_resent(number) && transmission.order == order;
+            let kept = on_its_way && number != head && now - transmission.left < self.rtt;
             if on_its_way && !kept {
                 board.lose_again(number);
             }
@@ -404,9 +408,9 @@ impl Rack {
         });
         self.retransmitted = retransmitted;
         board.lose_below(head + 1);
-        while let Some(number) = board.next_not_sacked(board.divide(), board.next()) {
-            let copy = self.copy(number);
-            if !copy.is_retransmission(number) && now - copy.left < self.rtt {
+        while let Some(number) = board.next_not_sacked(board.loss_boundary(), board.next()) {
+            let transmission = self.transmission(number);
+            if !transmission.is_retransmission(number) && now - transmission.left < self.rtt {
                 break;
             }
             board.lose_below(number + 1);

@@ -1,8 +1,8 @@
 //! Scoreboard of outstanding segments (RFC 6675 §2 to §4).
 //!
 //! Whether a segment is lost needs no mark of its own: the third highest SACKed segment divides the outstanding ones,
-//! and below it everything not SACKed is lost. The divide only moves up, so that all counts are kept as it moves, and
-//! no acknowledgement causes a search of the whole window.
+//! and below it everything not SACKed is lost. This loss boundary only moves up, so that all counts are kept as it
+//! moves, and no acknowledgement causes a search of the whole window.
 
 use weir_world::tcp::SackBlock;
 
@@ -23,11 +23,11 @@ pub(super) struct Scoreboard {
     resent: BitRing,
     sacked_count: u32,
     resent_count: u32,
-    /// Number of segments below `divide` that are not SACKed.
+    /// Number of segments below `loss_boundary` that are not SACKed.
     lost_count: u32,
     /// Bound below which `IsLost` holds for all segments that are not SACKed.
-    divide: u32,
-    /// SACKed segments at or above the divide.
+    loss_boundary: u32,
+    /// SACKed segments at or above the loss boundary.
     sacked_above: u32,
     /// End of the SACKed segments, exclusive.
     sacked_end: u32,
@@ -57,7 +57,7 @@ impl Scoreboard {
             sacked_count: 0,
             resent_count: 0,
             lost_count: 0,
-            divide: 0,
+            loss_boundary: 0,
             sacked_above: 0,
             sacked_end: 0,
             resend_from: 0,
@@ -102,7 +102,7 @@ impl Scoreboard {
 
     /// Whether the first outstanding segment is lost.
     pub(super) fn first_is_lost(&self) -> bool {
-        self.first < self.divide
+        self.first < self.loss_boundary
     }
 
     /// Records that the next new segment is sent; returns its number.
@@ -119,7 +119,7 @@ impl Scoreboard {
         if cumulative <= self.first || cumulative > self.next {
             return 0;
         }
-        if self.first < self.divide || self.sacked_count > 0 {
+        if self.first < self.loss_boundary || self.sacked_count > 0 {
             self.forget_marks(cumulative);
         }
         if self.resent_count > 0 {
@@ -127,13 +127,13 @@ impl Scoreboard {
         }
         let acknowledged = cumulative - self.first;
         self.first = cumulative;
-        self.divide = self.divide.max(cumulative);
+        self.loss_boundary = self.loss_boundary.max(cumulative);
         self.resend_from = self.resend_from.max(cumulative);
         acknowledged
     }
 
     fn forget_marks(&mut self, cumulative: u32) {
-        let split = self.divide.clamp(self.first, cumulative);
+        let split = self.loss_boundary.clamp(self.first, cumulative);
         let below = self.sacked.remove_range(self.first, split);
         let above = self.sacked.remove_range(split, cumulative);
         self.lost_count -= split - self.first - below;
@@ -146,7 +146,7 @@ impl Scoreboard {
     pub(super) fn sack(&mut self, blocks: &[SackBlock; 3]) -> bool {
         let changed = self.take_blocks(blocks);
         if changed {
-            self.move_divide();
+            self.move_loss_boundary();
         }
         changed
     }
@@ -172,11 +172,11 @@ impl Scoreboard {
         if start >= end {
             return;
         }
-        if start < self.divide {
-            self.lost_count -= self.mark(start, end.min(self.divide));
+        if start < self.loss_boundary {
+            self.lost_count -= self.mark(start, end.min(self.loss_boundary));
         }
-        if end > self.divide {
-            self.sacked_above += self.mark(start.max(self.divide), end);
+        if end > self.loss_boundary {
+            self.sacked_above += self.mark(start.max(self.loss_boundary), end);
         }
         self.sacked_end = self.sacked_end.max(end);
     }
@@ -209,23 +209,23 @@ impl Scoreboard {
         fresh
     }
 
-    /// Moves the divide up to the third highest SACKed segment.
-    fn move_divide(&mut self) {
+    /// Moves the loss boundary up to the third highest SACKed segment.
+    fn move_loss_boundary(&mut self) {
         while self.sacked_above >= DUP_THRESHOLD {
-            let Some(sacked) = self.sacked.first_present(self.divide, self.sacked_end) else { return };
-            self.lost_count += sacked - self.divide;
-            self.divide = sacked;
+            let Some(sacked) = self.sacked.first_present(self.loss_boundary, self.sacked_end) else { return };
+            self.lost_count += sacked - self.loss_boundary;
+            self.loss_boundary = sacked;
             if self.sacked_above == DUP_THRESHOLD {
                 return;
             }
-            self.divide += 1;
+            self.loss_boundary += 1;
             self.sacked_above -= 1;
         }
     }
 
     /// `NextSeg` rule 1: the lowest lost segment not yet retransmitted, below `limit`.
     pub(super) fn next_lost(&mut self, limit: u32) -> Option<u32> {
-        self.next_to_resend(self.divide.min(limit))
+        self.next_to_resend(self.loss_boundary.min(limit))
     }
 
     /// `NextSeg` rule 3: the lowest segment not yet retransmitted below the highest SACKed one, lost or not.
@@ -273,7 +273,7 @@ impl Scoreboard {
         self.resent.remove_range(self.first, self.next);
         self.resent_count = 0;
         self.resend_from = self.first;
-        self.divide = self.next;
+        self.loss_boundary = self.next;
         self.sacked_above = 0;
         self.lost_count = self.flight() - self.sacked_count;
     }
@@ -282,8 +282,8 @@ impl Scoreboard {
 /// Loss detection by transmission times, instead of by three SACKed segments.
 impl Scoreboard {
     /// Bound below which `IsLost` holds for all segments that are not SACKed.
-    pub(super) fn divide(&self) -> u32 {
-        self.divide
+    pub(super) fn loss_boundary(&self) -> u32 {
+        self.loss_boundary
     }
 
     /// Number of segments that are SACKed.
@@ -322,13 +322,13 @@ impl Scoreboard {
     /// Records that all segments below `end` that are not SACKed are lost.
     pub(super) fn lose_below(&mut self, end: u32) {
         let end = end.min(self.next);
-        if end <= self.divide {
+        if end <= self.loss_boundary {
             return;
         }
-        let sacked = if self.sacked_above > 0 { self.sacked.count_range(self.divide, end) } else { 0 };
+        let sacked = if self.sacked_above > 0 { self.sacked.count_range(self.loss_boundary, end) } else { 0 };
         self.sacked_above -= sacked;
-        self.lost_count += end - self.divide - sacked;
-        self.divide = end;
+        self.lost_count += end - self.loss_boundary - sacked;
+        self.loss_boundary = end;
     }
 
     /// Records that the retransmission of a segment is lost as well.
@@ -339,7 +339,7 @@ impl Scoreboard {
 
     /// Records that no outstanding segment is lost, after a spurious detection.
     pub(super) fn keep_all(&mut self) {
-        self.divide = self.first;
+        self.loss_boundary = self.first;
         self.sacked_above = self.sacked_count;
         self.lost_count = 0;
     }

@@ -2,7 +2,7 @@
 
 use weir_measure::metrics::{FlowDelays, Histogram, MeasurePlan, Recording};
 use weir_measure::results::{FlowKind, RunMetrics, Summary};
-use weir_scenario::compile::{TraceUse, names_of_stand_ins, stand_ins, titled};
+use weir_scenario::compile::{TraceUse, fallback_notes, names_of_fallbacks, titled};
 use weir_world::recorded::RecordedCall;
 
 /// The runs of all controllers.
@@ -67,13 +67,13 @@ impl Comparison {
     }
 
     /// A sentence for each trace that was replaced by a stand-in.
-    pub fn stand_ins(&self) -> Vec<String> {
-        stand_ins(&self.traces)
+    pub fn fallback_notes(&self) -> Vec<String> {
+        fallback_notes(&self.traces)
     }
 
     /// The names of the traces that replaced others, or `None` if no trace was replaced.
-    pub(super) fn names_of_stand_ins(&self) -> Option<String> {
-        names_of_stand_ins(&self.traces)
+    pub(super) fn names_of_fallbacks(&self) -> Option<String> {
+        names_of_fallbacks(&self.traces)
     }
 
     /// `title`, with a remark where a trace was replaced by another.

@@ -93,7 +93,7 @@ pub fn report_input(
 }
 
 fn notes(comparison: &Comparison) -> Vec<String> {
-    let mut notes: Vec<String> = comparison.stand_ins();
+    let mut notes: Vec<String> = comparison.fallback_notes();
     if comparison.runs_are_alike() {
         notes.push(ALL_ALIKE.to_owned());
     } else if let Some(seed) = first_of_several(&comparison.summary.seeds) {

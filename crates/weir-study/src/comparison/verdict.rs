@@ -22,7 +22,7 @@ impl Comparison {
             (Some(_), None) if self.has_media() => self.media_in_words(),
             (Some(_), None) => self.bottleneck_in_words(),
         };
-        match self.names_of_stand_ins() {
+        match self.names_of_fallbacks() {
             None => sentence,
             Some(names) => format!("On the stand-in {names}, not on the recorded link: {sentence}"),
         }

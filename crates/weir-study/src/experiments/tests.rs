@@ -1,3 +1,5 @@
+//! Experiments (`experiments`): the files that ship, their plans and their verdicts.
+
 mod tried;
 
 use std::fs;

@@ -1,3 +1,5 @@
+//! Pairs of controllers and TCP algorithms, coupled and uncoupled (`pairs`).
+
 use super::*;
 
 fn outcome(queue_ms: f64, utilisation: f64) -> PairOutcome {

@@ -8,7 +8,7 @@ use super::results::{CaseResult, SuiteResult};
 use super::trials::{SeedTrial, TrialRun};
 use crate::runs::{Both, ResultLog, RunError, Runner, Shard, Shardable, Store, Task};
 use weir_import::traces::TraceStore;
-use weir_scenario::compile::{RunOptions, TraceUse, stand_ins};
+use weir_scenario::compile::{RunOptions, TraceUse, fallback_notes};
 use weir_scenario::registry::Registry;
 use weir_scenario::scenario::{Candidate, skip_rule};
 
@@ -75,8 +75,8 @@ impl<'a> SuiteRequest<'a> {
     ///
     /// # Errors
     /// A case's scenario names a missing trace, or a controller is unknown.
-    pub fn stand_ins(&self, store: &TraceStore) -> Result<Vec<String>, SuiteError> {
-        Ok(stand_ins(self.traces(store)?.iter().flatten()))
+    pub fn fallback_notes(&self, store: &TraceStore) -> Result<Vec<String>, SuiteError> {
+        Ok(fallback_notes(self.traces(store)?.iter().flatten()))
     }
 
     /// Reads the scenarios of each case: TCP in place of the media, if a check needs it, the omniscient sender at each

@@ -98,7 +98,7 @@ fn what_limits_the_rate_is_what_keeps_it_from_rising() {
         let scenario = Scenario::open("cellular/att-lte-uplink-2016", &overrides).expect("it ships");
         let request = ComparisonRequest { scenario: &scenario, seeds: &[1], jobs: 1, series: true };
         let mut comparison = request.run(&TraceStore::find(&[]), &|| ()).expect("it runs");
-        assert!(comparison.stand_ins().is_empty(), "the recording is there");
+        assert!(comparison.fallback_notes().is_empty(), "the recording is there");
         let recording = comparison.controllers[0].sample.series.take().unwrap();
         let without = decisions_without_signals(recording.decisions());
         assert_eq!(without, 0, "{controller}: decisions for delay or loss without a signal");

@@ -1,3 +1,5 @@
+//! The RTP header of Weir's endpoints (`media`), by its bytes.
+
 use proptest::prelude::*;
 
 use super::*;

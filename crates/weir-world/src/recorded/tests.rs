@@ -1,3 +1,5 @@
+//! A recorded call (`recorded`): columns of packets, feedback and round trips.
+
 use weir_wire::NtpTime;
 use weir_wire::rtcp::{CcfbWriter, ReceiverReport, ReportBlock, SenderInfo, SenderReport};
 

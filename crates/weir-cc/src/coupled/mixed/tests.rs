@@ -93,6 +93,16 @@ impl Call {
         }
     }
 
+    /// The newest rate of [`MEDIA`] in kbit/s.
+    fn media_rate(&self) -> Option<f64> {
+        self.rates[MEDIA.0 as usize]
+    }
+
+    /// The newest window of [`DATA`] in segments.
+    fn data_window(&self) -> Option<f64> {
+        self.windows[DATA.0 as usize]
+    }
+
     /// `S_CR` in kbit/s.
     fn sum(&self) -> f64 {
         self.mixed.aggregate(MEDIA).or(self.mixed.aggregate(DATA)).unwrap().sum / 1e3
@@ -106,28 +116,28 @@ impl Call {
 #[test]
 fn rule_1_a_window_is_the_share_in_a_round_trip_and_two_segments_at_least() {
     let mut call = Call::with_sum(Config::default(), 2000);
-    assert_eq!((call.rates[1], call.windows[2]), (Some(1000.0), None), "ten segments are its share");
+    assert_eq!((call.media_rate(), call.data_window()), (Some(1000.0), None), "ten segments are its share");
     call.send_message(1100, DATA, update_of(WindowEvent::Acknowledged, 12.0, 12.1, 100));
-    assert_eq!(call.windows[2], Some(10.0), "not what its own law made of it");
+    assert_eq!(call.data_window(), Some(10.0), "not what its own law made of it");
     // The window makes up for a queue of 20 ms, not for all of one of 30 ms, and by `Base` for none.
     let mut steady = Call::with_sum(Config { led_shrink_per_rtt: 0.0, ..Config::default() }, 2000);
     steady.send_message(1200, DATA, update_of(WindowEvent::Acknowledged, 12.0, 12.1, 120));
-    assert_eq!(steady.windows[2], Some(12.0));
+    assert_eq!(steady.data_window(), Some(12.0));
     steady.send_message(1300, DATA, update_of(WindowEvent::Acknowledged, 12.0, 12.1, 130));
-    assert_eq!(steady.windows[2], Some(12.0));
+    assert_eq!(steady.data_window(), Some(12.0));
     steady.send_message(1400, DATA, update_of(WindowEvent::Acknowledged, 12.0, 12.1, 130));
-    assert_eq!(steady.windows[2], Some(13.0), "twelve and a half in the mean");
+    assert_eq!(steady.data_window(), Some(13.0), "twelve and a half in the mean");
     let mut by_base = Call::with_sum(Config { led_shrink_per_rtt: 0.0, ..Config::by_base_rtt() }, 2000);
     by_base.send_message(1200, DATA, update_of(WindowEvent::Acknowledged, 12.0, 12.1, 130));
-    assert_eq!(by_base.windows[2], Some(10.0));
+    assert_eq!(by_base.data_window(), Some(10.0));
     let bounded = Conversion::Smoothed { longest_queue: TimeDelta::from_millis(10) };
     let mut bounded =
         Call::with_sum(Config { conversion: bounded, led_shrink_per_rtt: 0.0, ..Config::default() }, 2000);
     bounded.send_message(1200, DATA, update_of(WindowEvent::Acknowledged, 12.0, 12.1, 400));
-    assert_eq!(bounded.windows[2], Some(11.0));
+    assert_eq!(bounded.data_window(), Some(11.0));
     let mut narrow = Call::with_sum(Config::default(), 100);
     narrow.send_message(1100, DATA, update_of(WindowEvent::Acknowledged, 10.0, 10.1, 100));
-    assert_eq!(narrow.windows[2], Some(2.0));
+    assert_eq!(narrow.data_window(), Some(2.0));
 }
 
 #[test]
@@ -136,7 +146,7 @@ fn rule_1_windows_are_whole_segments_whose_mean_is_the_limit() {
     let mut total = 0.0;
     for ack in 0..100 {
         call.send_message(1100 + ack, DATA, update_of(WindowEvent::Acknowledged, 7.0, 7.1, 100));
-        let window = call.windows[2].unwrap();
+        let window = call.data_window().unwrap();
         assert!(window == 6.0 || window == 7.0, "{window}");
         total += window;
     }
@@ -150,7 +160,7 @@ fn rule_2_media_moves_the_sum_for_all_and_data_does_not() {
     call.close(2020.0);
     call.send_message(1200, MEDIA, update(1010, 909, ChangeReason::Delay));
     call.close(1818.0);
-    assert_eq!(call.rates[1], Some(909.0));
+    assert_eq!(call.media_rate(), Some(909.0));
     for ack in 0..50 {
         call.send_message(1201 + ack, DATA, update_of(WindowEvent::Acknowledged, 9.0, 9.1, 100));
     }
@@ -158,7 +168,7 @@ fn rule_2_media_moves_the_sum_for_all_and_data_does_not() {
     // A limit of a receiver or a source is no sign for the others: it bounds the flow, and they have the rest.
     call.send_message(1300, MEDIA, update(909, 500, ChangeReason::Ceiling));
     call.close(1818.0);
-    assert_eq!(call.rates[1], Some(500.0));
+    assert_eq!(call.media_rate(), Some(500.0));
 }
 
 #[test]
@@ -171,7 +181,7 @@ fn rule_2_two_media_flows_count_by_their_parts() {
         call.send_message(1000 + 200 * step, FlowId(3), update(1, 1, ChangeReason::Growth));
         call.send_message(1000 + 200 * step, MEDIA, update(575, 575, ChangeReason::Growth));
     }
-    assert_eq!((call.rates[1], call.rates[3]), (Some(575.0), Some(1150.0)));
+    assert_eq!((call.media_rate(), call.rates[3]), (Some(575.0), Some(1150.0)));
     call.send_message(5000, MEDIA, update(1000, 1300, ChangeReason::Growth));
     call.close(2300.0 * 1.1);
 }
@@ -182,7 +192,7 @@ fn rule_3_one_loss_event_in_two_round_trips_whoever_saw_it() {
     call.send_message(1100, DATA, update_of(WindowEvent::RecoveryEntered, 10.0, 5.0, 100));
     call.close(1000.0);
     assert_eq!(
-        (call.rates[1], call.windows[2]),
+        (call.media_rate(), call.data_window()),
         (Some(500.0), None),
         "the flow itself recovers by its own rules"
     );
@@ -226,7 +236,7 @@ fn rule_4_without_a_leader_data_grows_by_a_segment_a_round_trip_and_keeps_the_qu
             DATA,
             update_of(WindowEvent::Acknowledged, window, window + 0.1, 100),
         );
-        window = call.windows[2].unwrap();
+        window = call.data_window().unwrap();
     }
     assert!((1090.0..1101.0).contains(&call.sum()), "{}", call.sum());
     let grown = call.sum();
@@ -249,7 +259,7 @@ fn rule_4_media_that_has_all_it_can_use_does_not_lead() {
         call.send_message(100 + 10 * ack, DATA, update_of(WindowEvent::Acknowledged, 20.0, 20.1, 100));
         call.send_message(100 + 10 * ack, MEDIA, update(400, 400, ChangeReason::Growth));
     }
-    assert_eq!(call.rates[1], Some(400.0));
+    assert_eq!(call.media_rate(), Some(400.0));
     assert!(call.sum() > 1500.0, "data takes what media leaves: {}", call.sum());
     let before = call.sum();
     call.send_message(3000, MEDIA, update(400, 300, ChangeReason::Delay));
@@ -260,14 +270,14 @@ fn rule_4_media_that_has_all_it_can_use_does_not_lead() {
 fn rule_5_a_share_that_is_given_up_goes_to_media_without_a_jump() {
     let mut call = Call::with_sum(Config::default(), 2000);
     call.send_message(1300, DATA, CouplingMessage::Leave);
-    assert_eq!(call.rates[1], Some(1500.0));
+    assert_eq!(call.media_rate(), Some(1500.0));
     assert_eq!(call.mixed.next_timeout(), Some(MS(1500)));
     call.mixed.on_timeout(MS(1499));
     call.take_actions();
-    assert_eq!(call.rates[1], Some(1500.0));
+    assert_eq!(call.media_rate(), Some(1500.0));
     call.mixed.on_timeout(MS(1500));
     call.take_actions();
-    assert_eq!((call.rates[1], call.mixed.next_timeout()), (Some(2000.0), Some(MS(5000))));
+    assert_eq!((call.media_rate(), call.mixed.next_timeout()), (Some(2000.0), Some(MS(5000))));
 }
 
 #[test]
@@ -277,12 +287,12 @@ fn rule_5_data_takes_all_of_a_pause_and_media_comes_back_from_its_start_rate() {
     let mut window = 10.0;
     for _ in 0..4 {
         call.send_message(2100, DATA, update_of(WindowEvent::Acknowledged, window, window, 100));
-        window = call.windows[2].unwrap();
+        window = call.data_window().unwrap();
     }
     assert_eq!(window, 20.0, "three segments an acknowledgement");
     call.send_message(3000, MEDIA, media(300, parameters(1.0, None)));
-    assert_eq!(call.rates[1], Some(450.0));
-    assert!(call.windows[2].unwrap() < 10.2, "data yields at once");
+    assert_eq!(call.media_rate(), Some(450.0));
+    assert!(call.data_window().unwrap() < 10.2, "data yields at once");
     // The growth of a flow below its share is no evidence of free capacity.
     let before = call.sum();
     call.send_message(3050, MEDIA, update(450, 900, ChangeReason::Growth));
@@ -292,9 +302,9 @@ fn rule_5_data_takes_all_of_a_pause_and_media_comes_back_from_its_start_rate() {
 #[test]
 fn rule_6_a_data_flow_that_joins_takes_its_share_and_opens_its_window_by_acknowledgements() {
     let mut call = Call::with_sum(Config::default(), 8000);
-    assert_eq!((call.rates[1], call.windows[2]), (Some(4000.0), None));
+    assert_eq!((call.media_rate(), call.data_window()), (Some(4000.0), None));
     call.send_message(1100, DATA, update_of(WindowEvent::Acknowledged, 10.0, 11.0, 100));
-    assert_eq!(call.windows[2], Some(13.0));
+    assert_eq!(call.data_window(), Some(13.0));
 }
 
 #[test]
@@ -303,9 +313,9 @@ fn rule_7_a_flow_in_recovery_gets_no_window() {
     call.send_message(1100, DATA, update_of(WindowEvent::RecoveryEntered, 10.0, 5.0, 100));
     call.send_message(1150, DATA, update_of(WindowEvent::Repairing, 5.0, 5.0, 100));
     call.send_message(1400, MEDIA, update(500, 250, ChangeReason::Delay));
-    assert_eq!(call.windows[2], None);
+    assert_eq!(call.data_window(), None);
     call.send_message(1500, DATA, update_of(WindowEvent::RecoveryLeft, 5.0, 5.0, 100));
-    assert_eq!(call.windows[2], Some(2.5));
+    assert_eq!(call.data_window(), Some(2.5));
 }
 
 #[test]
@@ -313,10 +323,10 @@ fn rule_8_a_timer_only_retransmits_while_others_are_heard_of() {
     let mut call = Call::with_sum(Config::default(), 2000);
     call.send_message(1100, MEDIA, update(1000, 1000, ChangeReason::Growth));
     call.send_message(1250, DATA, update_of(WindowEvent::TimedOut, 10.0, 10.0, 100));
-    assert_eq!((call.windows[2], call.reductions), (Some(5.0), 0));
+    assert_eq!((call.data_window(), call.reductions), (Some(5.0), 0));
     call.close(1000.0);
     call.send_message(2500, DATA, update_of(WindowEvent::TimedOut, 10.0, 10.0, 100));
-    assert_eq!((call.windows[2], call.reductions), (Some(5.0), 1), "and no window after it");
+    assert_eq!((call.data_window(), call.reductions), (Some(5.0), 1), "and no window after it");
 }
 
 #[test]
@@ -359,10 +369,10 @@ fn a_flow_that_does_not_use_its_window_leaves_it_to_others() {
     call.send_message(1100, DATA, unused);
     call.send_message(1200, DATA, unused);
     // Ten segments are always allowed.
-    assert_eq!(call.rates[1], Some(3000.0));
+    assert_eq!(call.media_rate(), Some(3000.0));
     call.send_message(1300, DATA, update_of(WindowEvent::Idle, 20.0, 20.0, 100));
     call.send_message(1500, MEDIA, update(3000, 3000, ChangeReason::Growth));
-    assert_eq!(call.rates[1], Some(4000.0));
+    assert_eq!(call.media_rate(), Some(4000.0));
 }
 
 #[test]
@@ -376,7 +386,7 @@ fn alone_a_media_flow_has_what_its_law_computes() {
             MEDIA,
             update(rate, next, if next < rate { ChangeReason::Delay } else { ChangeReason::Probe }),
         );
-        assert_eq!(call.rates[1], Some(next as f64));
+        assert_eq!(call.media_rate(), Some(next as f64));
         rate = next;
     }
 }

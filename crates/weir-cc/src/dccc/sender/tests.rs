@@ -282,7 +282,7 @@ fn events_and_coupling_become_the_laws_own_state() {
 }
 
 #[test]
-fn feedback_of_other_laws_is_none_of_its_business() {
+fn feedback_for_other_controllers_is_ignored() {
     let mut sender = dccc(fixed());
     let state = SendState::default();
     assert_eq!(sender.on_feedback(at(0), &Feedback::Ceiling(kbps(1)), &state), None);

@@ -2,7 +2,7 @@
 
 use weir_units::TimeDelta;
 
-/// State of the bottleneck by the gradient.
+/// State of the bottleneck's queue by the estimated delay gradient (gcc-2016 §3.3).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum BandwidthUsage {
     /// The queue drains.
@@ -19,8 +19,8 @@ pub enum BandwidthUsage {
 pub(crate) struct DetectorConfig {
     /// The gradient must have been above the threshold for longer than this.
     pub overuse_time: TimeDelta,
-    /// Share of the time before the first sample above the threshold that counts as above. Half of it (libwebrtc)
-    /// counts, as the crossing lies somewhere in between, or all of it.
+    /// Share of the time before the first sample above the threshold that counts as above. libwebrtc counts half of it,
+    /// as the gradient crossed the threshold somewhere in between.
     pub first_share: FirstShare,
     /// Least number of consecutive samples above the threshold (libwebrtc: 2).
     pub min_samples: u32,

@@ -1,4 +1,4 @@
-//! The sender-side form over a bottleneck.
+//! The sender-side form of GCC (`gcc::send_side`, draft-ietf-rmcat-gcc-02) over a simulated bottleneck of 1 Mbit/s.
 
 use weir_units::{DataRate, TimeDelta};
 
@@ -34,12 +34,13 @@ fn mean(values: impl Iterator<Item = f64>) -> f64 {
 }
 
 /// Mean target rate in kbit/s, median and 95th percentile of the queuing delay in ms, over the next `seconds`.
-fn watch(path: &mut Loop, seconds: i64) -> (f64, f64, f64) {
-    let seen = path.run(TimeDelta::from_secs(seconds), |p| (p.target_rate(), p.queuing_delay().millis_f64()));
-    let mut delays: Vec<f64> = seen.iter().map(|&(_, delay)| delay).collect();
+fn rate_and_delays(path: &mut Loop, seconds: i64) -> (f64, f64, f64) {
+    let samples =
+        path.run(TimeDelta::from_secs(seconds), |p| (p.target_rate(), p.queuing_delay().millis_f64()));
+    let mut delays: Vec<f64> = samples.iter().map(|&(_, delay)| delay).collect();
     delays.sort_unstable_by(f64::total_cmp);
     let at = |share: f64| delays[(share * delays.len() as f64) as usize];
-    (mean(seen.iter().map(|&(rate, _)| rate / 1e3)), at(0.5), at(0.95))
+    (mean(samples.iter().map(|&(rate, _)| rate / 1e3)), at(0.5), at(0.95))
 }
 
 #[test]
@@ -52,7 +53,7 @@ fn one_flow_climbs_by_eight_per_cent_a_second_to_the_capacity() {
         assert!((600.0..650.0).contains(&rate), "{name}: {rate} kbit/s after 10 s");
         // 300·1.08^16 = 1028.
         path.run(TimeDelta::from_secs(7), Loop::target_rate);
-        let (rate, ..) = watch(&mut path, 3);
+        let (rate, ..) = rate_and_delays(&mut path, 3);
         assert!((900.0..1030.0).contains(&rate), "{name}: {rate} kbit/s");
     }
 }
@@ -62,7 +63,7 @@ fn every_variant_fills_the_path_with_a_short_queue() {
     for (name, config) in variants() {
         let mut path = path(&config);
         path.run(TimeDelta::from_secs(20), Loop::target_rate);
-        let (rate, median, high) = watch(&mut path, 60);
+        let (rate, median, high) = rate_and_delays(&mut path, 60);
         assert!((850.0..1000.0).contains(&rate), "{name}: {rate} kbit/s");
         // Unpaced, a frame alone queues for 0 to 33 ms.
         let alone = if config.pacing == super::SendSidePacing::Unpaced { 33.0 } else { 5.0 };
@@ -78,7 +79,7 @@ fn a_capacity_drop_is_followed_within_seconds() {
         path.run(TimeDelta::from_secs(60), Loop::target_rate);
         path.set_capacity(DataRate::from_kbps(400));
         path.run(TimeDelta::from_secs(5), Loop::target_rate);
-        let (rate, median, high) = watch(&mut path, 20);
+        let (rate, median, high) = rate_and_delays(&mut path, 20);
         assert!((300.0..420.0).contains(&rate), "{name}: {rate} kbit/s");
         assert!(median < 25.0 && high < 100.0, "{name}: {median} and {high} ms");
     }
@@ -92,7 +93,7 @@ fn a_capacity_that_comes_back_is_found_again() {
     path.run(TimeDelta::from_secs(30), Loop::target_rate);
     path.set_capacity(CAPACITY);
     path.run(TimeDelta::from_secs(25), Loop::target_rate);
-    let (rate, ..) = watch(&mut path, 10);
+    let (rate, ..) = rate_and_delays(&mut path, 10);
     assert!(rate > 850.0, "{rate} kbit/s");
 }
 
@@ -110,7 +111,7 @@ fn after_five_seconds_without_feedback_the_rate_is_low_and_comes_back() {
     // Packets without feedback in the outage count as lost in the first report; then 8 % a second: ln 16 / ln 1.08
     // = 36 s.
     path.run(TimeDelta::from_secs(40), Loop::target_rate);
-    let (rate, ..) = watch(&mut path, 10);
+    let (rate, ..) = rate_and_delays(&mut path, 10);
     assert!(rate > 800.0, "{rate} kbit/s");
 }
 
@@ -120,16 +121,17 @@ fn a_leap_of_the_receivers_clock_by_five_seconds_is_no_gradient() {
         let mut path = path(&config);
         path.run(TimeDelta::from_secs(20), Loop::target_rate);
         path.clock_step = TimeDelta::from_secs(5);
-        // As a gradient it would be m = 60 ms, 3600 as compared with the threshold, and half a minute above it.
+        // If the leap counted as a gradient, m would be 60 ms: 3600 ms where it is compared with the threshold. It would
+        // stay above the threshold for half a minute.
         let gradients = path.run(TimeDelta::from_secs(60), |path| path.sender_signal("m"));
         let highest = gradients.into_iter().fold(0.0, f64::max);
         assert!(highest < 150.0, "{name}: {highest} ms");
-        let (rate, ..) = watch(&mut path, 10);
+        let (rate, ..) = rate_and_delays(&mut path, 10);
         assert!(rate > 850.0, "{name}: {rate} kbit/s");
     }
 }
 
-/// Rate delivered to the receiver in a minute where this share of the reports is lost.
+/// Bits delivered in one minute where this share of the reports is lost.
 fn delivered_with_reports_lost(config: &Config, reports_lost: f64) -> f64 {
     let mut path = path(config);
     path.impairments = Impairments { reports_lost, ..Impairments::default() };
@@ -138,10 +140,10 @@ fn delivered_with_reports_lost(config: &Config, reports_lost: f64) -> f64 {
 }
 
 #[test]
-fn a_lost_report_in_twenty_costs_the_draft_at_most_a_quarter_and_the_framework_more() {
+fn loss_of_five_per_cent_of_reports_costs_the_draft_at_most_a_quarter_and_the_nada_form_more() {
     let kept =
         |config| delivered_with_reports_lost(&config, 0.05) / delivered_with_reports_lost(&config, 0.0);
-    let (draft, framework) = (kept(Config::draft_02()), kept(Config::nada_vs_gcc_2016()));
+    let (draft, nada_vs_gcc) = (kept(Config::draft_02()), kept(Config::nada_vs_gcc_2016()));
     assert!(draft >= 0.75, "{draft}");
-    assert!(framework < draft, "{framework} and {draft}");
+    assert!(nada_vs_gcc < draft, "{nada_vs_gcc} and {draft}");
 }

@@ -1,3 +1,5 @@
+//! The sender half of LEDBAT (`ledbat::Ledbat`, RFC 6817 §2.4.2), with values computed by hand.
+
 use weir_units::DataRate;
 
 use super::*;

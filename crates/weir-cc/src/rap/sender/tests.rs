@@ -1,3 +1,5 @@
+//! The sender half of RAP (`rap::Rap`, INFOCOM 1999 and ns-2.35), with values computed by hand.
+
 use weir_units::DataSize;
 
 use super::*;

@@ -1,3 +1,5 @@
+//! The receiver half of TFRC (`tfrc::receiver`, RFC 5348 §6).
+
 use weir_units::DataSize;
 
 use super::*;

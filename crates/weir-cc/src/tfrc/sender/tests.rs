@@ -1,3 +1,5 @@
+//! The sender half of TFRC (`tfrc::sender`, RFC 5348 §4), with values computed by hand.
+
 use weir_units::DataSize;
 
 use super::*;

@@ -4,7 +4,7 @@
 //!
 //! `make soak` runs all of it; `soak lives gcc,nada` runs one part for these controllers.
 
-mod lives;
+mod arbitrary_calls;
 mod memory;
 mod uptime;
 mod week;
@@ -35,8 +35,12 @@ struct SoakPart {
 }
 
 static PARTS: [SoakPart; 4] = [
-    SoakPart { name: "lives", what: "arbitrary calls to the sender half", run: lives::sender },
-    SoakPart { name: "arrivals", what: "arbitrary packets at the receiver half", run: lives::receiver },
+    SoakPart { name: "lives", what: "arbitrary calls to the sender half", run: arbitrary_calls::sender },
+    SoakPart {
+        name: "arrivals",
+        what: "arbitrary packets at the receiver half",
+        run: arbitrary_calls::receiver,
+    },
     SoakPart { name: "uptime", what: "one call, begun in other years", run: uptime::run },
     SoakPart { name: "week", what: "a week of a call, simulated", run: week::run },
 ];

@@ -1,3 +1,5 @@
+//! Import of counters (`calls::counters`): dumps of webrtc-internals, `RTCStatsDump` lines and reports of `getStats`.
+
 use weir_world::recorded::{CounterSeries, RecordingSource};
 
 use super::*;

@@ -1,3 +1,5 @@
+//! Import of RTC event logs (`calls::event_log`), by logs of Chromium.
+
 use weir_wire::NtpTime;
 use weir_wire::rtcp::{SenderInfo, SenderReport};
 use weir_world::recorded::{

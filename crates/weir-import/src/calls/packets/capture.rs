@@ -13,7 +13,7 @@ use crate::traces::transfer::copies::RecentPackets;
 /// Most pairs of ports with RTP; packets of further ones are skipped.
 const MOST_PAIRS: usize = 10_000;
 
-/// Passes each datagram that may be RTP or RTCP to `visit`. The result is a remark about a file that is cut.
+/// Passes each datagram that may be RTP or RTCP to `visit`. The result is a remark if the file is truncated.
 ///
 /// # Errors
 /// The file cannot be read or is no capture; errors of `visit`.

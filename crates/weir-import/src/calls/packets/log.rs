@@ -14,7 +14,7 @@ pub(super) const MARK: &[u8] = b"# RTP_DUMP";
 const LONGEST_LINE: u64 = 3 * LONGEST_DATAGRAM as u64 + 256;
 const DAY_US: i64 = 86_400_000_000;
 
-/// Passes each packet of the log to `visit`. The result is a remark about a file that is cut.
+/// Passes each packet of the log to `visit`. The result is a remark if the file is truncated.
 ///
 /// # Errors
 /// The file cannot be read, or a line with the mark has no packet; errors of `visit`.

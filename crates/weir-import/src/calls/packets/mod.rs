@@ -30,7 +30,8 @@ use self::join::{ArrivalJoin, make_feedback};
 use self::rtp::{RtpRecord, is_rtcp};
 use super::{CallImportError, CallOptions, CapturePairError, ExtensionOverrides};
 
-/// First bytes of captures: pcap with µs or ns of either order, that of old libpcap, and pcapng.
+/// First bytes of captures, in either byte order: pcap with times in µs or in ns, Kuznetzov's modified pcap
+/// (0xa1b2cd34), and pcapng.
 const CAPTURES: [[u8; 4]; 7] = [
     [0xa1, 0xb2, 0xc3, 0xd4],
     [0xd4, 0xc3, 0xb2, 0xa1],
@@ -40,9 +41,9 @@ const CAPTURES: [[u8; 4]; 7] = [
     [0x34, 0xcd, 0xb2, 0xa1],
     [0x0a, 0x0d, 0x0d, 0x0a],
 ];
-/// Interval of feedback that is made.
+/// Default interval of synthesised feedback.
 const FEEDBACK_INTERVAL: TimeDelta = TimeDelta::from_millis(50);
-/// Fewest packets that two captures of one call share.
+/// Least number of common packets that shows that two captures are of one call.
 const FEWEST_SHARED: usize = 10;
 
 /// The form of a file with packets.
@@ -91,7 +92,7 @@ pub fn read(input: impl Read, options: &CallOptions) -> Result<RecordedCall, Cal
 }
 
 /// Reads a call from two captures, one at the sender's end and one at the receiver's. Where the sender's has no
-/// per-packet feedback, feedback is made.
+/// per-packet feedback, feedback is synthesised.
 ///
 /// # Errors
 /// A file cannot be read, is of another form, has no RTP or several calls, or the two share no packets.
@@ -103,7 +104,7 @@ pub fn read_two(
     let AssembledCall { mut call, sources, first_us, hops } =
         assemble(sender, true, options).map_err(CapturePairError::of_sender)?;
     let mut join = ArrivalJoin::new(&mut call, &sources);
-    let (_, _, cut) = visit_all(receiver, |datagram, _| {
+    let (_, _, truncated) = visit_all(receiver, |datagram, _| {
         if !is_rtcp(datagram.bytes)
             && let Some(record) = RtpRecord::read(datagram, ExtensionOverrides::default())
         {
@@ -125,7 +126,7 @@ pub fn read_two(
     call.source = RecordingSource::TwoCaptures;
     call.arrival_clock = ArrivalClock::Receiver;
     call.remarks.retain(|remark| !remark.starts_with("RTCP is encrypted"));
-    call.remarks.extend(cut);
+    call.remarks.extend(truncated);
     call.remarks.extend(doubts);
     let packets = &mut call.packets;
     for (sent, arrived) in packets.sent_us.iter().zip(&mut packets.arrived_us) {
@@ -148,7 +149,7 @@ pub fn read_two(
 
 fn assemble(input: impl Read, sender: bool, options: &CallOptions) -> Result<AssembledCall, CallImportError> {
     let mut assembler = None;
-    let (form, any, cut) = visit_all(input, |datagram, form| {
+    let (form, any, truncated) = visit_all(input, |datagram, form| {
         let assembler = assembler.get_or_insert_with(|| CallAssembler::new(form.facts(), sender, options));
         assembler.add(datagram)
     })?;
@@ -163,12 +164,12 @@ fn assemble(input: impl Read, sender: bool, options: &CallOptions) -> Result<Ass
         None => CallAssembler::new(form.facts(), sender, options),
     };
     let mut assembled = assembler.finish()?;
-    assembled.call.remarks.extend(cut);
+    assembled.call.remarks.extend(truncated);
     Ok(assembled)
 }
 
-/// Passes all datagrams to `visit`. The result is the form, whether the file has any byte, and a remark about a file
-/// that is cut.
+/// Passes all datagrams to `visit`. The result is the form, whether the file has any byte, and a remark if the file is
+/// truncated.
 fn visit_all(
     mut input: impl Read,
     mut visit: impl FnMut(&FileDatagram<'_>, PacketForm) -> Result<(), CallImportError>,
@@ -179,10 +180,10 @@ fn visit_all(
     let any = !head.is_empty();
     let input = BufReader::new(Cursor::new(head).chain(input));
     let visit = |datagram: &FileDatagram<'_>| visit(datagram, form);
-    let cut = match form {
+    let truncated = match form {
         PacketForm::Capture => capture::each(input, visit)?,
         PacketForm::Log => log::each(input, visit)?,
         PacketForm::Dump => rtpdump::each(input, visit)?,
     };
-    Ok((form, any, cut))
+    Ok((form, any, truncated))
 }

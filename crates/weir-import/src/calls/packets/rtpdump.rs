@@ -18,7 +18,7 @@ const FILE_HEADER: usize = 16;
 /// Bytes before a packet.
 const RECORD_HEADER: usize = 8;
 
-/// Passes each record to `visit`. The result is a remark about a file that is cut.
+/// Passes each record to `visit`. The result is a remark if the file is truncated.
 ///
 /// # Errors
 /// The file cannot be read, or a record is shorter than its header; errors of `visit`.

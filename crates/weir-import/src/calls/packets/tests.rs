@@ -1,3 +1,5 @@
+//! Import of packets (`calls::packets`): Chromium's log, rtpdump and captures.
+
 use weir_world::recorded::{PacketRow, StreamKind};
 
 use super::*;

@@ -13,8 +13,8 @@
 //! | `sequence`, `number` | RTP sequence number and transport-wide number, as in the packet or unwrapped |
 //! | `timestamp`, `marker`, `ecn`, `probe` | as in [`PacketRow`](weir_world::recorded::PacketRow) |
 //!
-//! `sent` or `arrived`, and one of the two sizes, are needed. Times are of one clock, or arrivals are of the
-//! receiver's: they are taken as the latter where one is before its departure.
+//! A departure or an arrival, and one of the two sizes, are needed. Arrivals are times of the sender's clock or of the
+//! receiver's. They count as times of the receiver's clock if any arrival is before its departure.
 //!
 //! A table of statistics has a row for each report of `getStats`: a time as `t_us`, `t_ms` or `t_s`, and columns such
 //! as `outbound-rtp.bytesSent` or `A.out.bytesSent`. The word before the member is a type of W3C webrtc-stats, or
@@ -36,12 +36,12 @@ use self::lines::BoundedLines;
 use self::rows::TableRows;
 use super::{CallImportError, CallOptions};
 
-/// Units of times in names of columns, with their µs.
+/// Units of times in names of columns, with their length in µs.
 const UNITS: [(&str, f64); 3] = [("us", 1.0), ("ms", 1e3), ("s", 1e6)];
-/// The largest time in µs: a call checks that its own times are within twice as much.
+/// The largest time in µs; a call allows twice as much for its own times.
 const RANGE_US: f64 = 9e16;
 
-/// Whether a file that begins with `head` is such a table.
+/// Whether a file that begins with `head` is a table of packets or of statistics.
 pub fn sniff(head: &[u8]) -> bool {
     let head = head.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(head);
     let line = head.split(|byte| matches!(byte, b'\n' | b'\r')).next().unwrap_or_default();
@@ -54,7 +54,7 @@ pub fn sniff(head: &[u8]) -> bool {
 /// Reads the table.
 ///
 /// # Errors
-/// The file cannot be read, a column is unknown or lacks, or a value is no number in its range.
+/// The file cannot be read, a column is unknown or missing, or a value is not a number in its range.
 pub fn read(input: impl Read, options: &CallOptions) -> Result<RecordedCall, CallImportError> {
     let lines = BoundedLines::new(input);
     let mut reader = ReaderBuilder::new().flexible(true).trim(Trim::All).from_reader(lines);

@@ -1,3 +1,5 @@
+//! Import of tables of packets and of statistics (`calls::table`).
+
 use weir_world::recorded::{ArrivalClock, PacketRow, RecordingSource};
 
 use super::*;

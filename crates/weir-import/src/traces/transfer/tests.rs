@@ -1,3 +1,5 @@
+//! Import of the rates of a transfer from a packet capture (`traces::transfer`).
+
 use std::path::PathBuf;
 
 use etherparse::{IpFragOffset, IpNumber, Ipv4Header, TcpHeader, UdpHeader};

@@ -1,3 +1,5 @@
+//! The leading and the recommended controllers of a comparison (`results::ranking`).
+
 use proptest::prelude::*;
 
 use super::*;

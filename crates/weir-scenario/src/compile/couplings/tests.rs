@@ -1,3 +1,5 @@
+//! The couplings of flows in a run (`compile::couplings`).
+
 use weir_net::Time;
 use weir_units::TimeDelta;
 use weir_world::{CoupledSpec, DesiredRate, RunSpec, Traffic};

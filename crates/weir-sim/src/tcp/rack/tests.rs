@@ -182,10 +182,10 @@ fn what_is_sacked_is_looked_at_once() {
     let mut both = Both::ten();
     both.on_ack(103, &ack(0, 1..4));
     both.find(103, true);
-    assert_eq!((both.0.lost(), both.0.divide()), (1, 4));
+    assert_eq!((both.0.lost(), both.0.loss_boundary()), (1, 4));
     both.on_ack(108, &ack(0, 1..9));
     both.find(108, true);
-    assert_eq!((both.0.lost(), both.0.divide(), both.0.pipe()), (1, 9, 1));
+    assert_eq!((both.0.lost(), both.0.loss_boundary(), both.0.pipe()), (1, 9, 1));
 }
 
 #[test]

@@ -1,3 +1,5 @@
+//! Figures of experiments (`experiments::plots`): their data and the keys of their files.
+
 use std::collections::BTreeMap;
 
 use super::super::values::Runs;

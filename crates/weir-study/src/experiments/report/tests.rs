@@ -1,3 +1,5 @@
+//! The HTML page of experiments (`experiments::report`).
+
 use std::collections::BTreeMap;
 
 use super::super::plots::{Axis, Drawn, PlotKind, PlotLine};

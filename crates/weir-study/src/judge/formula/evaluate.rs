@@ -148,7 +148,7 @@ fn call(function: Function, arguments: &[Harvested]) -> Option<Harvested> {
         Function::Between => return first.each_course(|course| course.between(given(1), given(2))),
         Function::Smooth => return first.each_course(|course| course.smooth(given(1))),
         Function::Slope => return first.each_course(UniformSeries::slope),
-        Function::Size => return Some(first.clone().map(&f64::abs)),
+        Function::Abs => return Some(first.clone().map(&f64::abs)),
         Function::Ln => return Some(first.clone().map(&libm::log)),
         Function::Sqrt => return Some(first.clone().map(&f64::sqrt)),
         Function::Rank => return first.all_numbers(ranks),
@@ -171,7 +171,7 @@ fn call(function: Function, arguments: &[Harvested]) -> Option<Harvested> {
         Function::Quantile => quantile(numbers, given(1)),
         Function::Above => share(numbers, |value| value > given(1)),
         Function::Below => share(numbers, |value| value < given(1)),
-        Function::Until => {
+        Function::SettlingTime => {
             let Harvested::UniformSeries(course) = first else { return None };
             course.until(given(1), given(2), given(3))
         }
@@ -180,7 +180,7 @@ fn call(function: Function, arguments: &[Harvested]) -> Option<Harvested> {
             course.episodes(given(1))
         }
         Function::Correlation => correlation(numbers, first.paired(arguments.get(1)?)?),
-        Function::Distance => distance(numbers, arguments.get(1)?.numbers()),
+        Function::KolmogorovSmirnov => distance(numbers, arguments.get(1)?.numbers()),
     };
     Some(Harvested::Number(number))
 }

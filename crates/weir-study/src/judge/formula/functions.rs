@@ -24,7 +24,7 @@ pub(crate) enum Function {
     /// Share of the values below a number.
     Below,
     /// Absolute value.
-    Size,
+    Abs,
     /// Natural logarithm, without a value for arguments of zero or below.
     Ln,
     /// Square root, without a value for arguments below zero.
@@ -44,18 +44,18 @@ pub(crate) enum Function {
     /// Jain's index over several time series at each moment.
     Fairness,
     /// Second from which on a time series stays between two numbers for a number of seconds.
-    Until,
+    SettlingTime,
     /// Number of rises of a time series above a number.
     Episodes,
     /// Pearson's correlation of two time series.
     Correlation,
     /// Largest distance of two distributions (Kolmogorov and Smirnov).
-    Distance,
+    KolmogorovSmirnov,
 }
 
 /// Kind of an argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Takes {
+pub(super) enum ArgumentKind {
     /// Value of any kind; the function applies to each number.
     Each,
     /// Single number.
@@ -63,33 +63,35 @@ pub(super) enum Takes {
     /// Several numbers: of flows, or over time.
     Numbers,
     /// Time series.
-    Course,
+    Series,
     /// Time series, one or several.
-    AnyCourse,
+    AnySeries,
     /// Several time series.
-    Courses,
+    SeveralSeries,
 }
 
-impl Takes {
+impl ArgumentKind {
+    /// Whether a value of the kind `kind` may be the argument.
     pub(super) const fn fits(self, kind: Kind) -> bool {
         match self {
             Self::Each => true,
             Self::Number => matches!(kind, Kind::Number),
             Self::Numbers => matches!(kind, Kind::Several | Kind::UniformSeries),
-            Self::Course => matches!(kind, Kind::UniformSeries),
-            Self::AnyCourse => matches!(kind, Kind::UniformSeries | Kind::Courses),
-            Self::Courses => matches!(kind, Kind::Courses),
+            Self::Series => matches!(kind, Kind::UniformSeries),
+            Self::AnySeries => matches!(kind, Kind::UniformSeries | Kind::Courses),
+            Self::SeveralSeries => matches!(kind, Kind::Courses),
         }
     }
 
+    /// Description of the argument, for errors.
     pub(super) const fn words(self) -> &'static str {
         match self {
             Self::Each => "a number, several of them, or series",
             Self::Number => "a number",
             Self::Numbers => "several numbers, such as `flows.*.rate_bps` or a series",
-            Self::Course => "a series",
-            Self::AnyCourse => "one series or several",
-            Self::Courses => "several series, such as `series.flows.*.send_rate_bps`",
+            Self::Series => "a series",
+            Self::AnySeries => "one series or several",
+            Self::SeveralSeries => "several series, such as `series.flows.*.send_rate_bps`",
         }
     }
 }
@@ -105,7 +107,7 @@ pub(super) const FUNCTIONS: [(&str, Function); 23] = [
     ("quantile", Function::Quantile),
     ("above", Function::Above),
     ("below", Function::Below),
-    ("size", Function::Size),
+    ("size", Function::Abs),
     ("ln", Function::Ln),
     ("sqrt", Function::Sqrt),
     ("rank", Function::Rank),
@@ -115,14 +117,15 @@ pub(super) const FUNCTIONS: [(&str, Function); 23] = [
     ("during", Function::During),
     ("smooth", Function::Smooth),
     ("fairness", Function::Fairness),
-    ("until", Function::Until),
+    ("until", Function::SettlingTime),
     ("episodes", Function::Episodes),
     ("correlation", Function::Correlation),
-    ("distance", Function::Distance),
+    ("distance", Function::KolmogorovSmirnov),
 ];
 
 impl Function {
-    pub(super) const fn takes(self) -> &'static [Takes] {
+    /// Kinds of the arguments, in order. Their number is that of the arguments.
+    pub(super) const fn takes(self) -> &'static [ArgumentKind] {
         match self {
             Self::Sum
             | Self::Mean
@@ -131,17 +134,21 @@ impl Function {
             | Self::Jain
             | Self::Variation
             | Self::Rank
-            | Self::Rescaled => &[Takes::Numbers],
-            Self::Quantile | Self::Above | Self::Below => &[Takes::Numbers, Takes::Number],
-            Self::Size | Self::Ln | Self::Sqrt => &[Takes::Each],
-            Self::Slope => &[Takes::AnyCourse],
-            Self::Between => &[Takes::AnyCourse, Takes::Number, Takes::Number],
-            Self::During => &[Takes::Numbers, Takes::Numbers, Takes::Number, Takes::Number],
-            Self::Smooth => &[Takes::AnyCourse, Takes::Number],
-            Self::Fairness => &[Takes::Courses],
-            Self::Until => &[Takes::Course, Takes::Number, Takes::Number, Takes::Number],
-            Self::Episodes => &[Takes::Course, Takes::Number],
-            Self::Correlation | Self::Distance => &[Takes::Numbers, Takes::Numbers],
+            | Self::Rescaled => &[ArgumentKind::Numbers],
+            Self::Quantile | Self::Above | Self::Below => &[ArgumentKind::Numbers, ArgumentKind::Number],
+            Self::Abs | Self::Ln | Self::Sqrt => &[ArgumentKind::Each],
+            Self::Slope => &[ArgumentKind::AnySeries],
+            Self::Between => &[ArgumentKind::AnySeries, ArgumentKind::Number, ArgumentKind::Number],
+            Self::During => {
+                &[ArgumentKind::Numbers, ArgumentKind::Numbers, ArgumentKind::Number, ArgumentKind::Number]
+            }
+            Self::Smooth => &[ArgumentKind::AnySeries, ArgumentKind::Number],
+            Self::Fairness => &[ArgumentKind::SeveralSeries],
+            Self::SettlingTime => {
+                &[ArgumentKind::Series, ArgumentKind::Number, ArgumentKind::Number, ArgumentKind::Number]
+            }
+            Self::Episodes => &[ArgumentKind::Series, ArgumentKind::Number],
+            Self::Correlation | Self::KolmogorovSmirnov => &[ArgumentKind::Numbers, ArgumentKind::Numbers],
         }
     }
 
@@ -151,7 +158,7 @@ impl Function {
             Self::Between
             | Self::During
             | Self::Smooth
-            | Self::Size
+            | Self::Abs
             | Self::Ln
             | Self::Sqrt
             | Self::Rank

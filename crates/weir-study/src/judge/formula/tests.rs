@@ -1,3 +1,5 @@
+//! Formulas of checks and claims (`judge::formula`): parsing, kinds and values.
+
 use std::collections::BTreeMap;
 
 use super::parse::parse;

@@ -1,3 +1,5 @@
+//! Paths into results (`judge::paths`).
+
 use serde_json::json;
 
 use super::*;

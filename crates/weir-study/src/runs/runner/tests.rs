@@ -1,3 +1,5 @@
+//! The runner of tasks on several threads (`runs::runner`).
+
 use std::collections::BTreeSet;
 use std::sync::Mutex;
 

@@ -1,3 +1,5 @@
+//! Stores of results (`runs::store`).
+
 use super::*;
 
 fn log(directory: &tempfile::TempDir, name: &str) -> ResultLog {

@@ -1,3 +1,5 @@
+//! Tasks, single runs with their key in a store (`runs::task`).
+
 use std::collections::BTreeMap;
 
 use weir_cc::{Controller, RateLimits, Receiver};

@@ -1,3 +1,5 @@
+//! Comparison of a suite's result with an earlier one (`suite::baseline`).
+
 use std::collections::BTreeMap;
 
 use super::*;

@@ -1,3 +1,5 @@
+//! Cases drawn by a seed (`suite::drawn`), by the distribution in `docs/suites.md`.
+
 use super::*;
 use weir_import::traces::{TraceStatistics, TraceStore};
 use weir_scenario::compile::RunOptions;

@@ -1,3 +1,5 @@
+//! Files of suites (`suite::file`).
+
 use super::*;
 use crate::suite::quantities;
 

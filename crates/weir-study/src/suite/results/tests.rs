@@ -1,3 +1,5 @@
+//! Results of a suite (`suite::results`).
+
 use super::*;
 use crate::suite::{Check, Quantity};
 

@@ -3,7 +3,7 @@
 use super::{CaseResult, CheckResult, ControllerResult, SuiteResult, Verdict};
 use crate::suite::drawn::DRAWN;
 use weir_measure::results::stats::mean;
-use weir_scenario::compile::{stand_ins, titled};
+use weir_scenario::compile::{fallback_notes, titled};
 
 impl SuiteResult {
     /// Names of the controllers.
@@ -12,8 +12,8 @@ impl SuiteResult {
     }
 
     /// Sentence for each trace that another replaced.
-    pub fn stand_ins(&self) -> Vec<String> {
-        stand_ins(self.cases.iter().flat_map(|case| &case.traces))
+    pub fn fallback_notes(&self) -> Vec<String> {
+        fallback_notes(self.cases.iter().flat_map(|case| &case.traces))
     }
 
     /// Title with a note if a trace was replaced.
@@ -45,7 +45,7 @@ impl SuiteResult {
         ];
         let sentences = reasons.into_iter().filter(|(_, checks)| !checks.is_empty());
         let sentences = sentences.map(|(what, checks)| format!("{what}: {}.", checks.join("; ")));
-        self.stand_ins().into_iter().chain(sentences).collect()
+        self.fallback_notes().into_iter().chain(sentences).collect()
     }
 
     /// Checks excluded for this reason, each after its case: `5.1 rate 79 %`.

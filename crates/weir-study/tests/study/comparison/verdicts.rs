@@ -160,7 +160,7 @@ fn a_trace_that_another_stood_in_for_is_told_once() {
         using("two", "train", "synthetic-lte"),
         using("three", "car", "car"),
     ];
-    let notes = comparison.stand_ins();
+    let notes = comparison.fallback_notes();
     assert_eq!(notes.len(), 1);
     assert!(
         notes[0].starts_with("The trace `train` was not found; `synthetic-lte` stood in for it."),

@@ -1,3 +1,5 @@
+//! The run of an analysis from named parameters (`analysis::entry`).
+
 use serde::Deserialize;
 use weir_units::{DataRate, TimeDelta};
 

@@ -1,3 +1,5 @@
+//! Congestion control feedback (`rtcp::ccfb`, RFC 8888), by its bytes.
+
 use super::*;
 use crate::error::{BufferTooSmall, WriteError};
 use crate::rtcp::compound;

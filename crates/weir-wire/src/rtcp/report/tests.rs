@@ -1,3 +1,5 @@
+//! Sender and receiver reports (`rtcp::report`, RFC 3550 §6.4), by their bytes.
+
 use super::*;
 use crate::error::BufferTooSmall;
 use crate::rtcp::compound;

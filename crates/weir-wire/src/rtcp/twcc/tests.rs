@@ -1,3 +1,5 @@
+//! Transport-wide feedback (`rtcp::twcc`, draft-holmer-rmcat-transport-wide-cc-extensions-01 §3.1), by its bytes.
+
 use super::*;
 use crate::error::BufferTooSmall;
 use crate::rtcp::compound;

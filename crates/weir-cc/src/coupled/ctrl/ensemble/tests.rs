@@ -1,3 +1,5 @@
+//! The common part of E-TCP, EFCM and RFC 2140 (`coupled::ctrl::ensemble`).
+
 use weir_units::{DataRate, DataSize};
 
 use super::test_support::{join, send_message, update_of, window};

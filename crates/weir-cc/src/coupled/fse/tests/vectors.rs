@@ -1,4 +1,8 @@
-//! The sources' tables and examples.
+//! The Flow State Exchange (`coupled::fse`) by the sources' tables and examples. Rates are in kbit/s, times in ms.
+//!
+//! Sources: "Coupled Congestion Control for RTP Media" (TR 440, University of Oslo, 2014; coupled-rtp-2014), algorithms 1
+//! and 2 and the priorities; RFC 8699 with its appendix C; "Lightweight and Flexible Single-Path Congestion Control
+//! Coupling" (2018; coupling-2018), the simple passive form.
 
 use super::*;
 use crate::coupled::fse::Updates;
@@ -35,7 +39,7 @@ fn one_of_five_that_halves_takes_a_tenth_of_the_sum() {
     };
     after(Config::rtp_2014_active(), 4500.0);
     after(Config::rfc8699_active(), 4500.0);
-    // The conservative forms are one flow: as where all halve.
+    // The conservative forms act as one flow: the sum is halved, as if all five had halved.
     after(Config::rtp_2014_conservative(), 2500.0);
     after(Config::rfc8699_conservative(), 2500.0);
 }
@@ -185,7 +189,7 @@ fn without_redistribution_the_sum_inflates() {
 }
 
 #[test]
-fn priorities_of_the_paper() {
+fn priorities_share_a_constant_sum_as_in_coupled_rtp_2014() {
     let mut flows = Flows::at(Config::rtp_2014_conservative(), &[(1.0, 5000.0), (1.0, 5000.0)]);
     for (priority, share) in [(0.66, 0.3976), (0.42, 0.2958), (0.25, 0.2), (0.11, 0.0991)] {
         flows.send_message(0, CouplingMessage::FlowParameters(greedy(priority))).unwrap();

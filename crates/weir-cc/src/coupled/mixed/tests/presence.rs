@@ -1,4 +1,5 @@
-//! Presence of flows: without feedback, alone, bounded, refused or gone.
+//! Presence of flows in the mixed coupler (`coupled::mixed`): without feedback, alone, bounded, refused or gone. Rates are
+//! in kbit/s, windows in segments and times in ms.
 
 use super::*;
 
@@ -15,7 +16,7 @@ fn media_without_feedback_takes_no_part_while_data_is_acknowledged() {
     for ack in 0..400 {
         let now = 1100 + 10 * ack;
         call.send_message(now, DATA, update_of(WindowEvent::Acknowledged, window, window + 0.1, 100));
-        window = call.windows[2].unwrap_or(window);
+        window = call.data_window().unwrap_or(window);
         if ack % 100 == 50 {
             call.send_message(now + 5, MEDIA, update(rate, rate / 2, ChangeReason::Timeout));
             rate /= 2;
@@ -27,11 +28,11 @@ fn media_without_feedback_takes_no_part_while_data_is_acknowledged() {
     call.send_message(5200, MEDIA, update(rate, rate + 1, ChangeReason::Growth));
     assert!(call.sum() >= before && call.sum() < before + 2001.0);
     call.send_message(5400, MEDIA, update(rate, rate, ChangeReason::Growth));
-    assert!(call.rates[1].unwrap() > 62.0);
+    assert!(call.media_rate().unwrap() > 62.0);
 }
 
 #[test]
-fn where_nobody_hears_missing_feedback_is_a_cut_of_all() {
+fn missing_feedback_of_all_flows_cuts_the_sum() {
     let mut call = Call::with_sum(Config::default(), 2000);
     call.send_message(2000, MEDIA, update(1000, 500, ChangeReason::Timeout));
     call.close(1000.0);
@@ -51,16 +52,17 @@ fn a_timer_that_reduces_leaves_no_window_behind() {
 fn what_falls_without_congestion_bounds_one_flow_and_cuts_no_other() {
     for why in ChangeReason::ALL {
         let mut call = Call::with_sum(Config::default(), 2000);
-        // Data makes no progress any more: a timeout is one of all.
+        // The data flow has been without acknowledgements for a second. A timeout of media is thus one of all flows, and
+        // cuts the sum.
         call.send_message(2000, MEDIA, update(1000, 600, why));
         let bounds = matches!(why, ChangeReason::Ceiling | ChangeReason::Application | ChangeReason::Limits);
         call.close(if bounds { 2000.0 } else { 1200.0 });
-        assert_eq!(call.rates[1], Some(600.0), "{why:?}");
+        assert_eq!(call.media_rate(), Some(600.0), "{why:?}");
         // The bound stays as it is, and may rise by the flow's own rate.
         call.send_message(2100, MEDIA, update(600, 600, ChangeReason::Growth));
-        assert_eq!(call.rates[1], Some(600.0), "{why:?}");
+        assert_eq!(call.media_rate(), Some(600.0), "{why:?}");
         call.send_message(2800, MEDIA, update(600, 660, ChangeReason::Growth));
-        assert_eq!(call.rates[1], Some(660.0), "{why:?}");
+        assert_eq!(call.media_rate(), Some(660.0), "{why:?}");
     }
 }
 
@@ -77,13 +79,13 @@ fn alone_a_flow_follows_its_law_whatever_moved_it() {
             [(1000, 600), (600, 600), (600, 200), (200, 900), (900, 899)].into_iter().enumerate()
         {
             call.send_message(50 * step as i64, MEDIA, update(base, rate, why));
-            assert_eq!(call.rates[1], Some(rate as f64), "{why:?}");
+            assert_eq!(call.media_rate(), Some(rate as f64), "{why:?}");
         }
     }
 }
 
 #[test]
-fn a_timer_is_answered_whoever_tells_of_it() {
+fn a_refused_message_still_gets_an_action() {
     let mut mixed = Mixed::new(Config::default()).unwrap();
     let timer = update_of(WindowEvent::TimedOut, 10.0, 10.0, 100);
     assert!(mixed.on_message(MS(0), DATA, &timer).is_err());
@@ -114,12 +116,12 @@ fn orders_are_numbered_on_when_a_flow_joins_again() {
 }
 
 #[test]
-fn who_tells_nothing_for_long_has_paused_until_it_tells_something() {
+fn a_flow_without_messages_for_long_counts_as_paused_until_its_next_message() {
     let mut call = Call::with_sum(Config::default(), 2000);
     let mut window = 10.0;
     for ack in 0..60 {
         call.send_message(1100 + 100 * ack, DATA, update_of(WindowEvent::Acknowledged, window, window, 100));
-        window = call.windows[2].unwrap_or(window);
+        window = call.data_window().unwrap_or(window);
         let now = MS(1101 + 100 * ack);
         if call.mixed.next_timeout().is_some_and(|due| due <= now) {
             call.mixed.on_timeout(now);
@@ -130,7 +132,7 @@ fn who_tells_nothing_for_long_has_paused_until_it_tells_something() {
     let before = call.sum();
     call.send_message(7500, MEDIA, update(1000, 1001, ChangeReason::Growth));
     assert!(call.sum() >= before);
-    assert!(call.windows[2].unwrap() < window, "and yields when media is back");
+    assert!(call.data_window().unwrap() < window, "and yields when media is back");
 }
 
 #[test]
@@ -162,15 +164,15 @@ fn round_trips_of_no_time_and_of_ages_are_bounded() {
 fn a_bound_that_does_not_bind_any_more_is_forgotten() {
     let mut call = Call::with_sum(Config::default(), 2000);
     call.send_message(1100, MEDIA, update(1000, 500, ChangeReason::Ceiling));
-    assert_eq!(call.rates[1], Some(500.0));
+    assert_eq!(call.media_rate(), Some(500.0));
     // Two losses leave 250 each, which is less than the bound; a half more is 375.
     call.send_message(1300, DATA, update_of(WindowEvent::RecoveryEntered, 10.0, 5.0, 100));
     call.send_message(1600, DATA, update_of(WindowEvent::RecoveryEntered, 10.0, 5.0, 100));
-    assert_eq!(call.rates[1], Some(250.0));
+    assert_eq!(call.media_rate(), Some(250.0));
     call.send_message(1900, MEDIA, update(250, 375, ChangeReason::Growth));
     // The other flow leaves a sum of 750, of which this flow takes half as much again as it had.
     call.send_message(2500, DATA, CouplingMessage::Leave);
-    assert_eq!(call.rates[1], Some(562.5));
+    assert_eq!(call.media_rate(), Some(562.5));
 }
 
 #[test]
@@ -181,11 +183,11 @@ fn a_flow_may_use_half_as_much_again_as_it_has_in_flight() {
     };
     let unused = CouplingMessage::Window(CwndUpdate { window_limited: false, flight: 15.0, ..unused });
     call.send_message(1100, DATA, unused);
-    assert_eq!(call.rates[1], Some(4000.0), "not before it has left some for a round trip");
+    assert_eq!(call.media_rate(), Some(4000.0), "not before it has left some for a round trip");
     call.send_message(1200, DATA, unused);
     // 1.5 · (15 + 1) segments are 2400 kbit/s.
-    assert_eq!(call.rates[1], Some(5600.0));
+    assert_eq!(call.media_rate(), Some(5600.0));
     let limited = update_of(WindowEvent::Acknowledged, 40.0, 40.0, 100);
     call.send_message(1300, DATA, limited);
-    assert_eq!(call.rates[1], Some(4000.0), "and all of its share again");
+    assert_eq!(call.media_rate(), Some(4000.0), "and all of its share again");
 }

@@ -1,3 +1,5 @@
+//! The detector of shared bottlenecks (`coupled::sbd::detector`), which groups flows by RFC 8382.
+
 use proptest::prelude::*;
 
 use super::*;

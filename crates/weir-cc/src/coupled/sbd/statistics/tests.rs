@@ -1,3 +1,5 @@
+//! The statistics of delay and loss (`coupled::sbd::statistics`, RFC 8382 §3.2), with values computed by hand.
+
 use proptest::prelude::*;
 use weir_units::DataSize;
 

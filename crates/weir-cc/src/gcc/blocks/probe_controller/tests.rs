@@ -1,3 +1,5 @@
+//! The probe controller (`gcc::blocks::probe_controller`), by the constants of libwebrtc's `ProbeController`.
+
 use super::*;
 
 fn kbps(rate: u64) -> DataRate {

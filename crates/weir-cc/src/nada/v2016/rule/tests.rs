@@ -1,3 +1,5 @@
+//! The rate of nada-2016 (`nada::v2016::rule`): accelerated ramp-up and gradual update.
+
 use weir_units::{DataRate, DataSize};
 
 use super::*;

@@ -1,3 +1,5 @@
+//! The sender half of SCReAM v1 (`scream::v1::Scream`, RFC 8298), with values computed by hand.
+
 use weir_units::DataSize;
 
 use super::*;
@@ -29,7 +31,8 @@ fn acknowledgements_open_the_window_and_set_the_pace() {
     let mut bench = bench();
     bench.send(0, 3);
     assert_eq!(bench.tell(0, &[ARRIVED; 2]), None);
-    // 1.5·1000 + 2000 > 3000: 5000 and a packet. 8·5000/0.05 = 800 kbit/s.
+    // 1.5 times the 1000 bytes in flight and the 2000 acknowledged exceed the window of 3000: it grows by 2000 to 5000,
+    // and a packet more may be in flight. The pace is a window per s_rtt: 8·5000/0.05 = 800 kbit/s.
     let target = bench.law.target();
     assert_eq!((bench.signal("cwnd"), bench.signal("bytes_in_flight")), (5000.0, 1000.0));
     assert_eq!(target.window, Some(DataSize::from_bytes(6000)));
@@ -86,7 +89,7 @@ fn a_mark_and_a_loss_of_the_same_round_trip_are_one_congestion() {
 }
 
 #[test]
-fn the_window_is_wider_by_what_lost_reports_left_untold() {
+fn an_empty_report_after_a_missed_one_leaves_the_window_unchanged() {
     let mut bench = bench();
     bench.send(0, 3);
     bench.tell(0, &[ARRIVED; 3]);
@@ -100,7 +103,7 @@ fn the_window_is_wider_by_what_lost_reports_left_untold() {
         &feedback,
         &SendState { in_flight: DataSize::from_bytes(3 * SIZE), ..state() },
     );
-    assert_eq!(bench.law.target().window, Some(window), "they may still be told");
+    assert_eq!(bench.law.target().window, Some(window), "a later report may still cover them");
 }
 
 #[test]
@@ -114,7 +117,7 @@ fn the_rate_climbs_each_fifth_of_a_second_while_the_source_fills_it() {
 }
 
 #[test]
-fn silence_halves_rate_and_window_and_leaves_a_trickle() {
+fn silence_halves_the_rate_down_to_the_lowest_and_opens_the_window() {
     let mut bench = bench();
     bench.flow(0, 160, 16, 1);
     assert_eq!(bench.signal("cwnd"), 3000.0);
@@ -197,7 +200,7 @@ fn another_route_knows_no_maximum_of_the_last_one() {
 }
 
 #[test]
-fn feedback_of_other_laws_is_none_of_its_business() {
+fn feedback_for_other_controllers_is_ignored() {
     let mut bench = bench();
     assert_eq!(bench.law.on_feedback(ms(0), &Feedback::Ceiling(kbps(1)), &state()), None);
     assert_eq!(bench.law.target().media_rate, kbps(500));
@@ -214,7 +217,8 @@ fn window_and_pacer_let_the_lowest_rate_through() {
         bench.tell(1000, &[None, ARRIVED]);
         bench.tell(1000, &[ARRIVED; 7]);
     }
-    // 1.1·400 kbit/s for s_rtt and the 22.7 ms between reports at that rate.
+    // The window holds what the lowest rate and 10 %, 440 kbit/s, send in s_rtt and in the interval of reports at that
+    // rate, 1/44 s = 22.7 ms.
     let least = 440e3 / 8.0 * (bench.signal("s_rtt") + 1.0 / 44.0);
     assert!(least > 5.0 * bench.signal("cwnd"));
     let target = bench.law.target();

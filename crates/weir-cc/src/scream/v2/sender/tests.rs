@@ -1,3 +1,5 @@
+//! The sender half of SCReAM v2 (`scream::v2`), from feedback to target rate.
+
 use weir_units::DataSize;
 
 use super::*;
@@ -52,7 +54,7 @@ fn marks_are_those_of_l4s_once_packets_come_as_ect_1() {
 }
 
 #[test]
-fn silence_halves_rate_and_window_and_leaves_a_trickle() {
+fn silence_halves_rate_and_window_down_to_the_lowest_rate() {
     let mut bench = bench();
     bench.law.apply_allocation(ms(0), AllocatedRate { rate: kbps(1600) });
     bench.send(0, 10);

@@ -1,3 +1,5 @@
+//! The reference window of SCReAM v2 (`scream::v2::window`): reactions to congestion, and growth.
+
 use weir_units::DataSize;
 
 use super::*;

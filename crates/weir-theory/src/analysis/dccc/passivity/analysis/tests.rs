@@ -1,3 +1,5 @@
+//! Analysis `dccc-passivity` (dccc-2017 §IV-A, appendix A), with values computed by hand.
+
 use super::super::super::solver::{Link, solve};
 use super::*;
 

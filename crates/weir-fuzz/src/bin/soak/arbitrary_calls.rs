@@ -13,7 +13,7 @@ use crate::memory::Memory;
 const CALLS: u64 = 10_000_000;
 /// Number of bytes that choose calls at a time.
 const BYTES: usize = 1 << 16;
-/// Largest memory that the allocator may keep for the largest reports, in KiB.
+/// Largest allowed growth of memory, in KiB: what the allocator may keep for the largest reports.
 const MOST_GROWTH_KIB: i64 = 256;
 
 /// Random bytes, without end.
@@ -41,6 +41,7 @@ impl RandomBytes {
                 call(&mut input);
                 done += 1;
             }
+            // Memory counts only after a warm-up, in which buffers reach their size.
             if done >= CALLS / 10 {
                 memory.get_or_insert_with(Memory::early).look();
             }
@@ -53,9 +54,10 @@ impl RandomBytes {
 pub(crate) fn sender(law: &str) -> PartOutcome {
     let mut chance = RandomBytes::new();
     let limits = limits(&mut chance.more());
-    let mut life = CheckedSender::new(halves(law, limits).controller, limits);
+    let mut checked_sender = CheckedSender::new(halves(law, limits).controller, limits);
     let (mut calls, mut decisions) = (Calls::default(), 0_u64);
-    let memory = chance.call(|input| decisions += u64::from(life.call(&calls.next(input)).is_some()));
+    let memory =
+        chance.call(|input| decisions += u64::from(checked_sender.call(&calls.next(input)).is_some()));
     PartOutcome {
         done: format!("{CALLS} calls, {decisions} decisions"),
         memory,
@@ -63,7 +65,7 @@ pub(crate) fn sender(law: &str) -> PartOutcome {
     }
 }
 
-/// The receiver half: arrivals, in any order, by clocks that are set.
+/// The receiver half: arrivals in any order, with a receiver clock that is stepped.
 pub(crate) fn receiver(law: &str) -> PartOutcome {
     let mut chance = RandomBytes::new();
     let limits = limits(&mut chance.more());
