@@ -1,10 +1,20 @@
 //! Files with recorded calls.
 
 use weir_import::calls::{CallForm, CallOptions, CallUses, EndSelection, read, sniff, write};
+use weir_replay::explain::explain;
+use weir_replay::infer::{InferOptions, infer};
+use weir_replay::replay::{ReplayOptions, replay};
+use weir_scenario::registry::Registry;
 use weir_world::RecordedCall;
+use weir_world::recorded::OptionalInteger;
 
 use super::refused;
 use crate::input::Input;
+
+/// Length of calls that are replayed, explained and inferred: ten minutes.
+const LONGEST_US: i64 = 600_000_000;
+/// Most packets of these.
+const MOST_PACKETS: usize = 10_000;
 
 /// The first byte chooses the direction of the media, and the form of a file whose begin does not tell it.
 pub(crate) fn calls(data: &[u8]) {
@@ -40,6 +50,35 @@ fn written(call: &RecordedCall) {
     if call.counters.is_empty() {
         assert_eq!(&again, call);
     }
+    if is_short(call) {
+        used(call);
+    }
+}
+
+/// Whether the uses of the call take little time. Arrivals may be of a clock of their own.
+fn is_short(call: &RecordedCall) -> bool {
+    let packets = &call.packets;
+    let columns = [&packets.sent_us, &packets.arrived_us, &packets.reported_us];
+    let spans = columns.map(|column| span_us(column.iter().copied().filter_map(OptionalInteger::get)));
+    let events = span_us(call.feedback.time_us.iter().copied().chain([0, call.duration_us]));
+    spans.into_iter().chain([events]).all(|span| span < LONGEST_US) && packets.len() <= MOST_PACKETS
+}
+
+fn span_us(times: impl Iterator<Item = i64> + Clone) -> i64 {
+    times.clone().max().zip(times.min()).map_or(0, |(last, first)| last - first)
+}
+
+/// Replays, explains and infers, each of which the call may lack something for.
+fn used(call: &RecordedCall) {
+    explain(call);
+    if let Ok(options) = ReplayOptions::of(call, None, None)
+        && let Err(error) = replay(call, &Registry::standard(), ("gcc", None), &options)
+    {
+        refused(&error);
+    }
+    if let Err(error) = infer(call, &InferOptions::default()) {
+        refused(&error);
+    }
 }
 
 #[cfg(test)]
@@ -57,5 +96,8 @@ mod tests {
         assert!(!log.probe_outcomes.is_empty() && !log.application_limits.is_empty());
         let call = kept(include_bytes!("../../../../fuzz/corpus/calls/recorded")).unwrap();
         assert!(call.packets.len() > 1);
+        for call in [log, call] {
+            assert!(is_short(&call), "{} µs are not replayed, explained and inferred", call.duration_us);
+        }
     }
 }

@@ -15,6 +15,7 @@ use super::options::{ImportFinding, ImportForm, ReadOptions};
 use super::packets::MODIFIED_MAGIC;
 use super::rates::RateFrom;
 use super::{iperf, table, transfer};
+use crate::calls::{CallForm, SNIFFED_BYTES, sniff};
 
 /// Greatest number of bytes of a text; captures are read packet by packet.
 const MAX_TEXT: u64 = 256 << 20;
@@ -63,6 +64,24 @@ impl Imported {
 /// # Errors
 /// The file cannot be read or has none of the forms; an option is missing or does not apply.
 pub fn import(path: &Path, options: &ReadOptions) -> Result<Imported, FormError> {
+    import_trace(path, options).map_err(|error| {
+        if !is_call(path) {
+            return error;
+        }
+        let remedy = format!("`weir import {}` reads it", path.display());
+        FormError::undecided("this is a recorded call, and no measurement of a link", remedy)
+    })
+}
+
+/// Whether the file is of a form of recorded calls that no trace has.
+fn is_call(path: &Path) -> bool {
+    let mut head = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(SNIFFED_BYTES as u64).read_to_end(&mut head));
+    let is_capture = CAPTURES.iter().any(|begin| head.starts_with(begin));
+    read.is_ok() && !is_capture && !matches!(sniff(&head), None | Some(CallForm::Table))
+}
+
+fn import_trace(path: &Path, options: &ReadOptions) -> Result<Imported, FormError> {
     let FileContent { form, text } = content(path)?;
     if let Some(option) = options.unused(form) {
         let problem = format!("{option} does not apply to {}", name(form));
@@ -299,6 +318,25 @@ mod tests {
         assert!(capture.starts_with("this is a capture of packets; `weir trace import "), "{capture}");
         let report = read("a", br#"{"intervals": []}"#).unwrap_err();
         assert!(report.starts_with("this is iperf3's JSON; `weir trace import "), "{report}");
+    }
+
+    #[test]
+    fn recorded_calls_are_left_to_the_import_of_calls() {
+        let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/calls"));
+        for (name, is_call) in [
+            ("c1-steps.rtclog", true),
+            ("internals.json", true),
+            ("rtcstats.txt", true),
+            ("rtp-dump.log", true),
+            ("rtp-sent.rtpdump", true),
+            ("packets.csv", false),
+        ] {
+            let error = import(&folder.join(name), &ReadOptions::default()).unwrap_err();
+            let said = format!("{error}; {}", error.form());
+            let is_said =
+                said.starts_with("this is a recorded call, and no measurement of a link; `weir import ");
+            assert_eq!(is_said, is_call, "{name}: {said}");
+        }
     }
 
     #[test]
