@@ -70,7 +70,9 @@ fn span_us(times: impl Iterator<Item = i64> + Clone) -> i64 {
 
 /// Replays, explains and infers, each of which the call may lack something for.
 fn used(call: &RecordedCall) {
-    let _refused = explain(call).is_err();
+    if let Err(error) = explain(call) {
+        refused(&error);
+    }
     if let Ok(options) = ReplayOptions::of(call, None, None)
         && let Err(error) = replay(call, &Registry::standard(), ("gcc", None), &options)
     {

@@ -76,28 +76,13 @@ fn lost_share(call: &RecordedCall, series: &CallSeries) -> Option<f64> {
         return Some(share(series.lost.len(), packets as usize));
     }
     if series.knows_arrivals {
-        let missing = missing_numbers(call);
+        let missing = call.missing_numbers();
         return Some(share(missing, packets as usize + missing));
     }
     let mut last: BTreeMap<u16, i32> = BTreeMap::new();
     last.extend(call.receiver_reports.rows().map(|report| (report.stream, report.cumulative_lost)));
     let lost: i64 = last.values().map(|&lost| i64::from(lost.max(0))).sum();
     (!last.is_empty()).then(|| share(lost as usize, packets as usize))
-}
-
-/// Sequence numbers between the first and the last of their stream that no packet has.
-fn missing_numbers(call: &RecordedCall) -> usize {
-    let mut streams: BTreeMap<u16, (i64, i64, usize)> = BTreeMap::new();
-    for packet in call.packets.rows() {
-        let (least, most, count) =
-            streams.entry(packet.stream).or_insert((packet.sequence, packet.sequence, 0));
-        (*least, *most) = ((*least).min(packet.sequence), (*most).max(packet.sequence));
-        *count += 1;
-    }
-    let missing = |&(least, most, count): &(i64, i64, usize)| {
-        usize::try_from(most.saturating_sub(least)).unwrap_or(0).saturating_add(1).saturating_sub(count)
-    };
-    streams.values().map(missing).sum()
 }
 
 /// The offset of the receiver's clock and the least delay: delays count above it where the clocks differ.
