@@ -66,7 +66,7 @@ fn median(series: &CounterSeries) -> Option<f64> {
     values.get(values.len() / 2).copied()
 }
 
-/// What the counters say, each sentence with its counter. Detector states, the order within a second and the capacity are not among it.
+/// Findings from the counters, each sentence with its counter. Detector states, the order within a second and the capacity are not among it.
 pub(super) fn findings(call: &RecordedCall) -> Vec<CountedFinding> {
     let mut found = Vec::new();
     if let Some(counted) = of_video(call, "bytesReceived")

@@ -152,7 +152,7 @@ pub struct ExplainedFall {
     pub of_the_source: bool,
     /// The cause; absent where no sign came before.
     pub cause: Option<FallCause>,
-    /// What the cause rests on.
+    /// Sentences about the cause, each with the rows that it rests on.
     pub evidence: Vec<(String, Citation)>,
 }
 
@@ -172,9 +172,9 @@ pub struct CauseShare {
 pub struct Moment {
     /// Time in µs from the begin of the call.
     pub at_us: i64,
-    /// What happened, as a sentence.
+    /// The event, as a sentence.
     pub sentence: String,
-    /// What the sentence rests on.
+    /// The rows that the sentence rests on.
     pub cites: Citation,
 }
 

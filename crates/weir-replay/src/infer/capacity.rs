@@ -23,7 +23,7 @@ const MARGIN: f64 = 0.5;
 /// Share of a correction of the predicted end of service by an arrival.
 const CORRECTION: f64 = 0.2;
 
-/// What was served in a bin while packets queued.
+/// Service of a bin while packets queued.
 #[derive(Clone, Copy, Debug, Default)]
 struct ServiceBin {
     bytes: f64,
@@ -33,7 +33,7 @@ struct ServiceBin {
     ends: f64,
 }
 
-/// What was served while packets queued, in bins from the begin of the call on.
+/// Service while packets queued, in bins from the begin of the call on.
 #[derive(Clone, Debug)]
 pub(super) struct ServiceBins {
     bins: Vec<ServiceBin>,
