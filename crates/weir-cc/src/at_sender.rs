@@ -11,7 +11,7 @@
 //! 2. With a lost report the information on its packets is lost. The observer is informed of the gap
 //!    ([`Observer::on_unreported`]). Unreported packets count neither as lost nor as received, and their time counts
 //!    for no rate. If the report was only late, its packets are late packets for the observer.
-//! 3. Times of departure are exact. Those that travel with the packet have the resolution of the wire format.
+//! 3. Times of departure are exact; in packets they have the resolution of the wire format.
 //! 4. A report of the observer waits for the next feedback, up to one feedback interval.
 //! 5. A packet without a reported arrival time gets the delay of the packet before it ([`Observer::on_untimed`]).
 //!    Packets before the first reported time are left out.

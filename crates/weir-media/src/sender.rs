@@ -80,7 +80,7 @@ pub struct MediaSender {
     /// Statistics of the flow's packets, computed at the sender.
     statistics: Option<Box<FlowStatistics>>,
     controller: Box<dyn Controller>,
-    /// What stands between controller and encoder, and retransmissions.
+    /// Parts between controller and encoder as in Chromium, and retransmissions.
     chromium: Option<Box<ChromiumSender>>,
     /// Whether video packets carry a frame marking.
     marks_frames: bool,

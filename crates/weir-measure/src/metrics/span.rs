@@ -34,7 +34,7 @@ impl ActiveSpan {
     }
 }
 
-/// Spans of time in order and apart from each other, none of them empty. Such are the times in which a flow could
+/// Spans of time in order and apart from each other, none of them empty: the times in which a flow could
 /// send, and windows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Stretches(Vec<ActiveSpan>);

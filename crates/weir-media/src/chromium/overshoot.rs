@@ -1,4 +1,4 @@
-//! How far an encoder exceeds its target over the last seconds.
+//! Ratio by which an encoder exceeds its target over the last seconds.
 
 use weir_cc::SendTime;
 use weir_units::{DataRate, DataSize, TimeDelta};

@@ -287,7 +287,7 @@ fn explained_fall(fall: &RateFall, sign: Option<CauseSign>, of_the_source: bool)
 fn detector(call: &RecordedCall, at_us: i64) -> Option<(String, Citation)> {
     let next = call.delay_estimates.time_us.partition_point(|&time| time <= at_us);
     let row = next.checked_sub(1)?;
-    let state = ["normal", "underuse", "overuse"].get(usize::from(call.delay_estimates.state[row]))?;
+    let state = call.delay_estimates.row(row).state_name();
     Some((format!("The recorded detector's state is {state}."), Citation::rows("delay_estimates", row, row)))
 }
 

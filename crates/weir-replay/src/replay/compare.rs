@@ -133,7 +133,7 @@ fn recorded_state(call: &RecordedCall, time_us: i64) -> String {
     let mut parts = Vec::new();
     let second = |at: i64| (time_us - 1_000_000..=time_us).contains(&at);
     if let Some(row) = call.delay_estimates.rows().rev().find(|row| row.time_us <= time_us) {
-        let state = ["normal", "underuse", "overuse"].get(usize::from(row.state)).unwrap_or(&"unknown");
+        let state = row.state_name();
         let overuse = call.delay_estimates.rows().filter(|row| second(row.time_us) && row.state == 2).count();
         let before = if overuse > 0 && row.state != 2 { ", overuse within the second before" } else { "" };
         parts.push(format!("detector {state}{before}"));

@@ -132,6 +132,18 @@ table! {
     }
 }
 
+impl DelayEstimate {
+    /// State of the overuse detector by its name in libwebrtc.
+    pub const fn state_name(&self) -> &'static str {
+        match self.state {
+            0 => "normal",
+            1 => "underuse",
+            2 => "overuse",
+            _ => "unknown",
+        }
+    }
+}
+
 table! {
     /// Outputs of a loss-based estimator.
     LossEstimates,

@@ -16,7 +16,7 @@ pub(super) struct LegacyMember {
 pub(super) enum LegacyMeaning {
     /// The member, times a factor.
     Scaled(StatisticsMember, f64),
-    /// This quality limitation where the value is true.
+    /// Quality limitation of this name where the value is true.
     Limitation(&'static str),
 }
 
