@@ -29,7 +29,7 @@ use weir_units::TimeDelta;
 pub(crate) use attack::AttackArgs;
 pub(crate) use emulate::EmulateArgs;
 pub(crate) use import::{
-    CallDirection, CallSourceArgs, ExplainCallArgs, ExtensionName, ImportArgs, ReplayArgs,
+    CallDirection, CallSourceArgs, ExplainCallArgs, ExtensionName, ImportArgs, PageOutputArgs, ReplayArgs,
 };
 pub(crate) use infer::InferArgs;
 pub(crate) use new::{NewCommand, NewControllerArgs};

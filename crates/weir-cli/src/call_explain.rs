@@ -1,7 +1,5 @@
 //! `weir explain-call`: the falls of a recorded call, and what came first.
 
-use std::io::Write;
-
 use serde_json::json;
 use weir_replay::CallTooLong;
 use weir_replay::explain::{explain, explanation_page};
@@ -10,16 +8,12 @@ use weir_scenario::registry::Registry;
 use crate::args::ExplainCallArgs;
 use crate::browser;
 use crate::call_file::{call_name, read_call};
+use crate::call_page::CallPage;
 use crate::failure::Failure;
-use crate::output::{OutputDirectory, json_file};
-use crate::terminal;
-
-/// Name of the page in the directory.
-const PAGE: &str = "explanation.html";
 
 /// Explains the call, on the terminal and as a page.
 pub(crate) fn explain_call(args: &ExplainCallArgs, registry: &Registry) -> Result<(), Failure> {
-    browser::is_written(args.open, args.json, args.out.as_deref())?;
+    browser::is_written(args.output.open, args.output.json, args.output.out.as_deref())?;
     let call = read_call(&args.source)?;
     let name = call_name(&args.source);
     if call.packets.is_empty() && call.counters.is_empty() {
@@ -32,24 +26,12 @@ pub(crate) fn explain_call(args: &ExplainCallArgs, registry: &Registry) -> Resul
         problem: error.to_string(),
     };
     let found = explain(&call).map_err(refused)?;
-    let results = json!({ "call": name, "explanation": found });
-    let mut directory =
-        OutputDirectory::usual(args.out.as_deref(), args.json, &format!("{name}-explained"), registry)?;
-    if let Some(directory) = &mut directory {
-        let page = explanation_page(&format!("What happened in {name}"), &call, &found);
-        directory.write(&vec![
-            (PAGE.to_owned(), page.into_bytes()),
-            ("explanation.json".to_owned(), json_file(&results)?),
-        ])?;
-    }
-    let mut out = terminal::stdout();
-    if args.json {
-        out.write_all(&json_file(&results)?)?;
-    } else {
-        write!(out, "{found}")?;
-        if let Some(directory) = &directory {
-            writeln!(out, "\nPage: {}", browser::link(&directory.path(PAGE)))?;
-        }
-    }
-    browser::open(args.open, directory.map(|directory| directory.path(PAGE)).as_deref())
+    let page = || explanation_page(&format!("What happened in {name}"), &call, &found);
+    let shown = CallPage {
+        directory: &format!("{name}-explained"),
+        name: "explanation",
+        page: &page,
+        results: json!({ "call": name, "explanation": found }),
+    };
+    shown.show(&args.output, registry, |out| Ok(write!(out, "{found}")?))
 }

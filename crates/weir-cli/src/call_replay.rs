@@ -9,19 +9,16 @@ use weir_scenario::registry::Registry;
 use crate::args::ReplayArgs;
 use crate::browser;
 use crate::call_file::{call_name, read_call};
+use crate::call_page::CallPage;
 use crate::failure::Failure;
-use crate::output::{OutputDirectory, json_file};
 use crate::table;
-use crate::terminal;
 
-/// Name of the page in the directory.
-const PAGE: &str = "replay.html";
 /// Partings that are shown of each controller.
 const SHOWN_PARTINGS: usize = 3;
 
 /// Replays the call under each controller and prints how it agrees with the recording.
 pub(crate) fn replay_call(args: &ReplayArgs, registry: &Registry) -> Result<(), Failure> {
-    browser::is_written(args.open, args.json, args.out.as_deref())?;
+    browser::is_written(args.output.open, args.output.json, args.output.out.as_deref())?;
     let call = read_call(&args.source)?;
     let name = format!("{}-replay", call_name(&args.source));
     let lacking =
@@ -40,31 +37,23 @@ pub(crate) fn replay_call(args: &ReplayArgs, registry: &Registry) -> Result<(), 
             ReplayError::TooLong(error) => lacking(error.to_string()),
         })?);
     }
-    let mut directory = OutputDirectory::usual(args.out.as_deref(), args.json, &name, registry)?;
-    let results = json!({ "call": name, "replays": replays });
-    if let Some(directory) = &mut directory {
-        let page = replay_page(&format!("Replay of {}", call_name(&args.source)), &call, &replays);
-        directory.write(&vec![
-            (PAGE.to_owned(), page.into_bytes()),
-            ("replay.json".to_owned(), json_file(&results)?),
-        ])?;
-    }
-    let mut out = terminal::stdout();
-    if args.json {
-        out.write_all(&json_file(&results)?)?;
-    } else {
-        print(&mut out, &replays)?;
+    let page = || replay_page(&format!("Replay of {}", call_name(&args.source)), &call, &replays);
+    let shown = CallPage {
+        directory: &name,
+        name: "replay",
+        page: &page,
+        results: json!({ "call": name, "replays": replays }),
+    };
+    shown.show(&args.output, registry, |out| {
+        print(out, &replays)?;
         for remark in &call.remarks {
             writeln!(out, "{}", table::sentence(remark, table::terminal_width()))?;
         }
-        if let Some(directory) = &directory {
-            writeln!(out, "\nPage: {}", browser::link(&directory.path(PAGE)))?;
-        }
-    }
-    browser::open(args.open, directory.map(|directory| directory.path(PAGE)).as_deref())
+        Ok(())
+    })
 }
 
-fn print(out: &mut impl Write, replays: &[ControllerReplay]) -> Result<(), Failure> {
+fn print(out: &mut dyn Write, replays: &[ControllerReplay]) -> Result<(), Failure> {
     let none = || "–".to_owned();
     let seconds = |us: i64| format!("{:.1} s", us as f64 / 1e6);
     let rows = replays.iter().map(|replay| {

@@ -11,6 +11,7 @@ mod cache;
 mod call_explain;
 mod call_file;
 mod call_import;
+mod call_page;
 mod call_replay;
 mod calls;
 mod check;

@@ -38,6 +38,20 @@ pub(crate) struct ImportArgs {
     pub(crate) json: bool,
 }
 
+/// The output of a command that writes a page about a call.
+#[derive(Debug, clap::Args)]
+pub(crate) struct PageOutputArgs {
+    /// Directory of the page and the results [default: weir-out/NAME-replay, weir-out/NAME-explained].
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Open the page once it is written.
+    #[arg(long)]
+    pub(crate) open: bool,
+    /// Print the results as JSON, and write files only with --out.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
 #[derive(Debug, clap::Args)]
 pub(crate) struct ReplayArgs {
     #[command(flatten)]
@@ -51,30 +65,16 @@ pub(crate) struct ReplayArgs {
     /// Highest rate [default: 10Mbps, or twice the highest recorded one].
     #[arg(long, value_name = "RATE")]
     pub(crate) max: Option<DataRate>,
-    /// Directory of the page and the results [default: weir-out/NAME-replay].
-    #[arg(long, value_name = "DIR")]
-    pub(crate) out: Option<PathBuf>,
-    /// Open the page once it is written.
-    #[arg(long)]
-    pub(crate) open: bool,
-    /// Print the results as JSON, and write files only with --out.
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) output: PageOutputArgs,
 }
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct ExplainCallArgs {
     #[command(flatten)]
     pub(crate) source: CallSourceArgs,
-    /// Directory of the page and the results [default: weir-out/NAME-explained].
-    #[arg(long, value_name = "DIR")]
-    pub(crate) out: Option<PathBuf>,
-    /// Open the page once it is written.
-    #[arg(long)]
-    pub(crate) open: bool,
-    /// Print the results as JSON, and write files only with --out.
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) output: PageOutputArgs,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
