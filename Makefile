@@ -1,12 +1,14 @@
-# `make` alone is `make test`. Behind a target, two number signs and a line are its entry in `make help`. CI runs `make lint test`.
-.PHONY: test test-live reality bench-live help quick test-long lint package bench demo docs docs-check docs-reproduction docs-reproduction-check reproduce-check reproduce-tried reproduce-verdicts reproduction-pages fmt \
+# `make` alone is `make test`. Behind a target, two number signs and a line are its entry in `make help`. CI runs what `make lint test` does.
+.PHONY: test test-simulated test-live reality bench-live help quick test-long lint package bench demo docs docs-check docs-reproduction docs-reproduction-check reproduce-check reproduce-tried reproduce-verdicts reproduction-pages fmt \
 	mutants fuzz soak
 
-test: ## all tests; some minutes on two cores
+test: test-simulated ## all tests; some minutes on two cores
+	$(MAKE) --no-print-directory test-live
+
+test-simulated: ## all tests but those in real time
 	cargo test --workspace --locked --quiet
 	tools/named-tests.sh
 	tests/newcomer/run.sh
-	$(MAKE) --no-print-directory test-live
 
 # Alone, as other load makes real runs inconclusive; of the workspace, so that nothing is built again with other features. Linux; the machine's gaps are skipped with a sentence (docs/testbed.md).
 test-live: ## real packets in real time; one minute
