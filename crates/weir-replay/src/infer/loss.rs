@@ -1,13 +1,14 @@
-//! Random loss, and loss at a full queue: told apart by the wait of the packets beside a lost one.
+//! Random loss, and loss at a full queue: they differ in the queue that the packet before a lost one met.
 
 use super::line::PacketLine;
+use super::occupancy::QueueOccupancy;
 use super::packet::LostPacket;
 use super::path::LossEstimate;
 
-/// A wait up to this share of the longest one counts as no full queue.
-const SHORT_WAIT: f64 = 0.3;
+/// Up to this share of the longest wait and of the largest backlog, a queue counts as not full.
+const SHORT_QUEUE: f64 = 0.3;
 /// Where the longest wait is shorter, no queue was full, in microseconds.
-const LEAST_FULL_US: i64 = 20_000;
+const LEAST_FULL_US: f64 = 20_000.0;
 /// Fewer random losses count as none.
 const LEAST_LOSSES: u64 = 3;
 
@@ -20,15 +21,18 @@ pub(super) struct LossCauses {
     pub(super) before_full: Vec<usize>,
 }
 
-/// The estimate of random loss, given the propagation delay as of [`PacketLine::propagation_us`].
-pub(super) fn causes(line: &PacketLine, propagation_us: i64) -> LossCauses {
-    let wait = |index: usize| line.served.get(index).map_or(0, |packet| packet.wait_us() - propagation_us);
-    let longest = (0..line.served.len()).map(wait).max().unwrap_or(0);
-    let short = if longest < LEAST_FULL_US { longest } else { (SHORT_WAIT * longest as f64) as i64 };
+/// The causes of the losses of `line`, given the queue that its packets met.
+pub(super) fn causes(line: &PacketLine, queue: &QueueOccupancy) -> LossCauses {
+    let was_ever_full = queue.longest_us() >= LEAST_FULL_US;
+    // A limit in bytes is a short wait on a fast link, and a limit in time is few bytes on a slow one.
+    let (short_us, few_bytes) = (SHORT_QUEUE * queue.longest_us(), SHORT_QUEUE * queue.most_bytes());
+    let is_short = |index: usize| {
+        !was_ever_full || queue.waits_us[index] <= short_us && queue.backlogs[index] <= few_bytes
+    };
     let before = |lost: &LostPacket| lost.after.saturating_sub(1).min(line.served.len() - 1);
-    let is_random = |lost: &&LostPacket| wait(before(lost)) <= short;
+    let is_random = |lost: &&LostPacket| is_short(before(lost));
     let (random, queued): (Vec<&LostPacket>, Vec<&LostPacket>) = line.lost.iter().partition(is_random);
-    let calm = (0..line.served.len()).filter(|&index| wait(index) <= short).count();
+    let calm = (0..line.served.len()).filter(|&index| is_short(index)).count();
     let among = |lost: &[&LostPacket], served: usize| {
         let losses = lost.len() as u64;
         let packets = losses + served as u64;

@@ -11,6 +11,7 @@ mod delay;
 mod jitter;
 mod line;
 mod loss;
+mod occupancy;
 mod packet;
 mod path;
 mod queue;
@@ -28,6 +29,7 @@ pub use path::{
 use crate::clock::require_one_day;
 use capacity::ServiceBins;
 use line::PacketLine;
+use occupancy::QueueOccupancy;
 
 /// Passes over the packets with the capacity of the pass before.
 const PASSES: usize = 2;
@@ -53,12 +55,13 @@ pub fn infer(call: &RecordedCall, options: &InferOptions) -> Result<InferredPath
     }
     bounds::set(&line, &bins, line.resolution_us() + spread_us / 4, options, &mut seconds);
     let propagation = line.propagation_us(&seconds);
-    let losses = loss::causes(&line, propagation);
+    let occupancy = QueueOccupancy::of(&line, propagation);
+    let losses = loss::causes(&line, &occupancy);
     Ok(InferredPath {
         duration_us: call.duration_us.max(line.end_us()),
         delay: delay::delays(call, &line, propagation),
         jitter,
-        queue: queue::estimate(&line, propagation, &losses),
+        queue: queue::estimate(&occupancy, &losses),
         loss: losses.random,
         start_bps: call.targets.bps.first().copied(),
         most_bps: line.most_bps(call),

@@ -135,6 +135,15 @@ fn a_full_queue_is_no_random_loss() {
 }
 
 #[test]
+fn a_full_queue_at_a_high_rate_is_no_random_loss() {
+    // 30 kB are 80 ms of the fast link and 480 ms of the slow one.
+    let bps = [[3e6; 5], [0.5e6; 5]].concat();
+    let path = MadeLink { bps, limit: 30_000.0, ..MadeLink::default() }.inferred(12, 2, 4);
+    assert!(path.queue.was_full && path.loss.at_full_queue > 200, "{:?} {:?}", path.queue, path.loss);
+    assert_eq!(path.loss.share, 0.0);
+}
+
+#[test]
 fn random_loss_is_no_full_queue() {
     let path = MadeLink { bps: vec![1.5e6], lost_of: 50, ..MadeLink::default() }.inferred(4, 0, 0);
     assert!((path.loss.share - 0.02).abs() < 0.001 && !path.queue.was_full, "{:?}", path.loss);
