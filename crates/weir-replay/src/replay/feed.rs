@@ -205,7 +205,7 @@ impl<'a> Feed<'a> {
     fn on_arrival(&mut self, row: usize) {
         let packet = self.call.packets.row(row);
         let (Some(receiver), Some(sent), Some(arrived)) =
-            (&mut self.receiver, packet.sent_us.get(), self.schedule.arrivals[row])
+            (&mut self.receiver, self.schedule.departures[row], self.schedule.arrivals[row])
         else {
             return;
         };

@@ -6,6 +6,7 @@
 //! congestion window depends on its own bytes in flight: its curve ends at its first difference of 20 %, and it gets no statistic.
 
 mod compare;
+mod departures;
 mod feed;
 mod page;
 mod schedule;

@@ -6,6 +6,8 @@ use weir_cc::{DataSize, TimeDelta};
 use weir_world::RecordedCall;
 use weir_world::recorded::{ArrivalClock, PacketRow, RecordingSource};
 
+use super::departures::departures;
+
 /// An input of the controller, or of its receiver half.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum ReplayInput {
@@ -28,12 +30,13 @@ pub(super) enum ReplayInput {
 }
 
 impl ReplayInput {
-    /// Order among inputs of one time: a cluster is known before its first packet leaves, and a report may release packets.
+    /// Order among inputs of one time: a report asks for a cluster and releases packets, and a cluster is known before its first
+    /// packet leaves.
     const fn rank(&self) -> u8 {
         match self {
-            Self::Cluster(_) => 0,
+            Self::Cluster(_) => 1,
             Self::Sent(_) => 2,
-            _ => 1,
+            _ => 0,
         }
     }
 }
@@ -44,6 +47,8 @@ pub(super) struct ReplaySchedule {
     pub(super) inputs: Vec<(i64, ReplayInput)>,
     /// Rows in the order of their reports.
     pub(super) reported: Vec<u32>,
+    /// Departures in µs, where they are known: by row.
+    pub(super) departures: Vec<Option<i64>>,
     /// Arrivals by the clock of departures in µs, where they are known: by row.
     pub(super) arrivals: Vec<Option<i64>>,
     /// Round trips by their time, in order.
@@ -66,11 +71,12 @@ impl ReplaySchedule {
         round_trips.sort_by_key(|&(at, _)| at);
         let mut schedule = Self { round_trips, way_back, ..Self::default() };
         schedule.arrivals = arrivals(call, way_back);
+        schedule.departures = departures(call);
         let counts = |packet: &PacketRow| packet.number.is_known();
         let numbered = call.packets.rows().any(|packet| counts(&packet));
         for (row, packet) in call.packets.rows().enumerate() {
             // Packets without a number are outside of feedback where others have one.
-            if let Some(sent) = packet.sent_us.get()
+            if let Some(sent) = schedule.departures[row]
                 && (counts(&packet) || !numbered)
             {
                 schedule.inputs.push((sent, ReplayInput::Sent(row as u32)));
