@@ -4,7 +4,6 @@ use weir_world::RecordedCall;
 use weir_world::recorded::{ArrivalClock, PacketRow, StreamKind};
 
 use super::Citation;
-use crate::clock;
 
 /// Length of a bin, in µs.
 pub(super) const BIN_US: i64 = 250_000;
@@ -213,7 +212,7 @@ fn skew(call: &RecordedCall) -> f64 {
     }
     let delays =
         call.packets.rows().filter_map(|packet| Some((packet.sent_us.get()?, delay_us(&packet, 0.0)?)));
-    clock::skew(delays)
+    weir_world::recorded::skew(delays)
 }
 
 /// Time from departure to arrival without `skew`, by two clocks whose offset is part of it, in µs.

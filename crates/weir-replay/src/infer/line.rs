@@ -33,7 +33,7 @@ fn align(served: &mut [ServedPacket], arrivals: ArrivalClock) {
     if arrivals == ArrivalClock::Common {
         return;
     }
-    let skew = clock::skew(served.iter().map(|packet| (packet.sent_us, packet.wait_us())));
+    let skew = weir_world::recorded::skew(served.iter().map(|packet| (packet.sent_us, packet.wait_us())));
     for packet in served {
         packet.served_us -= (skew * (packet.sent_us - first) as f64) as i64;
     }

@@ -11,6 +11,7 @@ mod builder;
 mod monitor;
 mod rtcp;
 mod rtcp_state;
+mod skew;
 mod table;
 mod tables;
 #[cfg(test)]
@@ -20,6 +21,7 @@ use serde::{Deserialize, Serialize};
 
 pub use builder::{CallBuilder, RtpDeparture, StreamNumber};
 pub use monitor::CallMonitor;
+pub use skew::skew;
 pub use table::OptionalInteger;
 pub use tables::{
     ApplicationLimit, ApplicationLimits, DecodedFrame, DecodedFrames, DelayEstimate, DelayEstimates,

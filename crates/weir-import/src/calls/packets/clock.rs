@@ -1,13 +1,9 @@
 //! Offset and skew between the clocks of two captures, by the packets that waited least.
 
-/// Length of the windows of which each gives the least delay.
-const WINDOW_US: i64 = 5_000_000;
-/// Most windows: longer calls have longer windows.
-const MOST_WINDOWS: i64 = 300;
-/// Fewest windows for a skew.
-const FEWEST_WINDOWS: usize = 4;
-/// Largest skew of clocks that count the same seconds.
-const LARGEST_SKEW: f64 = 1e-3;
+use weir_world::recorded::skew;
+
+/// Shortest call for a skew.
+const SHORTEST_US: i64 = 15_000_000;
 
 /// The difference between two clocks: the receiver's minus the sender's.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -21,40 +17,13 @@ pub(super) struct ClockDifference {
 impl ClockDifference {
     /// The difference by departures and arrivals, a pair for each packet in order of departure; `None` without any.
     ///
-    /// The least delays of windows lie on a line where the queue was empty. The line goes through the lower half of
-    /// them.
+    /// The least delays lie on a line where the queue was empty: that below all delays and nearest to them.
     pub(super) fn of(packets: impl Iterator<Item = (i64, i64)> + Clone) -> Option<Self> {
         let (begin, first) = packets.clone().next()?;
         let reference = first - begin;
         let end = packets.clone().map(|(sent, _)| sent).max()?;
-        let window = WINDOW_US.max((end - begin) / MOST_WINDOWS + 1);
         let points = packets.map(|(sent, arrived)| (sent, arrived - sent - reference));
-        let mut least: Vec<(i64, f64, f64)> = Vec::new();
-        for (sent, difference) in points.clone() {
-            let number = (sent - begin) / window;
-            let (at, difference) = (sent as f64, difference as f64);
-            match least.last_mut().filter(|last| last.0 == number) {
-                Some(last) if last.2 <= difference => {}
-                Some(last) => (last.1, last.2) = (at, difference),
-                None => least.push((number, at, difference)),
-            }
-        }
-        let mut line: Vec<(f64, f64)> = least.into_iter().map(|(_, at, least)| (at, least)).collect();
-        let mut skew = None;
-        if line.len() >= FEWEST_WINDOWS {
-            for _ in 0..3 {
-                let slope = median_slope(&line).clamp(-LARGEST_SKEW, LARGEST_SKEW);
-                skew = Some(slope);
-                let mut residuals: Vec<f64> = line.iter().map(|(at, own)| own - slope * at).collect();
-                let middle = median(&mut residuals);
-                let lower = line.iter().copied().filter(|(at, own)| own - slope * at <= middle);
-                let lower: Vec<(f64, f64)> = lower.collect();
-                if lower.len() < FEWEST_WINDOWS {
-                    break;
-                }
-                line = lower;
-            }
-        }
+        let skew = (end - begin >= SHORTEST_US).then(|| skew(points.clone()));
         let slope = skew.unwrap_or(0.0);
         let least = points.map(|(sent, difference)| difference as f64 - slope * sent as f64);
         let offset = least.fold(f64::INFINITY, f64::min);
@@ -78,8 +47,8 @@ impl ClockDifference {
         );
         let skew = match self.skew {
             Some(skew) => format!(
-                "The receiver's clock gains {:.1} ppm on the sender's by a line through the least delays of windows \
-                 of 5 s or more; arrivals are corrected by it.",
+                "The receiver's clock gains {:.1} ppm on the sender's by the line below all delays; arrivals are \
+                 corrected by it.",
                 skew * 1e6
             ),
             None => "The call is too short to compare the speeds of the two clocks; they are taken as equal."
@@ -87,22 +56,6 @@ impl ClockDifference {
         };
         [offset, skew]
     }
-}
-
-/// The median of the slopes between all pairs of points.
-fn median_slope(points: &[(f64, f64)]) -> f64 {
-    let pairs = points.iter().enumerate().flat_map(|(place, one)| {
-        let later = points[place + 1..].iter().filter(|other| other.0 > one.0);
-        later.map(move |other| (other.1 - one.1) / (other.0 - one.0))
-    });
-    let mut slopes: Vec<f64> = pairs.collect();
-    if slopes.is_empty() { 0.0 } else { median(&mut slopes) }
-}
-
-fn median(values: &mut [f64]) -> f64 {
-    let middle = values.len() / 2;
-    let (_, median, _) = values.select_nth_unstable_by(middle, f64::total_cmp);
-    *median
 }
 
 #[cfg(test)]

@@ -154,8 +154,7 @@ fn two_captures_are_joined_and_their_clocks_compared() {
         [
             "The receiver's clock minus the sender's is 1555.3 ms, with the least delay of the path; arrivals count \
              from the packet that waited least.",
-            "The receiver's clock gains 30.0 ppm on the sender's by a line through the least delays of windows of 5 \
-             s or more; arrivals are corrected by it.",
+            "The receiver's clock gains 30.0 ppm on the sender's by the line below all delays; arrivals are corrected by it.",
             "The feedback is made, a report every 100 ms, as RTCP with a fate for each packet cannot be read; the \
              way back takes no time in it."
         ]
