@@ -57,7 +57,7 @@ const SIGNS: [(&str, &str, &str); 3] = [
         "°",
         "by a number that follows from the paper's equations or set-up and is not printed in it",
     ),
-    ("beside", "+", "told beside another claim and not counted"),
+    ("beside", "+", "reported beside another claim and not counted"),
 ];
 
 /// Cells of one line of a claim.

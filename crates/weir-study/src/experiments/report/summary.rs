@@ -19,7 +19,7 @@ pub(super) fn write(out: &mut String, claims: &[ClaimResult], provenance: &Prove
     writeln!(
         out,
         "<p>{met} of {all} claims are met. Calibration are those on which open parameters were chosen, derived those whose \
-         number follows from the paper's equations and is not printed in it. What is told beside another claim is not \
+         number follows from the paper's equations and is not printed in it. What is reported beside another claim is not \
          counted.</p>"
     )?;
     table(out, &classes_in_words(&papers))?;
