@@ -1,20 +1,10 @@
-//! Random variables of TCP workloads: sizes, numbers of requests, times between them.
+//! Random variables of web traffic: sizes and numbers of requests.
 
-use rand::Rng;
 use rand_distr::{Distribution, StandardNormal};
 use rand_pcg::Pcg64Mcg;
-use weir_units::{DataSize, TimeDelta};
+use weir_units::DataSize;
+use weir_world::random::unit;
 use weir_world::{WebSizes, WebTraffic};
-
-/// Uniform in (0, 1].
-pub(crate) fn unit(rng: &mut Pcg64Mcg) -> f64 {
-    ((rng.next_u64() >> 11) + 1) as f64 / (1u64 << 53) as f64
-}
-
-/// Exponentially distributed with this mean.
-pub(crate) fn exponential(rng: &mut Pcg64Mcg, mean: TimeDelta) -> TimeDelta {
-    mean.scale(-libm::log(unit(rng)))
-}
 
 /// Size of a response, from the log-normal body or the Pareto tail.
 pub(crate) fn response_size(rng: &mut Pcg64Mcg, sizes: &WebSizes) -> DataSize {
@@ -42,7 +32,7 @@ pub(crate) fn session_requests(rng: &mut Pcg64Mcg, web: &WebTraffic) -> u32 {
 mod tests {
     use super::*;
     use crate::seed::generator;
-    use weir_units::DataRate;
+    use weir_units::{DataRate, TimeDelta};
 
     #[test]
     fn drawn_sizes_have_the_mean_of_the_formula() {

@@ -24,6 +24,7 @@ mod flow;
 pub mod host;
 mod link;
 mod monitor;
+pub mod random;
 pub mod recorded;
 mod run;
 mod seed;

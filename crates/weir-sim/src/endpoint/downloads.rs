@@ -1,27 +1,25 @@
 //! Hosts of short TCP flows: successive downloads, each over its own connection, with idle times between them (RFC
 //! 8868 §4.1).
 
-use rand_pcg::Pcg64Mcg;
 use weir_cc::SendTime;
 use weir_net::Time;
-use weir_units::{DataSize, TimeDelta};
+use weir_units::DataSize;
 use weir_world::tcp::TcpConfig;
-use weir_world::{ConnectionKey, DownloadTraffic, Monitor, TransferMeta, WindowAlgorithms};
+use weir_world::{ConnectionKey, Monitor, TransferMeta, WindowAlgorithms};
 
 use super::connection::SendingEnd;
 use crate::network::Network;
 use crate::packet::{Body, SimPacket};
-use crate::random::{exponential, unit};
 use crate::tcp::TcpSender;
 use weir_world::host::{Clock, Life};
+use weir_world::random::DownloadDraws;
 
 /// The host that sends the downloads.
 #[derive(Debug)]
 pub(crate) struct DownloadSource {
     life: Life,
     clock: Clock,
-    downloads: DownloadTraffic,
-    rng: Pcg64Mcg,
+    draws: DownloadDraws,
     /// Connection of the present download or of the last one. Connections are numbered from 1; the number is 0 before
     /// the first.
     connection: SendingEnd,
@@ -44,18 +42,15 @@ impl DownloadSource {
         clock: Clock,
         laws: &WindowAlgorithms,
         config: TcpConfig,
-        downloads: DownloadTraffic,
-        mut rng: Pcg64Mcg,
+        mut draws: DownloadDraws,
     ) -> Self {
-        let idle =
-            if downloads.begins_idle { exponential(&mut rng, downloads.idle) } else { TimeDelta::ZERO };
+        let idle = draws.first_idle();
         let sender = TcpSender::new(config, laws.make(), Some(DataSize::ZERO));
         Self {
             connection: SendingEnd { flow: life.flow, config, sender, key: ConnectionKey::default() },
             life,
             clock,
-            downloads,
-            rng,
+            draws,
             download: None,
             next: life.start + idle,
             stopped: false,
@@ -82,7 +77,7 @@ impl DownloadSource {
     }
 
     fn begin(&mut self, now: Time, local: SendTime) {
-        let size = uniform(&mut self.rng, self.downloads.smallest, self.downloads.largest);
+        let size = self.draws.size();
         self.connection.key.connection += 1;
         self.connection.sender.reset(Some(size));
         self.connection.sender.start(local);
@@ -106,7 +101,7 @@ impl DownloadSource {
                 let Download { started, size } = download;
                 network.monitor.transferred(now, self.life.flow, &TransferMeta { started, size });
                 self.download = None;
-                self.next = now + exponential(&mut self.rng, self.downloads.idle);
+                self.next = now + self.draws.idle();
             }
         }
         self.drain(now, local, network)
@@ -119,40 +114,5 @@ impl DownloadSource {
         let timer = self.connection.flush(now, local, network);
         let timer = timer.map_or(Time::MAX, |due| self.clock.when(due.nanos(), now));
         if self.stopped { timer } else { timer.min(self.life.stop) }
-    }
-}
-
-/// A size in whole bytes, uniformly distributed from `smallest` to `largest`.
-fn uniform(rng: &mut Pcg64Mcg, smallest: DataSize, largest: DataSize) -> DataSize {
-    let choices = (largest.bytes().saturating_sub(smallest.bytes())).saturating_add(1);
-    let drawn = ((1.0 - unit(rng)) * choices as f64) as u64;
-    DataSize::from_bytes(smallest.bytes() + drawn.min(choices - 1))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::seed::generator;
-
-    #[test]
-    fn sizes_are_uniform_and_idle_times_exponential() {
-        let mut rng = generator(1, "short", "downloads");
-        let (smallest, largest) = (DataSize::from_bytes(100_000), DataSize::from_bytes(1_000_000));
-        let n = 20_000;
-        let sizes: Vec<f64> = (0..n).map(|_| uniform(&mut rng, smallest, largest).bytes_f64()).collect();
-        assert!(sizes.iter().all(|size| (100e3..=1000e3).contains(size)));
-        // Mean 550 kB, standard deviation 900 / √12 = 259.8 kB; of the mean 1.84 kB.
-        let mean = sizes.iter().sum::<f64>() / f64::from(n);
-        assert!((mean - 550e3).abs() < 6e3, "{mean}");
-        let below = sizes.iter().filter(|&&size| size < 325e3).count() as f64 / f64::from(n);
-        assert!((below - 0.25).abs() < 0.01, "a quarter of the range has a quarter: {below}");
-        let idle: Vec<f64> =
-            (0..n).map(|_| exponential(&mut rng, TimeDelta::from_secs(10)).secs_f64()).collect();
-        // Mean and standard deviation 10 s; of the mean 0.07 s. Above 30 s lie e⁻³ = 4.98 %.
-        let mean = idle.iter().sum::<f64>() / f64::from(n);
-        assert!((mean - 10.0).abs() < 0.21, "{mean}");
-        let above = idle.iter().filter(|&&t| t > 30.0).count() as f64 / f64::from(n);
-        assert!((above - 0.0498).abs() < 0.005, "{above}");
-        assert_eq!(uniform(&mut rng, smallest, smallest), smallest);
     }
 }

@@ -20,6 +20,7 @@ use downloads::DownloadSource;
 use transport::{TcpSink, TcpSource};
 use web::{WebClients, WebServer};
 use weir_world::host::{Clock, ConstantSource, Life, MediaSink, MediaSource};
+use weir_world::random::DownloadDraws;
 use weir_world::{FlowSpec, Monitor, PacketMeta, Traffic, purpose, stream};
 
 /// One end of a flow, or of all flows of a call.
@@ -68,8 +69,8 @@ impl Endpoint {
                 [Self::TcpSource(Box::new(source)), Self::TcpSink(Box::new(sink))]
             }
             Traffic::Downloads { algorithms, config, downloads } => {
-                let random = generator(seed, &spec.name, purpose::DOWNLOADS);
-                let source = DownloadSource::new(life, near, &algorithms, config, downloads, random);
+                let draws = DownloadDraws::new(seed, &spec.name, downloads);
+                let source = DownloadSource::new(life, near, &algorithms, config, draws);
                 let sink = TcpSink::new(life, far, config);
                 [Self::DownloadSource(Box::new(source)), Self::TcpSink(Box::new(sink))]
             }

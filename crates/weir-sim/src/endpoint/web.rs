@@ -17,10 +17,11 @@ use weir_world::{ConnectionKey, Monitor, Side, TransferMeta, WebTraffic, WindowA
 use super::connection::SendingEnd;
 use crate::network::Network;
 use crate::packet::{Body, SimPacket};
-use crate::random::{exponential, response_size, session_requests, unit};
+use crate::random::{response_size, session_requests};
 use crate::schedule::WakeUpSchedule;
 use crate::tcp::{TcpReceiver, TcpSender};
 use weir_world::host::{Clock, Life, packet_meta};
+use weir_world::random::{exponential, unit};
 
 /// Bytes of a request on the wire: headers and the request itself.
 const REQUEST_SIZE: u32 = 400;
