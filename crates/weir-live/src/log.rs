@@ -108,14 +108,18 @@ impl HostLog {
         PastController { snapshot, values: self.values(snapshot.values) }
     }
 
-    /// Adds the connections of the kernel's TCP: their signals and the ends of their transfers.
+    /// Adds the connections of the kernel's TCP: the ends of their transfers, and where a flow has one alone its signals.
     pub(crate) fn add_tcp(&mut self, traces: &[TcpTrace]) {
-        for TcpTrace { flow, started, size, states, completed, .. } in traces {
-            for (now, info) in states.iter().take(if self.wants_signals { usize::MAX } else { 0 }) {
+        for TcpTrace { flow, connection, started, size, states, completed, .. } in traces {
+            let single = *connection == 0;
+            let states = if single && self.wants_signals { states.as_slice() } else { &[] };
+            for (now, info) in states {
                 self.signals(*now, *flow, Side::Sender, &info.signals());
             }
             if let (Some(now), Some(size)) = (*completed, *size) {
-                self.completed(now, *flow);
+                if single {
+                    self.completed(now, *flow);
+                }
                 self.transferred(now, *flow, &TransferMeta { started: *started, size });
             }
         }

@@ -37,9 +37,13 @@ impl FaceKind {
 
     /// The face that the flows need: TUN for the kernel's TCP, else UDP.
     pub fn needed(spec: &RunSpec) -> Self {
-        let by_kernel = spec.flows.iter().any(|flow| matches!(flow.traffic, Traffic::Tcp { .. }));
-        if by_kernel { Self::Tun } else { Self::Udp }
+        if spec.flows.iter().any(|flow| is_of_kernel(&flow.traffic)) { Self::Tun } else { Self::Udp }
     }
+}
+
+/// Whether the kernel's TCP carries the traffic.
+pub(crate) const fn is_of_kernel(traffic: &Traffic) -> bool {
+    matches!(traffic, Traffic::Tcp { .. } | Traffic::Downloads { .. })
 }
 
 /// Options of a run.
@@ -147,6 +151,8 @@ pub struct LiveReport<M> {
 pub struct TcpTrace {
     /// Index of the flow.
     pub flow: usize,
+    /// Number of the connection among those of its flow, from 1; 0 where the flow has one alone.
+    pub connection: u32,
     /// When the connection was opened.
     pub started: Time,
     /// Bytes of the transfer, if it has an end.

@@ -4,6 +4,7 @@ mod network;
 pub(crate) mod receivers;
 pub(crate) mod senders;
 pub(crate) mod tcp;
+pub(crate) mod tcp_sink;
 
 use std::io;
 use std::net::{SocketAddr, UdpSocket};

@@ -1,8 +1,7 @@
-//! Transfers of the kernel's TCP, between two network namespaces.
+//! Transfers of the kernel's TCP, between two network namespaces: sockets and sending ends.
 
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
@@ -17,6 +16,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use weir_net::Time;
 use weir_units::{DataSize, TimeDelta};
 use weir_world::host::Life;
+use weir_world::random::DownloadDraws;
 
 use crate::clock::RunClock;
 use crate::report::TcpInfo;
@@ -31,16 +31,22 @@ const ACKNOWLEDGEMENT_INTERVAL: Duration = Duration::from_millis(1);
 /// Bytes that are written at once.
 const CHUNK: usize = 64 << 10;
 
-/// A transfer to be made.
+/// Data of a flow of the kernel's TCP.
 #[derive(Clone, Debug)]
-pub(crate) struct Transfer {
+pub(crate) enum KernelTraffic {
+    /// One transfer of so many bytes; without end for `None`.
+    Transfer(Option<DataSize>),
+    /// Downloads, each over a connection of its own, with idle times between them.
+    Downloads(DownloadDraws),
+}
+
+/// A flow of the kernel's TCP.
+#[derive(Clone, Debug)]
+pub(crate) struct KernelFlow {
     pub(crate) life: Life,
     /// Name of the kernel's algorithm.
     pub(crate) algorithm: &'static str,
-    /// Bytes to be sent; without end for `None`.
-    pub(crate) size: Option<DataSize>,
-    /// Address of the receiving end.
-    pub(crate) to: SocketAddr,
+    pub(crate) traffic: KernelTraffic,
 }
 
 /// The kernel's name of an algorithm of Weir; `None` for one that kernels do not have.
@@ -105,8 +111,14 @@ fn is_again(error: &io::Error) -> bool {
 }
 
 /// The sending end of a transfer.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct SentTransfer {
+    /// When the connection was opened.
+    pub(crate) started: Time,
+    /// Bytes of the transfer, if it has an end.
+    pub(crate) size: Option<DataSize>,
+    /// Port of the sending end; `None` without a connection.
+    pub(crate) port: Option<u16>,
     /// States of the connection.
     pub(crate) states: Vec<(Time, TcpInfo)>,
     /// When all bytes were acknowledged, if the transfer has an end.
@@ -147,89 +159,107 @@ fn patience(life: Life, clock: RunClock) -> Duration {
     PATIENCE.min(Duration::from_nanos(left))
 }
 
-/// Sends `transfer` over `socket` until its stop, or until `stop` is set.
+/// Sends the data of `flow` to `to`, over `socket` first, until its stop, or until `stop` is set. Call it inside of the sending
+/// namespace.
 pub(crate) fn send(
-    transfer: &Transfer,
+    flow: &mut KernelFlow,
+    to: SocketAddr,
     socket: OwnedFd,
     clock: RunClock,
-    stop: &Arc<AtomicBool>,
-) -> io::Result<SentTransfer> {
-    let mut sent = SentTransfer::default();
-    let Transfer { life, size, to, .. } = *transfer;
-    if !wait_until(life.start, clock, stop) || !connect_within(&socket, to, clock, (life, stop))? {
-        return Ok(sent);
-    }
-    let mut stream = TcpStream::from(socket);
-    let chunk = vec![0; CHUNK];
-    let mut left = size.map_or(u64::MAX, DataSize::bytes);
-    let mut recorded = Time::ZERO;
-    while !stop.load(Ordering::Relaxed) && clock.now() < life.stop {
-        let now = clock.now();
-        if sent.completed.is_none() && (sent.states.is_empty() || now - recorded >= RECORD_INTERVAL) {
-            sent.states.push((now, tcp_info(&stream)?));
-            recorded = now;
-        }
-        if left == 0 {
-            // The last bytes may be under way. One more is acknowledged: that of the handshake.
-            let info = tcp_info(&stream)?;
-            if sent.completed.is_none() && info.acked > size.map_or(0, DataSize::bytes) {
-                sent.completed = Some(clock.now());
-                sent.states.push((clock.now(), info));
-                // The other end closes the connection, too.
-                let _closed = stream.shutdown(Shutdown::Write);
+    stop: &AtomicBool,
+) -> io::Result<Vec<SentTransfer>> {
+    let (life, algorithm) = (flow.life, flow.algorithm);
+    let mut closing = Vec::new();
+    let transfers = match &mut flow.traffic {
+        KernelTraffic::Transfer(size) => {
+            let mut sent = SentTransfer::new(life.start, *size);
+            if wait_until(life.start, clock, stop) {
+                closing.extend(sent.make(socket, to, clock, (life, stop))?);
             }
-            thread::sleep(ACKNOWLEDGEMENT_INTERVAL.min(patience(life, clock)));
-            continue;
+            // A reset before that could overtake the last acknowledgements.
+            wait_until(life.stop, clock, stop);
+            vec![sent]
         }
-        stream.set_write_timeout(Some(patience(life, clock)))?;
-        match stream.write(&chunk[..left.min(CHUNK as u64) as usize]) {
-            Ok(written) => left -= written as u64,
-            Err(error) if is_again(&error) => {}
-            // The kernel gives up a path that has lost everything for long.
-            Err(error) if error.kind() == io::ErrorKind::TimedOut => break,
-            Err(error) => return Err(error),
+        KernelTraffic::Downloads(draws) => {
+            let (mut all, mut socket) = (Vec::new(), Some(socket));
+            let mut next = life.start + draws.first_idle();
+            while next < life.stop && wait_until(next, clock, stop) {
+                closing.retain(is_open);
+                let socket = socket.take().map_or_else(|| sending_socket(algorithm, to), Ok)?;
+                let mut sent = SentTransfer::new(clock.now(), Some(draws.size()));
+                closing.extend(sent.make(socket, to, clock, (life, stop))?);
+                let completed = sent.completed;
+                all.push(sent);
+                // Without an end there is no next one: the path has lost everything for long, or the flow stops.
+                let Some(completed) = completed else { break };
+                next = completed + draws.idle();
+            }
+            all
         }
-    }
+    };
     // What is left in the kernel's buffers is not sent after the end: the reset discards it.
-    setsockopt(&stream, sockopt::Linger, &nix::libc::linger { l_onoff: 1, l_linger: 0 })?;
-    Ok(sent)
+    for stream in &closing {
+        setsockopt(stream, sockopt::Linger, &nix::libc::linger { l_onoff: 1, l_linger: 0 })?;
+    }
+    Ok(transfers)
 }
 
-/// Reads all that comes to `listener`, until `stop` is set. Returns the bytes, and when a transfer of `size` was whole.
-pub(crate) fn receive(
-    listener: &TcpListener,
-    size: Option<DataSize>,
-    clock: RunClock,
-    stop: &AtomicBool,
-) -> io::Result<(u64, Option<Time>)> {
-    let (mut received, mut completed) = (0, None);
-    let mut buffer = vec![0; CHUNK];
-    while !stop.load(Ordering::Relaxed) {
-        let mut stream = match listener.accept() {
-            Ok((stream, _)) => stream,
-            Err(error) if is_again(&error) => {
-                thread::sleep(Duration::from_millis(1));
+/// Whether the other end has not closed the connection yet. The kernel does the rest of one that is closed.
+fn is_open(stream: &TcpStream) -> bool {
+    let peeked = stream.set_nonblocking(true).and_then(|()| stream.peek(&mut [0]));
+    peeked.is_err_and(|error| is_again(&error))
+}
+
+impl SentTransfer {
+    const fn new(started: Time, size: Option<DataSize>) -> Self {
+        Self { started, size, port: None, states: Vec::new(), completed: None }
+    }
+
+    /// Sends the bytes over `socket` until they are acknowledged, until the stop of `life`, or until `stop` is set. The result
+    /// is the connection, if there is one; a complete transfer has closed this end.
+    fn make(
+        &mut self,
+        socket: OwnedFd,
+        to: SocketAddr,
+        clock: RunClock,
+        (life, stop): (Life, &AtomicBool),
+    ) -> io::Result<Option<TcpStream>> {
+        if !connect_within(&socket, to, clock, (life, stop))? {
+            return Ok(None);
+        }
+        let mut stream = TcpStream::from(socket);
+        self.port = Some(stream.local_addr()?.port());
+        let chunk = vec![0; CHUNK];
+        let mut left = self.size.map_or(u64::MAX, DataSize::bytes);
+        let mut recorded = Time::ZERO;
+        while !stop.load(Ordering::Relaxed) && clock.now() < life.stop {
+            let now = clock.now();
+            if self.states.is_empty() || now - recorded >= RECORD_INTERVAL {
+                self.states.push((now, tcp_info(&stream)?));
+                recorded = now;
+            }
+            if left == 0 {
+                // The last bytes may be under way. One more is acknowledged: that of the handshake.
+                let info = tcp_info(&stream)?;
+                if info.acked > self.size.map_or(0, DataSize::bytes) {
+                    let now = clock.now();
+                    self.completed = Some(now);
+                    self.states.push((now, info));
+                    let _closed = stream.shutdown(Shutdown::Write);
+                    break;
+                }
+                thread::sleep(ACKNOWLEDGEMENT_INTERVAL.min(patience(life, clock)));
                 continue;
             }
-            Err(error) => return Err(error),
-        };
-        stream.set_nonblocking(false)?;
-        stream.set_read_timeout(Some(PATIENCE))?;
-        while !stop.load(Ordering::Relaxed) {
-            match stream.read(&mut buffer) {
-                Ok(0) => break,
-                Ok(read) => {
-                    received += read as u64;
-                    if completed.is_none() && size.is_some_and(|size| received >= size.bytes()) {
-                        completed = Some(clock.now());
-                    }
-                }
+            stream.set_write_timeout(Some(patience(life, clock)))?;
+            match stream.write(&chunk[..left.min(CHUNK as u64) as usize]) {
+                Ok(written) => left -= written as u64,
                 Err(error) if is_again(&error) => {}
-                // The sender ends by a reset.
-                Err(error) if error.kind() == io::ErrorKind::ConnectionReset => break,
+                // The kernel gives up a path that has lost everything for long.
+                Err(error) if error.kind() == io::ErrorKind::TimedOut => break,
                 Err(error) => return Err(error),
             }
         }
+        Ok(Some(stream))
     }
-    Ok((received, completed))
 }

@@ -16,7 +16,7 @@ use nix::time::ClockId;
 use weir_net::Time;
 use weir_units::TimeDelta;
 use weir_world::host::host_owner;
-use weir_world::{FlowSpec, Monitor, RunSpec, Side, Traffic};
+use weir_world::{FlowSpec, Monitor, RunSpec, Side};
 
 use crate::caller::refuse_set_user_id;
 use crate::clock::{RunClock, nanos_of};
@@ -28,6 +28,7 @@ use crate::hosts::senders::Hosted;
 use crate::log::HostLog;
 use crate::merge::{self, Route};
 use crate::realtime::{EMULATOR_PRIORITY, allow_many_files};
+use crate::report::is_of_kernel;
 
 pub use crate::report::{
     FaceKind, LiveError, LiveOptions, LiveReport, MOST_HOSTS, PACER_LATENESS, PacketCounts, TcpInfo, TcpTrace,
@@ -117,7 +118,7 @@ pub fn run<M: Monitor>(
 /// The routes of the flows, without their packets.
 fn routes(flows: &[FlowSpec], ipv6: bool) -> Vec<Route> {
     let of_flow = |(index, flow): (usize, &FlowSpec)| {
-        let by_kernel = matches!(flow.traffic, Traffic::Tcp { .. });
+        let by_kernel = is_of_kernel(&flow.traffic);
         [Side::Sender, Side::Receiver].map(|from| Route::new(index, from, by_kernel, ipv6))
     };
     flows.iter().enumerate().flat_map(of_flow).collect()

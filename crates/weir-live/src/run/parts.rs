@@ -1,9 +1,9 @@
 //! The hosts of a run, built from its description.
 
 use weir_media::SenderSeeds;
-use weir_units::DataSize;
 use weir_world::Monitor;
 use weir_world::host::{Clock, ConstantSource, Couplings, Life, MediaSink, MediaSource};
+use weir_world::random::DownloadDraws;
 use weir_world::{RunSpec, Side, Traffic, purpose, stream};
 
 use super::places::Places;
@@ -11,15 +11,20 @@ use super::{LiveError, PACER_LATENESS, system};
 use crate::hosts::LiveNetwork;
 use crate::hosts::receivers::Receivers;
 use crate::hosts::senders::{Sender, Senders};
-use crate::hosts::tcp::kernel_name;
+use crate::hosts::tcp::{KernelFlow, KernelTraffic, kernel_name};
 use crate::log::HostLog;
 
 /// The hosts of a run, by the threads that serve them.
 pub(super) struct Parts {
     pub(super) senders: Senders,
     pub(super) receivers: Receivers,
-    /// Transfers of the kernel: the flow, the algorithm, and the size.
-    pub(super) transfers: Vec<(Life, &'static str, Option<DataSize>)>,
+    /// Flows of the kernel's TCP.
+    pub(super) transfers: Vec<KernelFlow>,
+}
+
+/// A flow of the kernel. An algorithm that kernels do not have was refused before.
+fn kernel_flow(life: Life, algorithm: &str, traffic: KernelTraffic) -> Option<KernelFlow> {
+    kernel_name(algorithm).map(|algorithm| KernelFlow { life, algorithm, traffic })
 }
 
 impl Parts {
@@ -91,12 +96,16 @@ impl Parts {
                 }
                 Traffic::Unresponsive(traffic) => ConstantSource::new(life, &traffic, spec.pauses),
                 Traffic::Tcp { name, size, .. } => {
-                    // An algorithm that kernels do not have was refused before.
-                    transfers.extend(kernel_name(&name).map(|name| (life, name, size)));
+                    transfers.extend(kernel_flow(life, &name, KernelTraffic::Transfer(size)));
+                    continue;
+                }
+                Traffic::Downloads { algorithms, downloads, .. } => {
+                    let draws = DownloadDraws::new(seed, &spec.name, downloads);
+                    transfers.extend(kernel_flow(life, algorithms.name(), KernelTraffic::Downloads(draws)));
                     continue;
                 }
                 // Refused before.
-                Traffic::ChromiumTcp { .. } | Traffic::Downloads { .. } | Traffic::Web { .. } => continue,
+                Traffic::ChromiumTcp { .. } | Traffic::Web { .. } => continue,
             };
             senders.of_flow[flow] = Some(senders.hosts.len());
             senders.hosts.push(Sender::Constant(constant));

@@ -4,7 +4,7 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::sync::Arc;
 
-use weir_world::{RunSpec, Side, Traffic};
+use weir_world::{RunSpec, Side};
 
 use super::{FaceKind, LiveError, MOST_HOSTS, system};
 use crate::clock::RunClock;
@@ -14,6 +14,7 @@ use crate::face::tun::{TunFace, TunFlow};
 use crate::face::udp::{UdpFace, prepare};
 use crate::hosts::HostSocket;
 use crate::namespace::Namespace;
+use crate::report::is_of_kernel;
 
 /// First port of the sending ends, and of the receiving ends.
 const FIRST_PORTS: [u16; 2] = [40_000, 50_000];
@@ -105,7 +106,7 @@ impl Places {
                 Ok::<_, LiveError>(SocketAddr::new(ip, FIRST_PORTS[side] + flow as u16))
             };
             let mut both: [SocketAddr; 2] = [address(0)?, address(1)?];
-            let by_kernel = matches!(spec.flows[flow].traffic, Traffic::Tcp { .. });
+            let by_kernel = is_of_kernel(&spec.flows[flow].traffic);
             of_end.push(own);
             ends.push(both);
             if by_kernel {

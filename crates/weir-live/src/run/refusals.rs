@@ -2,7 +2,7 @@
 
 use weir_wire::media::RATED_LEN;
 use weir_world::host::UDP_OVERHEAD;
-use weir_world::{ClockSpec, RunSpec, Traffic};
+use weir_world::{ClockSpec, FlowSpec, RunSpec, Traffic};
 
 use super::{FaceKind, LiveError};
 use crate::face::MTU;
@@ -12,8 +12,7 @@ use crate::hosts::tcp;
 /// Refuses what real hosts do not have.
 pub(super) fn refuse_unreal(spec: &RunSpec, face: FaceKind, ipv6: bool) -> Result<(), LiveError> {
     for flow in &spec.flows {
-        let refuse =
-            |reason: &str| Err(LiveError::Flow { flow: flow.name.clone(), reason: reason.to_owned() });
+        let refuse = |reason: &str| Err(refusal(flow, reason));
         let drifts = |clock: &ClockSpec| clock.drift_ppm != 0.0 || clock.step.is_some();
         if drifts(&flow.sender_clock) || drifts(&flow.receiver_clock) {
             return refuse("the machine has one clock, without drift and steps");
@@ -26,23 +25,31 @@ pub(super) fn refuse_unreal(spec: &RunSpec, face: FaceKind, ipv6: bool) -> Resul
         }
         match &flow.traffic {
             Traffic::Media(_) | Traffic::Constant { .. } | Traffic::Unresponsive(_) => {}
-            Traffic::Tcp { name, .. } => {
-                if flow.coupled.is_some() {
-                    return refuse("the kernel's TCP takes no allocations, so it cannot be coupled");
-                }
-                if tcp::kernel_name(name).is_none() {
-                    return refuse(&format!("the kernel has no congestion control `{name}`"));
-                }
-                if face == FaceKind::Udp {
-                    return Err(LiveError::NeedsTun(flow.name.clone()));
-                }
-            }
+            Traffic::Tcp { name, .. } => kernel_tcp(flow, name, face)?,
+            Traffic::Downloads { algorithms, .. } => kernel_tcp(flow, algorithms.name(), face)?,
             Traffic::ChromiumTcp { .. } => return refuse("`chromium-2015` is a TCP of a simulator"),
-            Traffic::Downloads { .. } => return refuse("downloads with idle times are simulated alone"),
             Traffic::Web { .. } => return refuse("web traffic is a model without real endpoints"),
         }
     }
     Ok(())
+}
+
+fn refusal(flow: &FlowSpec, reason: &str) -> LiveError {
+    LiveError::Flow { flow: flow.name.clone(), reason: reason.to_owned() }
+}
+
+/// Refuses a flow that the kernel's TCP cannot carry under the congestion control `name`.
+fn kernel_tcp(flow: &FlowSpec, name: &str, face: FaceKind) -> Result<(), LiveError> {
+    if flow.coupled.is_some() {
+        return Err(refusal(flow, "the kernel's TCP takes no allocations, so it cannot be coupled"));
+    }
+    if tcp::kernel_name(name).is_none() {
+        return Err(refusal(flow, &format!("the kernel has no congestion control `{name}`")));
+    }
+    match face {
+        FaceKind::Udp => Err(LiveError::NeedsTun(flow.name.clone())),
+        FaceKind::Tun => Ok(()),
+    }
 }
 
 /// Size on the wire of the flow's largest packet, headers included, if no face carries it.

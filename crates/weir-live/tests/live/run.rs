@@ -6,9 +6,13 @@ use weir_cc::{DataRate, RateLimits};
 use weir_live::run::{FaceKind, LiveError, LiveOptions, LiveReport, run};
 use weir_media::{EncoderConfig, MediaConfig};
 use weir_net::Time;
+use weir_sim::Simulation;
 use weir_units::{DataSize, TimeDelta};
 use weir_world::tcp::TcpConfig;
-use weir_world::{FlowSpec, Loss, MediaSpec, Monitor, PacketMeta, RunSpec, Side, Traffic, TransferMeta};
+use weir_world::{
+    DownloadTraffic, FlowSpec, Loss, MediaSpec, Monitor, PacketMeta, RunSpec, Side, Traffic, TransferMeta,
+    WindowAlgorithms,
+};
 
 use crate::common::{capabilities, has, link};
 
@@ -166,6 +170,56 @@ fn a_call_between_namespaces_beside_the_kernels_cubic() {
     assert_eq!(seen.signals[&2].1[3], 100_000.0);
 }
 
+/// Downloads of 3 to 30 kB by `algorithm`, with 0.1 s between them on average.
+fn downloads(algorithm: &str) -> FlowSpec {
+    let [smallest, largest] = [3_000, 30_000].map(DataSize::from_bytes);
+    let downloads =
+        DownloadTraffic { smallest, largest, idle: TimeDelta::from_millis(100), begins_idle: true };
+    let algorithms = WindowAlgorithms::new(algorithm, || Box::new(weir_cc::window::NewReno::default()));
+    let traffic = Traffic::Downloads { algorithms, config: TcpConfig::default(), downloads };
+    FlowSpec::new("short", traffic).until(Time::from_millis(3500))
+}
+
+#[test]
+fn on_off_downloads_are_those_of_the_simulator() {
+    if !has("tun", &capabilities().tun) {
+        return;
+    }
+    let report = made(vec![video(), downloads("cubic")], OPTIONS);
+    assert_balanced(&report);
+    let mut before = Time::ZERO;
+    for (index, trace) in report.tcp.iter().enumerate() {
+        assert_eq!((trace.flow, trace.connection), (1, index as u32 + 1), "{trace:?}");
+        assert!(trace.started > before, "one after another: {trace:?}");
+        let Some(completed) = trace.completed else {
+            assert_eq!(index + 1, report.tcp.len(), "the stop may cut the last one: {trace:?}");
+            continue;
+        };
+        let size = trace.size.expect("a size");
+        assert!(trace.received == size.bytes() && trace.states.len() >= 2, "{trace:?}");
+        assert!(
+            trace.arrived.is_some_and(|arrived| trace.started < arrived && arrived < completed),
+            "{trace:?}"
+        );
+        before = completed;
+    }
+    let seen = &report.monitor;
+    let complete = report.tcp.iter().filter_map(|trace| {
+        Some((1, trace.completed?, TransferMeta { started: trace.started, size: trace.size? }))
+    });
+    assert_eq!(seen.transfers, complete.collect::<Vec<_>>());
+    // As of simulated ones, there are neither signals nor a completion of the flow.
+    assert!(seen.completed.is_empty() && !seen.signals.contains_key(&1), "{seen:?}");
+
+    let simulated = Simulation::new(spec(vec![video(), downloads("cubic")]), Counts::default());
+    let simulated = simulated.expect("a valid spec").run();
+    let sizes = |counts: &Counts| counts.transfers.iter().map(|(_, _, own)| own.size).collect::<Vec<_>>();
+    let (real, simulated) = (sizes(seen), sizes(&simulated));
+    let both = real.len().min(simulated.len());
+    assert!(both > 0, "{real:?} {simulated:?}");
+    assert_eq!(real[..both], simulated[..both]);
+}
+
 #[test]
 fn a_path_that_loses_everything_ends_no_run() {
     if !has("tun", &capabilities().tun) {
@@ -238,6 +292,8 @@ fn what_cannot_be_real_is_refused_with_the_reason() {
     assert!(refusal(FlowSpec::new("own", tcp("e-tcp")), OPTIONS).contains("no congestion control `e-tcp`"));
     let over_udp = LiveOptions { face: Some(FaceKind::Udp), ..OPTIONS };
     assert!(refusal(FlowSpec::new("bulk", tcp("cubic")), over_udp).contains("needs the TUN face"));
+    assert!(refusal(downloads("e-tcp"), OPTIONS).contains("no congestion control `e-tcp`"));
+    assert!(refusal(downloads("cubic"), over_udp).contains("needs the TUN face"));
     let mut drifting = video();
     drifting.receiver_clock.drift_ppm = 50.0;
     assert!(refusal(drifting, OPTIONS).contains("one clock"));

@@ -4,6 +4,7 @@ mod agreement;
 mod distribution;
 mod noise;
 
+use std::collections::BTreeMap;
 use std::sync::{Condvar, Mutex, PoisonError};
 
 use schemars::{JsonSchema, Schema, schema_for};
@@ -211,8 +212,12 @@ impl<P: Fn(Progress<'_>) -> bool + Sync> Testbed<P> {
 }
 
 fn record(name: &str, report: &LiveReport<Recorder>, end: Time, repeated: bool) -> LiveRun {
-    let sent_again =
-        report.tcp.iter().filter_map(|trace| Some((trace.flow, trace.states.last()?.1.retransmitted)));
+    let mut sent_again = BTreeMap::new();
+    for trace in &report.tcp {
+        // A connection that was never made has no state.
+        let segments = trace.states.last().map_or(0, |(_, info)| info.retransmitted);
+        *sent_again.entry(trace.flow).or_insert(0) += segments;
+    }
     LiveRun {
         run: name.to_owned(),
         face: report.face.name(),
@@ -231,7 +236,7 @@ fn record(name: &str, report: &LiveReport<Recorder>, end: Time, repeated: bool) 
         clock_steps: report.clock_steps,
         stamps_discarded: report.stamps_discarded,
         not_realtime: report.not_realtime.clone(),
-        retransmitted: sent_again.collect(),
+        retransmitted: sent_again.into_iter().collect(),
         noise: HostNoise::of(&report.senders, &report.receivers, &report.emulator),
     }
 }
