@@ -1,8 +1,6 @@
 //! `weir emulate`: any programs at the two ends of an emulated path.
 
 #[cfg(target_os = "linux")]
-mod capture;
-#[cfg(target_os = "linux")]
 mod ends;
 #[cfg(target_os = "linux")]
 mod links;

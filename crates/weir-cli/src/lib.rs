@@ -14,6 +14,7 @@ mod call_import;
 mod call_page;
 mod call_replay;
 mod calls;
+mod capture;
 mod check;
 mod compare;
 mod detection;

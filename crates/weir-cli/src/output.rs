@@ -17,7 +17,7 @@ use weir_study::runs::CaptureFile;
 
 use crate::failure::Failure;
 pub(crate) use names::file_name;
-use owner::FileOwner;
+pub(crate) use owner::FileOwner;
 use part::{FileExchange, PartialFile, remove_left};
 
 /// A directory that can be written. A directory created for it is removed again unless files are written.

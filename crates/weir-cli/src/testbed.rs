@@ -1,5 +1,6 @@
 //! `weir testbed`: runs a scenario in real time over real sockets.
 
+mod captures;
 mod inconclusive;
 mod signals;
 mod strips;
@@ -16,7 +17,7 @@ use weir_study::comparison::{Comparison, ComparisonOptions, ComparisonRequest, R
 use weir_study::runs::RunError;
 use weir_study::testbed::{
     Agreement, Compared, DistributionBeside, LiveResults, LiveRun, MOST_TOGETHER, Progress, RunBeside,
-    Testbed, compare, compare_distributions, needed_face, simulate_with,
+    RunCaptures, Testbed, compare, compare_distributions, needed_face, simulate_with,
 };
 
 use crate::args::{Priority, TestbedArgs};
@@ -24,6 +25,7 @@ use crate::failure::Failure;
 use crate::output::{Files, OutputDirectory, file_name, json_file};
 use crate::run::{Findings, Part, REPORT, closing, print_tables, write};
 use crate::{browser, calls, effective, progress, table, terminal};
+use captures::CaptureFiles;
 use signals::SignalWatch;
 
 /// Exit code where a run was inconclusive twice.
@@ -48,13 +50,19 @@ pub(crate) fn testbed(args: &TestbedArgs, registry: &Registry) -> Result<ExitCod
         writeln!(terminal::stderr(), "face: {} ({why})", face.name())?;
     }
     let bar = progress::bar(args.quiet);
-    let options =
-        LiveOptions { face: Some(face), ipv6: args.ipv6, realtime: args.priority == Priority::Realtime };
+    let options = LiveOptions {
+        face: Some(face),
+        ipv6: args.ipv6,
+        realtime: args.priority == Priority::Realtime,
+        capture: None,
+    };
+    let captures = args.pcap.as_deref().map(|path| CaptureFiles::new(path, &scenario)).transpose()?;
     let watch = SignalWatch::start()?;
     let world = Testbed::new(options, args.together, |progress| {
         show(&bar, progress);
         !watch.has_signal()
-    });
+    })
+    .capturing(captures.as_ref().map(|captures| captures as &dyn RunCaptures));
     let seeds = scenario.seeds();
     let jobs = effective::threads(Some(args.together.unwrap_or(MOST_TOGETHER)));
     let request = ComparisonRequest { scenario: &scenario, seeds: &seeds, jobs, series: directory.is_some() };
@@ -69,6 +77,7 @@ pub(crate) fn testbed(args: &TestbedArgs, registry: &Registry) -> Result<ExitCod
     if watch.end()? {
         return Err(RunError::Interrupted.into());
     }
+    captures.map(CaptureFiles::finish).transpose()?;
     // The rest needs no root.
     OutputDirectory::drop_root(directory.as_ref())?;
     let beside = if args.compare { beside(&scenario, &comparison, &runs, &store)? } else { Vec::new() };
@@ -178,6 +187,9 @@ fn print_runs(out: &mut impl Write, runs: &[LiveRun]) -> Result<(), Failure> {
         )?;
         for reason in &run.inconclusive {
             writeln!(out, "    inconclusive: {reason}")?;
+        }
+        if run.not_captured > 0 {
+            writeln!(out, "    {} packets are missing in the capture", run.not_captured)?;
         }
     }
     let refused = runs.iter().find_map(|run| run.not_realtime.as_deref());

@@ -28,8 +28,11 @@
 #[cfg(target_os = "linux")]
 pub mod caller;
 pub mod capabilities;
+pub mod capture;
 pub mod clock;
 pub mod conclusive;
+#[cfg(target_os = "linux")]
+mod copies;
 #[cfg(target_os = "linux")]
 pub mod drive;
 #[cfg(target_os = "linux")]

@@ -1,6 +1,7 @@
 //! Options and results of a run, on every system.
 
 use std::io;
+use std::sync::mpsc::SyncSender;
 
 use weir_net::Time;
 use weir_units::{DataSize, TimeDelta};
@@ -8,6 +9,7 @@ use weir_world::tcp::TCP_SIGNALS;
 use weir_world::{RunSpec, Traffic};
 
 use crate::NEEDS_LINUX;
+use crate::capture::CapturedPacket;
 use crate::conclusive::Reason;
 use crate::emulator::EmulatorError;
 use crate::lateness::Lateness;
@@ -47,7 +49,7 @@ pub(crate) const fn is_of_kernel(traffic: &Traffic) -> bool {
 }
 
 /// Options of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct LiveOptions {
     /// The face; `None` takes the one that the flows need.
     pub face: Option<FaceKind>,
@@ -55,11 +57,14 @@ pub struct LiveOptions {
     pub ipv6: bool,
     /// Whether threads try to get real-time priority.
     pub realtime: bool,
+    /// Receiver of a copy of each packet at either side of the [captured links](crate::capture::captured_links). Copies for which it has no room
+    /// are lost.
+    pub capture: Option<SyncSender<CapturedPacket>>,
 }
 
 impl Default for LiveOptions {
     fn default() -> Self {
-        Self { face: None, ipv6: false, realtime: true }
+        Self { face: None, ipv6: false, realtime: true, capture: None }
     }
 }
 
@@ -142,6 +147,8 @@ pub struct LiveReport<M> {
     pub reasons: Vec<Reason>,
     /// Why threads had no real-time priority.
     pub not_realtime: Option<String>,
+    /// Packets that the capture lacks.
+    pub not_captured: u64,
     /// Connections of the kernel's TCP.
     pub tcp: Vec<TcpTrace>,
 }

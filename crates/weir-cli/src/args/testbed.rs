@@ -39,6 +39,10 @@ pub(crate) struct TestbedArgs {
     /// Also write call-CONTROLLER-FLOW.call.json for each run: packets, feedback and targets of each media flow.
     #[arg(long)]
     pub(crate) record: bool,
+    /// Write the packets before and behind the bottlenecks of each run as pcapng; of several runs in a file each, with controller and
+    /// seed behind the name.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) pcap: Option<PathBuf>,
     /// Directory for report, results, series and the scenario as it was run [default: weir-out/NAME-live].
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,

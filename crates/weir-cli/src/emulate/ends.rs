@@ -8,15 +8,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use weir_live::caller::Caller;
-use weir_live::emulate::{CapturedPacket, EmulateError, EmulateOptions, Emulation, Path, Program};
+use weir_live::capture::CapturedPacket;
+use weir_live::emulate::{EmulateError, EmulateOptions, Emulation, Path, Program};
 use weir_live::interrupts::{Happened, Interrupts, Terminal};
 use weir_live::namespace::Namespace;
 use weir_units::TimeDelta;
 
-use super::capture::PathCapture;
 use super::report::{self, LiveLine};
 use crate::args::{EmulateArgs, Priority};
+use crate::capture::PacketFile;
 use crate::failure::Failure;
+use crate::output::FileOwner;
 use crate::terminal;
 
 /// Longest time until the far program must listen.
@@ -25,6 +27,11 @@ const FAR_LIMIT: TimeDelta = TimeDelta::from_secs(3);
 const FAR_END: Duration = Duration::from_secs(1);
 /// Time between two live lines.
 const SECOND: Duration = Duration::from_secs(1);
+/// Names of the interfaces of a capture: either side of the bottleneck of each direction.
+const INTERFACES: [[&str; 2]; 2] = [
+    ["forward-before-bottleneck", "forward-behind-bottleneck"],
+    ["back-before-bottleneck", "back-behind-bottleneck"],
+];
 /// Exit codes of a shell that cannot start a program.
 const NOT_STARTED: [u8; 2] = [126, 127];
 
@@ -57,8 +64,12 @@ pub(super) fn programs(
     let interrupts = Interrupts::block().map_err(machine)?;
     let own = Terminal::own();
     let (capture, to) = match &args.pcap {
-        Some(file) => {
-            PathCapture::start(file, caller.as_ref()).map(|(capture, to)| (Some(capture), Some(to)))?
+        Some(path) => {
+            let interfaces = INTERFACES.map(|names| names.map(str::to_owned));
+            let started = PacketFile::start(path, &FileOwner::caller(), &interfaces);
+            let (capture, to) =
+                started.map_err(|source| Failure::UnwritableFile { path: path.clone(), source })?;
+            (Some(capture), Some(to))
         }
         None => (None, None),
     };
@@ -191,12 +202,12 @@ fn finish(
     args: &EmulateArgs,
     emulation: Emulation,
     live: &LiveLine,
-    capture: Option<PathCapture>,
+    capture: Option<PacketFile>,
     code: u8,
 ) -> Result<ExitCode, Failure> {
     live.clear();
     let report = emulation.stop()?;
-    capture.map(PathCapture::finish).transpose()?;
+    capture.map(PacketFile::finish).transpose()?;
     report::print(args, &report, code)?;
     Ok(ExitCode::from(code))
 }

@@ -1,6 +1,6 @@
 //! The owner of files that a process makes with the rights of another user.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io;
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use weir_live::caller::Caller;
 
 /// The owner of new files: the process, or the user who called it by `sudo`.
 #[derive(Debug, Default)]
-pub(super) struct FileOwner {
+pub(crate) struct FileOwner {
     #[cfg(target_os = "linux")]
     caller: Option<Caller>,
 }
@@ -20,7 +20,7 @@ pub(super) struct FileOwner {
 #[cfg(target_os = "linux")]
 impl FileOwner {
     /// The user who called.
-    pub(super) fn caller() -> Self {
+    pub(crate) fn caller() -> Self {
         Self { caller: Caller::of_sudo() }
     }
 
@@ -29,6 +29,11 @@ impl FileOwner {
         let Some(caller) = &self.caller else { return Ok(()) };
         let is_own = |path: &Path| Ok::<bool, io::Error>(path.metadata()?.uid() == caller.uid);
         if directory.map_or(Ok(true), is_own)? { caller.become_for_good() } else { Ok(()) }
+    }
+
+    /// Its file at `path`, without its content.
+    fn overwrite(&self, path: &Path) -> io::Result<File> {
+        self.caller.as_ref().map_or_else(|| File::create(path), |caller| caller.overwrite(path))
     }
 
     /// Gives it a file.
@@ -42,15 +47,37 @@ impl FileOwner {
     }
 }
 
+impl FileOwner {
+    /// A file without content at `path`, of this owner. With the rights of root, neither a link nor a file of another user is
+    /// overwritten.
+    pub(crate) fn create(&self, path: &Path) -> io::Result<File> {
+        match File::create_new(path) {
+            Ok(file) => match self.take(&file) {
+                Ok(()) => Ok(file),
+                Err(error) => {
+                    fs::remove_file(path)?;
+                    Err(error)
+                }
+            },
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => self.overwrite(path),
+            Err(error) => Err(error),
+        }
+    }
+}
+
 #[cfg(not(target_os = "linux"))]
 #[expect(clippy::unnecessary_wraps, clippy::unused_self, reason = "as on Linux")]
 impl FileOwner {
-    pub(super) fn caller() -> Self {
+    pub(crate) fn caller() -> Self {
         Self::default()
     }
 
     pub(super) fn drop_root(&self, _: Option<&Path>) -> io::Result<()> {
         Ok(())
+    }
+
+    fn overwrite(&self, path: &Path) -> io::Result<File> {
+        File::create(path)
     }
 
     pub(super) fn take(&self, _: &File) -> io::Result<()> {

@@ -25,6 +25,67 @@ fn a_short_run_prints_summary_and_record() {
     assert!(keys.clone().count() == 4 && keys.clone().all(|key| properties.contains_key(key)), "{schema}");
 }
 
+/// The pcapng file with the packets of one interface alone, and their number.
+fn of_interface(file: &[u8], interface: u32) -> (Vec<u8>, u64) {
+    let (mut kept, mut count, mut rest) = (Vec::new(), 0, file);
+    let word = |bytes: &[u8], at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
+    while !rest.is_empty() {
+        let (block, behind) = rest.split_at(word(rest, 4) as usize);
+        let is_packet = word(block, 0) == 6;
+        if !is_packet || word(block, 8) == interface {
+            kept.extend(block);
+            count += u64::from(is_packet);
+        }
+        rest = behind;
+    }
+    (kept, count)
+}
+
+#[test]
+fn a_capture_has_every_packet_and_reads_as_a_call() {
+    let place = Place::new();
+    let run = place.try_weir(
+        "testbed quality/steady --controller gcc --duration 3s --runs 1 --json --quiet --pcap run.pcapng",
+    );
+    assert!(matches!(run.code, Some(0 | 3)), "{run:?}");
+    let printed: Value = serde_json::from_str(&run.stdout).unwrap();
+    let record = printed["runs"].as_array().unwrap().last().unwrap();
+    let count = |key: &str| record[key].as_u64().unwrap();
+    let file = std::fs::read(place.path().join("run.pcapng")).unwrap();
+    let [before, behind, back_before, back_behind] = [0, 1, 2, 3].map(|number| of_interface(&file, number));
+    assert_eq!((before.1 + back_before.1, count("not_captured")), (count("packets"), 0));
+    let left = behind.1 + back_behind.1;
+    let gone = count("dropped") + count("inside");
+    assert!((count("delivered")..=count("delivered") + gone).contains(&left), "{left} of {record}");
+
+    // Either side as a capture of its own: the departures and arrivals of the call.
+    let options = weir_import::calls::CallOptions::default();
+    let call =
+        weir_import::calls::packets::read_two(before.0.as_slice(), behind.0.as_slice(), &options).unwrap();
+    call.check().unwrap();
+    let arrived = call.packets.rows().filter(|packet| packet.arrived_us.is_known()).count() as u64;
+    let sent = call.packets.len() as u64;
+    assert!(
+        sent > 50 && sent <= before.1 && arrived <= behind.1 && arrived + gone >= sent,
+        "{arrived} of {sent}"
+    );
+}
+
+#[test]
+fn a_capture_that_cannot_be_written_is_refused_and_none_is_left_of_runs_that_fail() {
+    let place = Place::new();
+    for (path, sentence) in [(".", "this is a directory"), ("no/such/run.pcapng", "cannot be written")] {
+        let refused = place.try_weir(&format!(
+            "testbed quality/steady --controller gcc --runs 1 --json --quiet --pcap {path}"
+        ));
+        assert!(refused.code == Some(2) && refused.stderr.contains(sentence), "{path}: {refused:?}");
+    }
+    let failed =
+        place.try_weir("testbed gaming/wifi --controller gcc --runs 2 --json --quiet --pcap run.pcapng");
+    assert_eq!(failed.code, Some(2), "{failed:?}");
+    assert!(std::fs::read_dir(place.path()).unwrap().next().is_none(), "{:?}", place.tree("").keys());
+}
+
 #[test]
 fn what_cannot_be_real_is_refused_with_one_sentence() {
     let place = Place::new();

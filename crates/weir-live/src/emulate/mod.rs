@@ -17,6 +17,7 @@ use weir_net::Time;
 use weir_units::TimeDelta;
 
 use crate::caller::refuse_set_user_id;
+use crate::capture::CapturedPacket;
 use crate::clock::RunClock;
 use crate::conclusive::{Reason, VerdictFigures, reasons};
 use crate::drive::{DriveOptions, Driver};
@@ -28,7 +29,7 @@ use crate::realtime::EMULATOR_PRIORITY;
 
 use forward::ForwardFace;
 pub use path::Path;
-pub use path_log::{CapturePoint, CapturedPacket, DirectionNow, DirectionReport};
+pub use path_log::{DirectionNow, DirectionReport};
 use path_log::{Live, PathLog};
 pub use program::Program;
 
@@ -41,7 +42,8 @@ pub struct EmulateOptions {
     pub seed: u64,
     /// Whether the emulator tries to get real-time priority.
     pub realtime: bool,
-    /// Receiver of a copy of each packet before and behind the bottleneck. Copies for which it has no room are lost.
+    /// Receiver of a copy of each packet before and behind the bottlenecks, first that of the way to the far end. Copies for which
+    /// it has no room are lost.
     pub capture: Option<SyncSender<CapturedPacket>>,
 }
 

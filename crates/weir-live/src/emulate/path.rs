@@ -3,6 +3,7 @@
 use weir_net::Time;
 use weir_world::LinkSpec;
 
+use crate::capture::bottleneck;
 use crate::emulator::{Emulator, EmulatorError};
 
 /// Span over which capacities of links are compared.
@@ -20,10 +21,7 @@ pub struct Path {
 impl Path {
     /// The link of least capacity in each direction, the first of several.
     pub fn bottlenecks(&self) -> [usize; 2] {
-        let capacity = |&link: &usize| {
-            self.links.get(link).map(|link| link.config.service.capacity(Time::ZERO, COMPARED))
-        };
-        [0, 1].map(|direction| self.routes[direction].iter().copied().min_by_key(capacity).unwrap_or(0))
+        self.routes.each_ref().map(|route| bottleneck(&self.links, route, COMPARED).unwrap_or(0))
     }
 
     /// An emulator with this pair of routes, `pairs` times. Waiting in any link counts.

@@ -1,40 +1,19 @@
-//! Packets that cross a path: totals, the state of the moment, and copies of packets.
+//! Packets that cross a path: totals, and the state of the moment.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::SyncSender;
 
-use weir_net::{DropReason, Time};
+use weir_net::DropReason;
 use weir_units::{DataRate, TimeDelta};
 use weir_world::Loss;
 
 use super::path::Path;
+use crate::capture::CapturedPacket;
+use crate::copies::PacketCopies;
 use crate::drive::EventLog;
 use crate::emulator::{Event, EventKind};
-use crate::face::ip;
 use crate::lateness::Lateness;
-
-/// Place of a capture: either side of the bottleneck.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CapturePoint {
-    /// Where packets arrive at the bottleneck, also those that it drops.
-    Before,
-    /// Where packets leave the bottleneck.
-    Behind,
-}
-
-/// A copy of a packet.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CapturedPacket {
-    /// Time since the start.
-    pub at: Time,
-    /// Direction: 0 to the far end, 1 back.
-    pub direction: usize,
-    /// The place.
-    pub point: CapturePoint,
-    /// Its bytes, with the ECN field of this place.
-    pub bytes: Vec<u8>,
-}
 
 /// State of one direction: totals since the start, and the latest wait.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -105,10 +84,7 @@ struct RouteTotals {
 pub(super) struct PathLog {
     totals: [RouteTotals; 2],
     live: Arc<Live>,
-    /// The link of each direction at which packets are captured.
-    bottlenecks: [usize; 2],
-    capture: Option<SyncSender<CapturedPacket>>,
-    not_captured: u64,
+    copies: Option<PacketCopies>,
     /// The first link of each direction.
     first: [usize; 2],
 }
@@ -116,13 +92,10 @@ pub(super) struct PathLog {
 impl PathLog {
     pub(super) fn new(path: &Path, capture: Option<SyncSender<CapturedPacket>>) -> Self {
         let first = [0, 1].map(|direction: usize| path.routes[direction].first().copied().unwrap_or(0));
-        let bottlenecks = path.bottlenecks();
         Self {
             totals: [RouteTotals::default(), RouteTotals::default()],
             live: Arc::default(),
-            bottlenecks,
-            capture,
-            not_captured: 0,
+            copies: capture.map(|to| PacketCopies::new(path.bottlenecks().to_vec(), to, None)),
             first,
         }
     }
@@ -132,7 +105,7 @@ impl PathLog {
     }
 
     pub(super) fn not_captured(&self) -> u64 {
-        self.not_captured
+        self.copies.as_ref().map_or(0, PacketCopies::missing)
     }
 
     /// The report on each direction after `duration`.
@@ -147,29 +120,18 @@ impl PathLog {
             waits: totals.waits,
         })
     }
-
-    fn copy(&mut self, event: &Event, direction: usize, point: CapturePoint, bytes: &[u8]) {
-        let Some(capture) = &self.capture else { return };
-        let mut bytes = bytes.to_vec();
-        ip::set_ecn(&mut bytes, event.packet.ecn);
-        let taken = capture.try_send(CapturedPacket { at: event.at, direction, point, bytes });
-        self.not_captured += u64::from(taken.is_err());
-    }
 }
 
 impl EventLog for PathLog {
     fn event(&mut self, event: &Event, bytes: &[u8]) {
+        if let Some(copies) = &mut self.copies {
+            copies.event(event, bytes);
+        }
         let direction = event.packet.route as usize % 2;
         let totals = &mut self.totals[direction];
         match event.kind {
             EventKind::Entered { link, .. } => {
                 totals.packets += u64::from(link == self.first[direction]);
-                if link == self.bottlenecks[direction] {
-                    self.copy(event, direction, CapturePoint::Before, bytes);
-                }
-            }
-            EventKind::Left { link, .. } if link == self.bottlenecks[direction] => {
-                self.copy(event, direction, CapturePoint::Behind, bytes);
             }
             EventKind::Left { .. } => {}
             EventKind::Dropped { link, loss } => {
@@ -198,10 +160,11 @@ impl EventLog for PathLog {
 
 #[cfg(test)]
 mod tests {
-    use weir_net::{LinkConfig, LossModel, QueueConfig, Service};
+    use weir_net::{LinkConfig, LossModel, QueueConfig, Service, Time};
     use weir_world::LinkSpec;
 
     use super::*;
+    use crate::capture::CapturePoint;
     use crate::emulator::Transit;
 
     /// A path of 1 Mbit/s with room for two packets, and a way back that loses everything.
@@ -230,13 +193,12 @@ mod tests {
         let now = live.now();
         assert_eq!(now.map(|one| (one.packets, one.lost, one.bytes)), [(3, 1, 2500), (1, 1, 0)]);
         assert_eq!(now[0].wait, TimeDelta::from_millis(10));
-        let count = |direction, point| {
-            move |packet: &&CapturedPacket| packet.direction == direction && packet.point == point
-        };
+        let count =
+            |link, point| move |packet: &&CapturedPacket| packet.link == link && packet.point == point;
         let captured: Vec<CapturedPacket> = from.try_iter().collect();
-        let copies = [0, 1].map(|direction| {
+        let copies = [0, 1].map(|link| {
             [CapturePoint::Before, CapturePoint::Behind]
-                .map(|point| captured.iter().filter(count(direction, point)).count())
+                .map(|point| captured.iter().filter(count(link, point)).count())
         });
         assert_eq!((copies, log.not_captured()), ([[3, 2], [1, 1]], 0));
         let [there, back] = log.reports(TimeDelta::from_secs(2));

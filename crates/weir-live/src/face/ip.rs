@@ -3,6 +3,7 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
+use etherparse::PacketBuilder;
 use weir_cc::Ecn;
 use weir_wire::media::IPV4_HEADER_LEN;
 
@@ -12,6 +13,8 @@ pub const IPV6_HEADER_LEN: usize = 40;
 pub const TCP: u8 = 6;
 /// Protocol number of UDP.
 pub const UDP: u8 = 17;
+/// Time to live of packets that are put together here.
+const TIME_TO_LIVE: u8 = 64;
 
 /// The ECN field in the lowest two bits of a traffic class (RFC 3168 §5).
 pub const fn ecn(traffic_class: u8) -> Ecn {
@@ -93,6 +96,27 @@ pub fn parse(packet: &[u8]) -> Option<Header> {
     Some(Header { source, destination, protocol, ecn: ecn(class) })
 }
 
+/// A datagram of UDP from the first end to the second with its headers, whose checksums hold. Ends of two families have no common
+/// header, and leave the payload as it is.
+pub(crate) fn udp_packet([from, to]: [SocketAddr; 2], payload: &[u8]) -> Vec<u8> {
+    let ip = match (from.ip(), to.ip()) {
+        (IpAddr::V4(source), IpAddr::V4(destination)) => {
+            PacketBuilder::ipv4(source.octets(), destination.octets(), TIME_TO_LIVE)
+        }
+        (IpAddr::V6(source), IpAddr::V6(destination)) => {
+            PacketBuilder::ipv6(source.octets(), destination.octets(), TIME_TO_LIVE)
+        }
+        _ => return payload.to_vec(),
+    };
+    let builder = ip.udp(from.port(), to.port());
+    let mut packet = Vec::with_capacity(builder.size(payload.len()));
+    match builder.write(&mut packet, payload) {
+        Ok(()) => packet,
+        // Longer than a datagram can be.
+        Err(_) => payload.to_vec(),
+    }
+}
+
 /// Sets the ECN field of a packet that [`parse`] accepts. The checksum of IPv4 is put right incrementally
 /// (RFC 1624, equation 3).
 pub fn set_ecn(packet: &mut [u8], ecn: Ecn) {
@@ -165,6 +189,25 @@ mod tests {
         assert_eq!(header.source, "[fd84::1:1]:5000".parse().unwrap());
         assert_eq!(header.destination, "[fd84::2:1]:5001".parse().unwrap());
         assert_eq!((header.protocol, header.ecn), (TCP, Ecn::Ect0));
+    }
+
+    #[test]
+    fn a_datagram_gets_headers_whose_checksums_hold() {
+        for [from, to] in [["10.84.1.1:40000", "10.84.2.1:50000"], ["[::1]:7", "[::1]:9"]] {
+            let ends = [from, to].map(|end| end.parse().unwrap());
+            let mut packet = udp_packet(ends, b"payload");
+            set_ecn(&mut packet, Ecn::Ect1);
+            let header = parse(&packet).expect("a packet");
+            assert_eq!((header.source, header.destination, header.protocol), (ends[0], ends[1], UDP));
+            assert_eq!(header.ecn, Ecn::Ect1);
+            let headers = if ends[0].is_ipv4() { 28 } else { 48 };
+            assert!(packet.len() == headers + 7 && packet.ends_with(b"payload"), "{packet:?}");
+            if ends[0].is_ipv4() {
+                assert_eq!(checksum(&packet[..20]), 0);
+            }
+        }
+        let mixed = ["10.84.1.1:1", "[::1]:7"].map(|end| end.parse().unwrap());
+        assert_eq!(udp_packet(mixed, b"payload"), b"payload");
     }
 
     #[test]

@@ -161,6 +161,11 @@ impl UdpFace {
         Ok(Self { sockets, ends, addresses })
     }
 
+    /// Source and destination of each route, as if the ends sent to each other.
+    pub fn ends_of_routes(&self) -> Vec<[SocketAddr; 2]> {
+        self.ends.iter().flat_map(|&[first, second]| [[first, second], [second, first]]).collect()
+    }
+
     /// The address to which both ends of a flow send.
     pub fn address(&self, flow: usize) -> SocketAddr {
         self.addresses[flow]

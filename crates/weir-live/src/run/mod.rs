@@ -4,6 +4,7 @@ mod alone;
 mod parts;
 mod places;
 mod refusals;
+mod run_log;
 mod transfers;
 
 use std::io;
@@ -19,8 +20,10 @@ use weir_world::host::host_owner;
 use weir_world::{FlowSpec, Monitor, RunSpec, Side};
 
 use crate::caller::refuse_set_user_id;
+use crate::capture::captured_links;
 use crate::clock::{RunClock, nanos_of};
 use crate::conclusive::{VerdictFigures, reasons};
+use crate::copies::PacketCopies;
 use crate::drive::{DriveOptions, Driven};
 use crate::emulator::Emulator;
 use crate::hosts::Inbox;
@@ -37,6 +40,7 @@ pub use alone::{HostFigures, run_hosts_alone};
 use parts::Parts;
 use places::Places;
 use refusals::refuse_unreal;
+use run_log::RunLog;
 use transfers::Transfers;
 
 /// Time from the readiness of all threads to the start of the run.
@@ -73,6 +77,7 @@ pub fn run<M: Monitor>(
     let mut places = Places::of(&spec, face, options.ipv6, &owners)?;
     let mut routes = routes(&spec.flows, options.ipv6);
     let end = spec.end;
+    let captured = captured_links(&spec);
 
     let mut parts = Parts::build(spec, &mut places, &owners, &monitor)?;
     let clock = RunClock::from_origin(nanos_of(ClockId::CLOCK_MONOTONIC) + LEAD.nanos());
@@ -82,7 +87,9 @@ pub fn run<M: Monitor>(
         log: 1 << 18,
         buffers: 1 << 12,
     };
-    let driver = places.drive(emulator, clock, drive).map_err(system("the emulator does not start"))?;
+    let copies = options.capture.map(|to| PacketCopies::new(captured, to, places.ends_of_routes()));
+    let log = RunLog { events: Vec::with_capacity(drive.log), copies };
+    let driver = places.drive(emulator, clock, drive, log).map_err(system("the emulator does not start"))?;
     let stop = Stop::new().map_err(system("no flag for the threads"))?;
     let (senders, receivers) = (parts.senders, parts.receivers);
     let flag = Arc::clone(&stop.senders);
@@ -126,12 +133,13 @@ fn routes(flows: &[FlowSpec], ipv6: bool) -> Vec<Route> {
 
 fn finish<M: Monitor>(
     (face, ended): (FaceKind, Time),
-    driven: &Driven,
+    driven: &Driven<RunLog>,
     hosts: [Hosted; 2],
     tcp: HostLog,
     (bottlenecks, routes): (&[bool], &mut [Route]),
     mut monitor: M,
 ) -> Result<LiveReport<M>, LiveError> {
+    let events = driven.log.events.as_slice();
     let mut counted = driven.lost_outside();
     let [senders, receivers] = hosts.each_ref().map(|hosted| hosted.lateness.clone());
     let not_realtime = driven.not_realtime.clone().or_else(|| hosts[0].not_realtime.clone());
@@ -155,8 +163,8 @@ fn finish<M: Monitor>(
         logs.push(log);
     }
     // The counters and the logs see the same losses: the counters those of TCP, too, the logs those without a counter.
-    let lost_outside = counted.max(merge::lost_outside(&driven.log, routes, [at_receivers, at_senders]));
-    merge::show(ended, bottlenecks, &driven.log, routes, &logs, &mut monitor);
+    let lost_outside = counted.max(merge::lost_outside(events, routes, [at_receivers, at_senders]));
+    merge::show(ended, bottlenecks, events, routes, &logs, &mut monitor);
     let evidence =
         VerdictFigures { emulator: driven.lateness.clone(), senders: senders.clone(), lost_outside };
     Ok(LiveReport {
@@ -180,6 +188,7 @@ fn finish<M: Monitor>(
         emulator_cpu: driven.cpu,
         reasons: reasons(&evidence),
         not_realtime,
+        not_captured: driven.log.copies.as_ref().map_or(0, PacketCopies::missing),
         tcp: Vec::new(),
     })
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use weir_world::{RunSpec, Side};
 
+use super::run_log::RunLog;
 use super::{FaceKind, LiveError, MOST_HOSTS, system};
 use crate::clock::RunClock;
 use crate::drive::{DriveOptions, Driver};
@@ -144,21 +145,28 @@ impl Places {
         }
     }
 
+    /// Source and destination of the packets of each route, where packets come without IP and UDP headers.
+    pub(super) fn ends_of_routes(&self) -> Option<Vec<[SocketAddr; 2]>> {
+        if let Self::Udp { face, .. } = self { Some(face.ends_of_routes()) } else { None }
+    }
+
     /// Starts the emulator between the ends.
     pub(super) fn drive(
         &mut self,
         emulator: Emulator,
         clock: RunClock,
         options: DriveOptions,
-    ) -> io::Result<Driver> {
+        log: RunLog,
+    ) -> io::Result<Driver<RunLog>> {
         match self {
             Self::Udp { face, .. } => {
                 let face = core::mem::replace(face, UdpFace::new(Vec::new())?);
-                Driver::start(emulator, face, clock, options)
+                Driver::start_with(emulator, face, clock, options, log)
             }
             Self::Direct { .. } => Err(io::Error::other("the flows have no emulator")),
             Self::Tun { hosts, flows, .. } => {
-                Driver::start(emulator, TunFace::new(hosts.clone(), flows.clone())?, clock, options)
+                let face = TunFace::new(hosts.clone(), flows.clone())?;
+                Driver::start_with(emulator, face, clock, options, log)
             }
         }
     }

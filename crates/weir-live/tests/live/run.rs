@@ -1,8 +1,12 @@
 //! Whole runs: hosts, emulator and observer together.
 
+use std::sync::mpsc::sync_channel;
+
 use weir_cc::gcc::goog_cc::{Config, GoogCc};
 use weir_cc::packet_feedback::PacketFeedback;
 use weir_cc::{DataRate, RateLimits};
+use weir_live::capture::{CapturePoint, CapturedPacket, captured_links};
+use weir_live::face::ip;
 use weir_live::run::{FaceKind, LiveError, LiveOptions, LiveReport, run};
 use weir_media::{EncoderConfig, MediaConfig};
 use weir_net::Time;
@@ -18,7 +22,7 @@ use crate::common::{capabilities, has, link};
 
 /// Duration of a run.
 const END: Time = Time::from_millis(4000);
-const OPTIONS: LiveOptions = LiveOptions { face: None, ipv6: false, realtime: true };
+const OPTIONS: LiveOptions = LiveOptions { face: None, ipv6: false, realtime: true, capture: None };
 
 /// Packets as an observer sees them.
 #[derive(Debug, Default)]
@@ -170,6 +174,52 @@ fn a_call_between_namespaces_beside_the_kernels_cubic() {
     assert_eq!(seen.signals[&2].1[3], 100_000.0);
 }
 
+fn is_captured_over(options: &LiveOptions) {
+    let (to, captured) = sync_channel(1 << 15);
+    let mut narrow = link("forward", 1, 20, None);
+    narrow.config.queue.limit_packets = Some(3);
+    let rate = DataRate::from_kbps(1500);
+    let constant = Traffic::Constant { rate, packet_size: DataSize::from_bytes(1000) };
+    let links = vec![narrow, link("reverse", 10, 20, None)];
+    let spec = RunSpec::over(links, Time::from_millis(1500));
+    let spec = spec.with(video()).with(FlowSpec::new("steady", constant));
+    assert_eq!(captured_links(&spec), [0, 1]);
+    let options = LiveOptions { capture: Some(to), ..options.clone() };
+    let report = run(spec, options, Counts::default(), |_| true).unwrap();
+    assert_balanced(&report);
+    assert_eq!(report.not_captured, 0);
+    let captured: Vec<CapturedPacket> = captured.iter().collect();
+    let count = |point| captured.iter().filter(|packet| packet.point == point).count() as u64;
+    let packets = report.packets;
+    // One queue drops; the packets that are inside may have left it.
+    assert_eq!(count(CapturePoint::Before), packets.entered);
+    let behind = count(CapturePoint::Behind);
+    assert!(
+        (packets.delivered..=packets.delivered + packets.inside).contains(&behind),
+        "{behind}, {packets:?}"
+    );
+    assert!(packets.dropped > 50 && captured.is_sorted_by_key(|packet| packet.at), "{packets:?}");
+    for packet in &captured {
+        let header = ip::parse(&packet.bytes).expect("a packet of IP");
+        assert!(
+            header.protocol == ip::UDP && header.source.port() != header.destination.port(),
+            "{header:?}"
+        );
+    }
+}
+
+#[test]
+fn either_side_of_the_bottlenecks_is_captured_whole() {
+    is_captured_over(&OPTIONS);
+    let capabilities = capabilities();
+    if has("ipv6", &capabilities.udp_ipv6) {
+        is_captured_over(&LiveOptions { ipv6: true, ..OPTIONS });
+    }
+    if has("tun", &capabilities.tun) {
+        is_captured_over(&LiveOptions { face: Some(FaceKind::Tun), ..OPTIONS });
+    }
+}
+
 /// Downloads of 3 to 30 kB by `algorithm`, with 0.1 s between them on average.
 fn downloads(algorithm: &str) -> FlowSpec {
     let [smallest, largest] = [3_000, 30_000].map(DataSize::from_bytes);
@@ -291,7 +341,7 @@ fn what_cannot_be_real_is_refused_with_the_reason() {
     };
     assert!(refusal(FlowSpec::new("own", tcp("e-tcp")), OPTIONS).contains("no congestion control `e-tcp`"));
     let over_udp = LiveOptions { face: Some(FaceKind::Udp), ..OPTIONS };
-    assert!(refusal(FlowSpec::new("bulk", tcp("cubic")), over_udp).contains("needs the TUN face"));
+    assert!(refusal(FlowSpec::new("bulk", tcp("cubic")), over_udp.clone()).contains("needs the TUN face"));
     assert!(refusal(downloads("e-tcp"), OPTIONS).contains("no congestion control `e-tcp`"));
     assert!(refusal(downloads("cubic"), over_udp).contains("needs the TUN face"));
     let mut drifting = video();

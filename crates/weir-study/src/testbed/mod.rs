@@ -5,11 +5,14 @@ mod distribution;
 mod noise;
 
 use std::collections::BTreeMap;
+use std::fmt::{self, Debug};
+use std::sync::mpsc::SyncSender;
 use std::sync::{Condvar, Mutex, PoisonError};
 
 use schemars::{JsonSchema, Schema, schema_for};
 use serde::Serialize;
 use weir_import::traces::TraceStore;
+use weir_live::capture::{CapturedPacket, captured_links};
 use weir_live::run::{FaceKind, LiveOptions, LiveReport};
 use weir_measure::metrics::Recorder;
 use weir_measure::results::{RunMetrics, Summary};
@@ -66,6 +69,8 @@ pub struct LiveRun {
     pub clock_steps: u64,
     /// Receive stamps that were discarded in favour of the time of reading.
     pub stamps_discarded: u64,
+    /// Packets that the capture lacks; 0 without one.
+    pub not_captured: u64,
     /// Why threads had no real-time priority.
     pub not_realtime: Option<String>,
     /// Segments that the kernel's TCP sent again, by flow.
@@ -105,9 +110,20 @@ pub fn live_schema() -> Schema {
     schema_for!(LiveResults)
 }
 
+/// Receivers of the packets of real runs.
+pub trait RunCaptures: Debug + Sync {
+    /// Begins the capture of the run `name` at the links of these names. Of a repeated run the repetition takes the place of the
+    /// first one.
+    ///
+    /// # Errors
+    /// [`RunError::Capture`]: the packets cannot be written.
+    fn begin(&self, name: &str, links: &[&str]) -> Result<SyncSender<CapturedPacket>, RunError>;
+}
+
 /// Real sockets as a world of runs.
-pub struct Testbed<P> {
+pub struct Testbed<'a, P> {
     options: LiveOptions,
+    captures: Option<&'a dyn RunCaptures>,
     /// Runs at a time; `None` as many as the processor bears.
     together: Option<u32>,
     progress: P,
@@ -159,18 +175,23 @@ pub struct Progress<'a> {
     pub end: Time,
 }
 
-impl<P> std::fmt::Debug for Testbed<P> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl<P> Debug for Testbed<'_, P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Testbed").field("options", &self.options).finish_non_exhaustive()
     }
 }
 
-impl<P: Fn(Progress<'_>) -> bool + Sync> Testbed<P> {
+impl<'a, P: Fn(Progress<'_>) -> bool + Sync> Testbed<'a, P> {
     /// A testbed that makes `together` runs at a time. Without a number it measures the first run, and then makes as many as
     /// keep the emulators below half of a core. `progress` is called ten times a second; if it returns `false`, the runs end.
     pub fn new(options: LiveOptions, together: Option<u32>, progress: P) -> Self {
         let gate = Gate { state: Mutex::new((0, together.unwrap_or(1))), changed: Condvar::new() };
-        Self { options, together, progress, gate, runs: Mutex::default() }
+        Self { options, captures: None, together, progress, gate, runs: Mutex::default() }
+    }
+
+    /// The same with captures of each run's packets, at either side of the [captured links](captured_links).
+    pub fn capturing(self, captures: Option<&'a dyn RunCaptures>) -> Self {
+        Self { captures, ..self }
     }
 
     /// The runs so far, by their names. Of a repeated run both are there.
@@ -194,7 +215,11 @@ impl<P: Fn(Progress<'_>) -> bool + Sync> Testbed<P> {
         if !goes_on(Time::ZERO) {
             return Err(RunError::Interrupted);
         }
-        let report = weir_live::run::run(spec, self.options, recorder, goes_on)
+        let names = || captured_links(&spec).into_iter().map(|link| spec.links[link].name.as_str());
+        let capture = |captures: &dyn RunCaptures| captures.begin(name, &names().collect::<Vec<_>>());
+        let options =
+            LiveOptions { capture: self.captures.map(capture).transpose()?, ..self.options.clone() };
+        let report = weir_live::run::run(spec, options, recorder, goes_on)
             .map_err(|error| RunError::World { run: name.to_owned(), problem: Box::new(error) })?;
         if report.ended < end {
             return Err(RunError::Interrupted);
@@ -235,13 +260,14 @@ fn record(name: &str, report: &LiveReport<Recorder>, end: Time, repeated: bool) 
         unknown: report.packets.unknown,
         clock_steps: report.clock_steps,
         stamps_discarded: report.stamps_discarded,
+        not_captured: report.not_captured,
         not_realtime: report.not_realtime.clone(),
         retransmitted: sent_again.into_iter().collect(),
         noise: HostNoise::of(&report.senders, &report.receivers, &report.emulator),
     }
 }
 
-impl<P: Fn(Progress<'_>) -> bool + Sync> RunWorld for Testbed<P> {
+impl<P: Fn(Progress<'_>) -> bool + Sync> RunWorld for Testbed<'_, P> {
     fn run(&self, name: &str, plan: &mut Plan<'_>) -> Result<WorldRun, RunError> {
         let (spec, recorder) = plan()?;
         let first = self.once(name, spec, recorder, false)?;
