@@ -60,19 +60,18 @@ pub fn allow_many_files() {
     }
 }
 
-/// Lateness of the wake-ups of a thread that has the highest priority and no work, once a millisecond for `duration`: what the machine
+/// Lateness of the wake-ups of a thread that has the highest priority and no work, once a millisecond while `goes_on`: what the machine
 /// itself adds to each run beside it.
 ///
 /// # Errors
 /// If the kernel refuses a real-time priority.
-pub fn measure_idle_lateness(duration: Duration) -> io::Result<Lateness> {
+pub fn measure_idle_lateness(goes_on: impl Fn() -> bool) -> io::Result<Lateness> {
     be_exact()?;
     be_realtime(CONTROL_PRIORITY)?;
     let now = || Duration::from_nanos(nanos_of(ClockId::CLOCK_MONOTONIC) as u64);
     let mut lateness = Lateness::default();
     let mut due = now() + CONTROL_INTERVAL;
-    let end = due + duration;
-    while due < end {
+    while goes_on() {
         thread::sleep(due.saturating_sub(now()));
         let woken = now();
         lateness.record(TimeDelta::from_nanos(woken.saturating_sub(due).as_nanos() as i64));

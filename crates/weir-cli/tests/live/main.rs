@@ -10,6 +10,7 @@ use std::env;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
@@ -29,8 +30,6 @@ const RUNS: [(&str, &str); 5] = [
 ];
 /// Scenarios whose runs need the kernel's TCP.
 const WITH_TCP: [&str; 2] = ["cubic-alone", "beside-cubic"];
-/// Length of the control beside the runs: that of a run, and of its repetition.
-const CONTROL: Duration = Duration::from_secs(20);
 /// Scenarios that one short run can judge: those beside TCP have many outcomes.
 const JUDGED: [&str; 2] = ["constant", "cubic-alone"];
 
@@ -84,12 +83,16 @@ fn runs_of_twenty_seconds_agree_with_the_simulator() {
     let wanted = RUNS.iter().filter(|(name, arguments)| {
         (tcp || !WITH_TCP.contains(name)) && (ipv6 || !arguments.contains("--ipv6"))
     });
+    let runs = AtomicBool::new(true);
     let (results, control): (Vec<_>, _) = thread::scope(|scope| {
-        let control = scope.spawn(|| measure_idle_lateness(CONTROL));
+        // As long as all runs, their repetitions and simulations included.
+        let control = scope.spawn(|| measure_idle_lateness(|| runs.load(Ordering::Relaxed)));
         let all = wanted.map(|&(name, arguments)| (name, scope.spawn(move || testbed(name, arguments))));
         let all: Vec<_> = all.collect();
-        let results =
-            all.into_iter().map(|(name, thread)| (name, thread.join().expect("no panic"))).collect();
+        let results: Vec<_> = all.into_iter().map(|(name, thread)| (name, thread.join())).collect();
+        // Before a panic goes on: the control must end.
+        runs.store(false, Ordering::Relaxed);
+        let results = results.into_iter().map(|(name, result)| (name, result.expect("no panic"))).collect();
         (results, control.join().expect("no panic"))
     });
     let (mut conclusive, mut all) = (0, 0);
