@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The demo's table as README shows it: its heading, some of the rows, as many columns as fit, and the sentences at the end. The
-# paragraph on runs of two kinds is left out, as it is of rows and columns that are.
+# paragraphs on runs of two kinds and on spreads are left out, as they are of rows and columns that are.
 set -euo pipefail
 export LC_ALL=C.UTF-8
 width=116
@@ -36,4 +36,4 @@ for line in "${table[@]}"; do
     echo "$shown"
 done
 echo "… $left more"
-printf '%s\n' "${lines[@]:last}" | sed '/^Runs of two kinds/,/^$/d' | fold -s -w 118 | sed 's/ $//'
+printf '%s\n' "${lines[@]:last}" | sed '/^Runs of two kinds/,/^$/d; /^Spreads over the runs/,/^$/d' | fold -s -w 118 | sed 's/ $//'

@@ -4,7 +4,7 @@
 use std::io::Write;
 
 use serde_json::{Value, json};
-use weir_report::page::{Differences, Row, SummaryColumn};
+use weir_report::page::{Differences, Row, SummaryCell, SummaryColumn};
 
 use crate::failure::Failure;
 use crate::{markdown, table};
@@ -47,8 +47,10 @@ pub(crate) fn in_markdown(place: Option<&str>, differences: &[Differences]) -> S
 
 /// The values of a row by the names of its columns.
 pub(crate) fn measured(columns: &[SummaryColumn], row: &Row) -> impl Iterator<Item = (String, Value)> {
-    let value = |(column, cell): (&SummaryColumn, &Option<weir_report::page::SummaryCell>)| {
-        let value = cell.map(|cell| json!({ "mean": cell.mean, "ci95": cell.ci95, "kinds": cell.kinds }));
+    let value = |(column, cell): (&SummaryColumn, &Option<SummaryCell>)| {
+        let value = cell.map(|SummaryCell { mean, ci95, kinds, spread, .. }| {
+            json!({ "mean": mean, "ci95": ci95, "kinds": kinds, "spread": spread })
+        });
         (column.label.clone(), json!(value))
     };
     columns.iter().zip(&row.cells).map(value)

@@ -31,8 +31,8 @@ pub(crate) fn numbers(first: &str, summary: &SummaryTable) -> String {
         });
         text += &line(&std::iter::once(format!("`{}`", row.name)).chain(cells).collect::<Vec<_>>());
     }
-    if let Some(kinds) = summary.kinds() {
-        text.extend(["\n", &self::text(&kinds), "\n"]);
+    for note in summary.notes() {
+        text.extend(["\n", &self::text(&note), "\n"]);
     }
     text
 }

@@ -255,12 +255,13 @@ pub(crate) fn print_tables(
     differences::write(out, None, &tables::differences(comparison))?;
     for controller in &comparison.controllers {
         let flows = tables::flow_table(&controller.runs);
-        if !comparison.has_media() {
-            writeln!(out, "{}", table::summary("flow", &flows, width))?;
-        } else if flows.rows.len() > 1 {
-            let title = format!("flows, {}", controller.name);
-            writeln!(out, "{}", table::summary(&title, &flows, width))?;
-        }
+        let title = match (comparison.has_media(), flows.rows.len()) {
+            (false, _) => "flow".to_owned(),
+            (true, 2..) => format!("flows, {}", controller.name),
+            (true, _) => continue,
+        };
+        writeln!(out, "{}", table::summary(&title, &flows, width))?;
+        table::write_notes(out, &flows)?;
     }
     Ok(())
 }

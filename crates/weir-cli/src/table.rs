@@ -177,18 +177,15 @@ pub(crate) fn summary(first: &str, summary: &SummaryTable, width: Option<usize>)
     fewer.join("\n")
 }
 
-/// Notes below a table: runs of two kinds, and on a terminal the meaning of bold numbers, if there are any.
+/// Notes below a table: on runs that a mean hides, and on a terminal the meaning of bold numbers, if there are any.
 pub(crate) fn write_notes(out: &mut impl Write, table: &SummaryTable) -> io::Result<()> {
-    write_kinds(out, table.kinds())?;
+    write_sentences(out, &table.notes())?;
     write_marks(out, table.rows.iter())
 }
 
-/// Runs of two kinds, below a table.
-pub(crate) fn write_kinds(out: &mut impl Write, kinds: Option<String>) -> io::Result<()> {
-    match kinds {
-        Some(kinds) => writeln!(out, "{}\n", sentence(&kinds, terminal_width())),
-        None => Ok(()),
-    }
+/// Sentences below a table.
+pub(crate) fn write_sentences(out: &mut impl Write, sentences: &[String]) -> io::Result<()> {
+    sentences.iter().try_for_each(|text| writeln!(out, "{}\n", sentence(text, terminal_width())))
 }
 
 /// Explains bold numbers on a terminal, if there are any.

@@ -42,9 +42,13 @@ impl RunTable {
     /// [`Self::summary`] with intervals in any case, for tables that stand beside others.
     pub fn with_intervals(&self) -> SummaryTable {
         let mut table = SummaryTable { columns: self.columns.clone(), rows: Vec::new() };
-        let cell = |values: &Vec<Value>| estimate(values).map(SummaryCell::from);
+        let cell = |(values, column): (&Vec<Value>, &SummaryColumn)| {
+            let known: Vec<f64> = values.iter().copied().flatten().collect();
+            let spread = column.spread_width().and_then(|width| width.ends(&known));
+            estimate(values).map(|estimate| SummaryCell { spread, ..estimate.into() })
+        };
         for row in &self.rows {
-            let cells = row.values.iter().map(cell).collect();
+            let cells = row.values.iter().zip(&self.columns).map(cell).collect();
             table
                 .rows
                 .push(Row { is_reference: registry::is_reference(&row.law), ..Row::of(&row.name, cells) });
@@ -263,6 +267,19 @@ mod tests {
         assert_eq!(intervals(&[("a", &[3.0; 3]), ("b", &[4.01, 4.0, 4.04])]), [None, None], "1 % of 4");
         assert_eq!(intervals(&[("a", &[0.0, 0.02])]), [None], "both show as 0.0");
         assert!(intervals(&[("a", &[3.0; 3]), ("b", &[4.0, 4.0, 7.0])]).iter().all(Option::is_some));
+    }
+
+    #[test]
+    fn a_mean_that_hides_a_spread_comes_with_both_ends() {
+        let mut rates = table(Best::Highest, &[("a", &[900.0, 1000.0, 1200.0]), ("b", &[1.0, 1.1, 1.2])]);
+        let spreads = |table: &RunTable| -> Vec<Option<[f64; 2]>> {
+            table.summary().rows.iter().map(|row| row.cells[0].unwrap().spread).collect()
+        };
+        assert_eq!(spreads(&rates), [None, None], "no rate, no wait, no loss");
+        rates.columns[0].unit = "kbit/s".to_owned();
+        assert_eq!(spreads(&rates), [Some([900.0, 1200.0]), None]);
+        let differences = table(Best::Highest, &[("a", &[1.0, 2.0]), ("a{x=1}", &[9.0, 2.0])]).differences();
+        assert_eq!(differences[0].table.rows[0].cells[0].unwrap().spread, None);
     }
 
     #[test]

@@ -4,6 +4,7 @@ mod flow_kind;
 mod measures;
 mod over_runs;
 pub mod ranking;
+pub mod spread;
 pub mod stats;
 mod summary;
 

@@ -43,8 +43,10 @@ const LEAST_RUNS: usize = 10;
 const GAP_OF_RANGE: f64 = 0.5;
 /// … and more than this share of their mean.
 const GAP_OF_MEAN: f64 = 0.2;
-/// Least share of the runs on each side of the gap.
+/// Least share of the runs on each side of the gap, …
 const LEAST_SIDE: f64 = 0.2;
+/// … and least number of them.
+const LEAST_ON_A_SIDE: usize = 3;
 
 /// A group of similar runs.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -58,7 +60,7 @@ pub struct Kind {
 /// The two kinds of runs, the lower first, if their mean represents neither. The result is `None` for runs of one
 /// kind, and for fewer than ten. Runs are of two kinds if the largest gap between neighbouring values is more than
 /// half of the range of all and more than 20 % of their mean. At least 20 % of the runs must lie on each side of
-/// it.
+/// it, and at least three.
 pub fn two_kinds(values: &[f64]) -> Option<[Kind; 2]> {
     if values.len() < LEAST_RUNS || values.iter().any(|value| !value.is_finite()) {
         return None;
@@ -70,7 +72,7 @@ pub fn two_kinds(values: &[f64]) -> Option<[Kind; 2]> {
     let (low, high) = sorted.split_at(at);
     let range = sorted[sorted.len() - 1] - sorted[0];
     let wide = gap_before(at) > GAP_OF_RANGE * range && gap_before(at) > GAP_OF_MEAN * mean(values)?.abs();
-    let least = LEAST_SIDE * values.len() as f64;
+    let least = (LEAST_SIDE * values.len() as f64).max(LEAST_ON_A_SIDE as f64);
     let both = low.len().min(high.len()) as f64 >= least;
     let kind = |side: &[f64]| Some(Kind { mean: mean(side)?, runs: side.len() });
     if wide && both { Some([kind(low)?, kind(high)?]) } else { None }
@@ -215,17 +217,19 @@ mod tests {
 
     #[test]
     fn runs_are_of_two_kinds_where_a_gap_parts_them() {
-        // Eight around 100 and two at 40: the gap of 58 is all but 4 of the range of 62, and 66 % of the mean of 88.4.
-        let mut runs = [98.0, 99.0, 100.0, 101.0, 102.0, 100.0, 101.0, 103.0, 40.0, 40.0];
+        // Seven around 100 and three at 40: the gap of 58 is all but 5 of the range of 63, and 71 % of the mean of 82.2.
+        let mut runs = [98.0, 99.0, 100.0, 101.0, 102.0, 100.0, 103.0, 40.0, 40.0, 40.0];
         let kinds = two_kinds(&runs).unwrap();
-        assert_eq!((kinds[0].mean, kinds[0].runs, kinds[1].runs), (40.0, 2, 8));
-        close(kinds[1].mean, 100.5, 1e-9);
+        assert_eq!((kinds[0].mean, kinds[0].runs, kinds[1].runs), (40.0, 3, 7));
+        close(kinds[1].mean, 100.428_571, 1e-6);
         assert_eq!(Estimate::of(&runs).unwrap().kinds, Some(kinds));
-        assert_eq!(kinds_in_words(Some(kinds), 1).unwrap(), "40.0 (2), 100.5 (8)");
+        assert_eq!(kinds_in_words(Some(kinds), 1).unwrap(), "40.0 (3), 100.4 (7)");
         let alike = kinds.map(|kind| Kind { mean: kind.mean / 1e3, ..kind });
         assert_eq!((kinds_in_words(Some(alike), 0), kinds_in_words(None, 0)), (None, None));
         assert_eq!(two_kinds(&runs[1..]), None, "nine runs tell nothing");
-        // One of ten is less than a fifth.
+        // Two are no kind, and of twenty runs three are less than a fifth.
+        let twenty = |few: usize| [[40.0; 20].as_slice(), &[100.0; 20]].concat()[20 - few..40 - few].to_vec();
+        assert!(two_kinds(&twenty(4)).is_some() && two_kinds(&twenty(3)).is_none());
         runs[9] = 100.0;
         assert_eq!(two_kinds(&runs), None);
     }

@@ -4,6 +4,7 @@ use core::cmp::Ordering;
 
 use serde::{Deserialize, Serialize};
 use weir_cc::LimitingFactor;
+use weir_measure::results::spread::{SpreadWidth, spread_in_words};
 use weir_measure::results::stats::{Estimate, Kind, kinds_in_words};
 use weir_units::DataRate;
 
@@ -62,38 +63,58 @@ pub struct SummaryTable {
 }
 
 impl SummaryTable {
-    /// [`kinds_below`] of its rows.
-    pub fn kinds(&self) -> Option<String> {
-        kinds_below(&self.columns, self.rows.iter().map(|row| (row.name.clone(), row)))
+    /// [`notes_below`] of its rows.
+    pub fn notes(&self) -> Vec<String> {
+        notes_below(&self.columns, self.rows.iter().map(|row| (row.name.clone(), row)))
     }
 }
 
-/// Kinds whose distance is below this share of the greatest mean of their column are not listed.
+/// Kinds and ends of spreads whose distance is below this share of the greatest mean of their column are not listed.
 const LEAST_GAP: f64 = 0.05;
 
-/// A sentence on the cells whose runs are of two kinds ([`two_kinds`](weir_measure::results::stats::two_kinds)), which a mean
-/// hides; it stands below the table. Each row comes with its name in that sentence. The result is `None` where there is no such
-/// cell.
-pub fn kinds_below<'r>(
+/// Sentences on cells that a mean hides, which stand below the table: those whose runs are of
+/// [two kinds](weir_measure::results::stats::two_kinds), and those whose runs are a [spread](SpreadWidth). Each row comes with its
+/// name in these sentences. There is none where there is no such cell.
+pub fn notes_below<'r>(
     columns: &[SummaryColumn],
     rows: impl Iterator<Item = (String, &'r Row)>,
-) -> Option<String> {
+) -> Vec<String> {
     let rows: Vec<(String, &Row)> = rows.collect();
     let greatest = |at: usize| {
         let cells = rows.iter().filter_map(|(_, row)| row.cells.get(at).copied().flatten());
         cells.map(|cell| cell.mean.abs()).fold(0.0, f64::max)
     };
-    let of_row = |(name, row): &(String, &Row)| {
-        let cells = columns.iter().zip(&row.cells).enumerate();
-        let words = cells.filter_map(|(at, (column, cell))| {
-            let kinds = (*cell)?.kinds.filter(|[low, high]| high.mean - low.mean > LEAST_GAP * greatest(at));
-            Some(format!("{name}, {}: {}", column.label, kinds_in_words(kinds, column.decimals)?))
-        });
-        words.collect::<Vec<String>>()
+    let is_wide = |at: usize, [low, high]: [f64; 2]| high - low > LEAST_GAP * greatest(at);
+    let (mut kinds, mut spreads) = (Vec::new(), Vec::new());
+    for (name, row) in &rows {
+        let mut of_row = Vec::new();
+        for (at, (column, cell)) in columns.iter().zip(&row.cells).enumerate() {
+            let Some(cell) = *cell else { continue };
+            let own = cell.kinds.filter(|kinds| is_wide(at, kinds.map(|kind| kind.mean)));
+            kinds.extend(
+                kinds_in_words(own, column.decimals)
+                    .map(|words| format!("{name}, {}: {words}", column.label)),
+            );
+            let own = cell.spread.filter(|&ends| is_wide(at, ends));
+            of_row.extend(
+                spread_in_words(own, column.decimals).map(|words| format!("{} {words}", column.label)),
+            );
+        }
+        if !of_row.is_empty() {
+            spreads.push(format!("{name} ({})", of_row.join(", ")));
+        }
+    }
+    let sentence = |begin: &str, words: &[String]| {
+        (!words.is_empty()).then(|| format!("{begin}: {}.", words.join("; ")))
     };
-    let words: Vec<String> = rows.iter().flat_map(of_row).collect();
-    let what = "Runs of two kinds, so that no run is like the mean, each kind with how many runs it has";
-    (!words.is_empty()).then(|| format!("{what}: {}.", words.join("; ")))
+    let all = [
+        sentence(
+            "Runs of two kinds, so that no run is like the mean, each kind with how many runs it has",
+            &kinds,
+        ),
+        sentence("Spreads over the runs, from the least value to the largest, which a mean hides", &spreads),
+    ];
+    all.into_iter().flatten().collect()
 }
 
 /// Differences of the variants of a controller to the first of them, run by run. Two runs of one seed have the same network and
@@ -149,12 +170,12 @@ impl PlacedTable {
 }
 
 impl PlacedTable {
-    /// [`kinds_below`] of its rows, each named with its place.
-    pub fn kinds(&self) -> Option<String> {
+    /// [`notes_below`] of its rows, each named with its place.
+    pub fn notes(&self) -> Vec<String> {
         let named = |(at, row): &'_ (Vec<String>, Row)| {
             at.iter().chain([&row.name]).cloned().collect::<Vec<_>>().join(" ")
         };
-        kinds_below(&self.columns, self.rows.iter().map(|placed| (named(placed), &placed.1)))
+        notes_below(&self.columns, self.rows.iter().map(|placed| (named(placed), &placed.1)))
     }
 }
 
@@ -216,6 +237,18 @@ pub struct SummaryColumn {
     pub best: Best,
 }
 
+impl SummaryColumn {
+    /// Width from which on the values of runs are a spread; `None` for what is neither a rate nor a wait nor a loss.
+    pub fn spread_width(&self) -> Option<SpreadWidth> {
+        match (self.unit.as_str(), self.label.as_str()) {
+            ("kbit/s", _) | ("%", "utilisation" | "alone" | "share beside CUBIC") => Some(SpreadWidth::RATE),
+            ("ms", _) => Some(SpreadWidth::WAIT),
+            ("%", "loss") => Some(SpreadWidth::LOSS),
+            _ => None,
+        }
+    }
+}
+
 /// The kind of value of a column that is the best.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -269,6 +302,8 @@ pub struct SummaryCell {
     pub ci95: Option<f64>,
     /// The two kinds of the runs, or `None` where they are of one kind.
     pub kinds: Option<[Kind; 2]>,
+    /// The least and the largest value of the runs, if they are a spread.
+    pub spread: Option<[f64; 2]>,
     /// Whether the cell is marked: no other controller beats it in its column. A difference is marked if it is significant and an
     /// improvement.
     pub best: bool,
@@ -279,13 +314,13 @@ pub struct SummaryCell {
 impl SummaryCell {
     /// The value without anything about its runs.
     pub const fn new(mean: f64) -> Self {
-        Self { mean, ci95: None, kinds: None, best: false, worse: false }
+        Self { mean, ci95: None, kinds: None, spread: None, best: false, worse: false }
     }
 }
 
 impl From<Estimate> for SummaryCell {
     fn from(Estimate { mean, half_width, kinds }: Estimate) -> Self {
-        Self { mean, ci95: half_width, kinds, best: false, worse: false }
+        Self { mean, ci95: half_width, kinds, spread: None, best: false, worse: false }
     }
 }
 

@@ -28,13 +28,13 @@ pub(super) fn summary(table: &SummaryTable, names: &Names<'_>, has_panel: impl F
             }
         }
         (meaning(table))
-        (kinds(table.kinds()))
+        (notes(&table.notes()))
     }
 }
 
-/// The sentence on runs of two kinds, below a table.
-fn kinds(sentence: Option<String>) -> Markup {
-    html! { @if let Some(sentence) = sentence { p.hint.below { (sentence) } } }
+/// The sentences on cells that a mean hides, below a table.
+fn notes(sentences: &[String]) -> Markup {
+    html! { @for sentence in sentences { p.hint.below { (sentence) } } }
 }
 
 fn head(table: &SummaryTable) -> Markup {
@@ -151,7 +151,7 @@ pub fn placed(tables: &[PlacedTable]) -> Markup {
                     tbody { @for (at, row) in &table.rows { (of_place(table, at, row)) } }
                 }
             }
-            (kinds(table.kinds()))
+            (notes(&table.notes()))
         }
         (meaning_of(&rows))
     }

@@ -260,6 +260,21 @@ fn runs_of_two_kinds_are_told_below_the_table() {
     assert!(below.contains("each kind with how many runs it has: controller 0, rate: 0.50 (3), 2.50 (7)."));
 }
 
+#[test]
+fn spreads_are_told_with_both_ends_below_the_table() {
+    let mut input = example(2, 20, 0);
+    let greatest = input.summary.rows.iter().map(|row| row.cells[0].unwrap().mean).fold(0.0, f64::max);
+    let mut spread =
+        |row: usize, ends| input.summary.rows[row].cells[0].as_mut().unwrap().spread = Some(ends);
+    spread(0, [0.5, 2.75]);
+    // Narrow beside the greatest mean of the column.
+    spread(1, [1.0, 1.0 + 0.04 * greatest]);
+    let html = render(&input);
+    let (_, below) = html.split_once("</table>").unwrap();
+    let sentence = "Spreads over the runs, from the least value to the largest, which a mean hides: controller 0 (rate 0.50 to 2.75).";
+    assert!(below.contains(sentence), "{below}");
+}
+
 /// Two controllers of which the first leads, one that is behind both, and a reference sender.
 fn scatter() -> Scatter {
     let point = |name: &str, rate: f64, delay: f64, standing| {

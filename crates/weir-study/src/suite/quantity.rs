@@ -2,6 +2,7 @@
 
 use schemars::{JsonSchema, schema_for};
 use serde::{Deserialize, Serialize};
+use weir_measure::results::spread::SpreadWidth;
 
 /// Quantity of a check, by its name in tables. "Media" are the flows under the candidate. Their rate is the payload of
 /// frames: padding and headers are load and of no use to a viewer.
@@ -106,6 +107,23 @@ impl Quantity {
     /// Whether higher values are better.
     pub const fn higher_is_better(self) -> bool {
         self.meaning().2
+    }
+
+    /// Width from which on its values over runs are a spread; `None` for what is neither a rate nor a wait nor a loss.
+    pub(super) const fn spread_width(self) -> Option<SpreadWidth> {
+        match self {
+            Self::Rate
+            | Self::RateAfterEachStep
+            | Self::RateBesideTransfers
+            | Self::RateBefore
+            | Self::RateAgainstTcp
+            | Self::Coexistence
+            | Self::Useful
+            | Self::Neighbour => Some(SpreadWidth::RATE),
+            Self::QueueWait | Self::FrameDelay | Self::ExcessFrameDelay => Some(SpreadWidth::WAIT),
+            Self::Loss => Some(SpreadWidth::LOSS),
+            Self::Jain | Self::Reconvergence | Self::OffPriority => None,
+        }
     }
 
     /// Whether it is a rate of the calls, shown and not judged in a case with the check `useful`.

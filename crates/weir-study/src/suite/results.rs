@@ -9,10 +9,12 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::check::Limit;
+use super::quantity::Quantity;
 use super::told::{Less, SweptCase};
 use crate::judge::{Verdict, as_check};
 use weir_measure::results::Value;
 use weir_measure::results::ranking::Ranking;
+use weir_measure::results::spread::spread_in_words;
 use weir_measure::results::stats::{Estimate, Kind, kinds_in_words, mean};
 use weir_scenario::compile::TraceUse;
 
@@ -124,6 +126,9 @@ pub struct CheckResult {
     /// The two kinds of runs, if there are two.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kinds: Option<[Kind; 2]>,
+    /// The least and the largest value, if the values of a rate, a wait or a loss are a spread.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spread: Option<[f64; 2]>,
     /// Reason why the check does not count, if so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub void: Option<Verdict>,
@@ -140,6 +145,7 @@ impl CheckResult {
     pub(super) fn new(check: &super::Check, values: Vec<Value>) -> Self {
         let known: Option<Vec<f64>> = values.iter().copied().collect();
         let estimate = known.as_deref().and_then(Estimate::of);
+        let width = check.quantity().and_then(Quantity::spread_width);
         let result = Self {
             name: check.name.to_string(),
             unit: check.unit.to_string(),
@@ -151,6 +157,7 @@ impl CheckResult {
             passed: estimate.is_some_and(|estimate| check.limit.slack(estimate.mean) >= 0.0),
             open: estimate.is_some_and(|estimate| estimate.leaves_open(check.limit.value())),
             kinds: estimate.and_then(|estimate| estimate.kinds),
+            spread: known.as_deref().zip(width).and_then(|(values, width)| width.ends(values)),
             values,
             void: None,
             verdict: None,
@@ -227,25 +234,28 @@ impl CheckResult {
         format!("{} {}", self.name, figure(self.mean, None, self.limit, &self.unit))
     }
 
-    /// Name and mean with its interval, and both kinds of runs if there are two: `rate 93 ± 2 %`.
+    /// Name and mean with its interval, and what these hide of the runs: `rate 93 ± 2 %`.
     pub fn in_words(&self) -> String {
         let figure = figure(self.mean, self.ci95, self.limit, &self.unit);
-        format!("{} {figure}{}", self.name, self.kinds_in_words())
+        format!("{} {figure}{}", self.name, self.hidden_in_words())
     }
 
-    /// Name and mean as in [`Self::in_short`], with both kinds of runs and the points missed:
+    /// Name and mean as in [`Self::in_short`], with the points missed and what the mean hides of the runs:
     /// `loss 2.83 % (0.83 above)`.
     fn with_points(&self) -> String {
         let side = if self.higher_is_better { "below" } else { "above" };
         let decimals = decimals(self.limit);
         let points =
             self.points().map_or_else(String::new, |points| format!(" ({points:.decimals$} {side})"));
-        format!("{}{points}{}", self.in_short(), self.kinds_in_words())
+        format!("{}{points}{}", self.in_short(), self.hidden_in_words())
     }
 
-    fn kinds_in_words(&self) -> String {
-        let kinds = kinds_in_words(self.kinds, decimals(self.limit));
-        kinds.map_or_else(String::new, |kinds| format!("; two kinds: {kinds}"))
+    /// What the mean hides of the runs: both kinds, and both ends of a spread.
+    fn hidden_in_words(&self) -> String {
+        let decimals = decimals(self.limit);
+        let kinds = kinds_in_words(self.kinds, decimals).map(|kinds| format!("; two kinds: {kinds}"));
+        let spread = spread_in_words(self.spread, decimals).map(|ends| format!("; spread: {ends}"));
+        [kinds, spread].into_iter().flatten().collect()
     }
 
     pub(super) fn limit(&self) -> Limit {

@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
+use weir_measure::results::spread::SpreadWidth;
 use weir_measure::results::{FlowKind, FlowMeasures, RunMetrics, Value};
 
 /// The result for a quantity.
@@ -34,30 +35,8 @@ struct ComparedQuantity {
     of: fn(&FlowMeasures<Value>) -> Value,
     /// Widening of the range for media alone, for media beside TCP, and for TCP: a share of the bound, and an amount.
     widening: [(f64, f64); 3],
-    /// Widths of the simulated range from which on it is a spread.
+    /// Width of the simulated range from which on it is a spread.
     spread: SpreadWidth,
-}
-
-/// Widths from which on a range is a spread.
-#[derive(Clone, Copy, Debug)]
-struct SpreadWidth {
-    /// Share of the median …
-    of_median: f64,
-    /// … that counts only above this amount.
-    above: f64,
-    /// Amount that suffices alone.
-    alone: f64,
-}
-
-impl SpreadWidth {
-    const RATE: Self = Self { of_median: 0.25, above: 0.0, alone: f64::INFINITY };
-    const WAIT: Self = Self { of_median: 0.5, above: 0.0, alone: 20.0 };
-    /// A loss of a few packets is a large share of a small median.
-    const LOSS: Self = Self { of_median: 0.25, above: 0.3, alone: f64::INFINITY };
-
-    fn exceeded(self, width: f64, median: f64) -> bool {
-        width > (self.of_median * median).max(self.above) || width > self.alone
-    }
 }
 
 const RATE: ComparedQuantity = ComparedQuantity {
@@ -112,7 +91,7 @@ pub struct Compared {
 
 /// Compares the flows of a real run with those of simulated runs of the same seed.
 pub fn compare(real: &RunMetrics, simulated: &[RunMetrics]) -> Vec<Compared> {
-    let beside_tcp = real.flows.iter().any(|flow| flow.kind == FlowKind::Tcp);
+    let beside_tcp = real.flows.iter().any(|flow| matches!(flow.kind, FlowKind::Tcp | FlowKind::Downloads));
     let mut compared = Vec::new();
     for (index, flow) in real.flows.iter().enumerate() {
         let (class, quantities): (usize, &[ComparedQuantity]) = match flow.kind {
@@ -137,7 +116,7 @@ fn judge(flow: String, quantity: &ComparedQuantity, class: usize, real: f64, sor
     let [least, median, most] = [0, sorted.len() / 2, sorted.len() - 1].map(|place| sorted[place]);
     let (share, amount) = quantity.widening[class];
     let allowed = [least - (share * least).max(amount), most + (share * most).max(amount)];
-    let agreement = if quantity.spread.exceeded(most - least, median) {
+    let agreement = if quantity.spread.ends(sorted).is_some() {
         Agreement::Spread
     } else if (allowed[0]..=allowed[1]).contains(&real) {
         Agreement::Agrees

@@ -20,6 +20,7 @@ fn result(values: &[f64]) -> SuiteResult {
         passed: mean >= 80.0,
         open: false,
         kinds: None,
+        spread: None,
         void: None,
         verdict: None,
         less: BTreeMap::new(),
