@@ -131,7 +131,7 @@ fn interrupted(place: &Place, times: u32) -> (Option<i32>, String) {
     use std::io::Read as _;
     let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_weir"))
         .args(["testbed", "quality/steady", "--controller", "gcc", "--duration", "50s", "--runs", "3"])
-        .args(["--together", "2", "--priority", "normal", "--out", "kept"])
+        .args(["--together", "2", "--priority", "normal", "--out", "kept", "--pcap", "run.pcapng"])
         .current_dir(place.path())
         .stdout(std::process::Stdio::null())
         .stderr(std::process::Stdio::piped())
@@ -164,7 +164,7 @@ fn an_interrupt_ends_the_runs_with_a_sentence_and_leaves_no_file() {
         assert!(text.contains("interrupted: the runs were ended"), "{text}");
         // The runs would last 50 s and more.
         assert!(clock.now() < weir_net::Time::from_millis(40_000), "{:?}", clock.now());
-        assert!(!place.path().join("kept").exists());
+        assert!(place.tree("").is_empty(), "{:?}", place.tree("").keys());
     }
 }
 
@@ -193,13 +193,15 @@ fn files_belong_to_the_user_who_called() {
         return;
     }
     let arguments = ["testbed", "quality/steady", "--controller", "gcc", "--duration", "2s", "--runs", "1"];
-    let mut command = place.command(&[&arguments[..], &["--quiet", "--out", "deep/kept"]].concat());
+    let rest = ["--quiet", "--out", "deep/kept", "--pcap", "run.pcapng"];
+    let mut command = place.command(&[&arguments[..], &rest].concat());
     let run = crate::support::Outcome::of(command.env("SUDO_UID", "65534").env("SUDO_GID", "65534"));
     assert!(matches!(run.code, Some(0 | 3)), "{run:?}");
-    for path in
-        ["deep", "deep/kept", "deep/kept/live.json", "deep/kept/report.html", "deep/kept/series-gcc.csv"]
-    {
+    for path in ["deep", "deep/kept", "run.pcapng"] {
         assert_eq!(owner(path), 65534, "{path}");
+    }
+    for name in ["live.json", "report.html", "series-gcc.csv"] {
+        assert_eq!(owner(&format!("deep/kept/{name}")), 65534, "{name}");
     }
     assert_eq!(owner(""), 0);
 }
