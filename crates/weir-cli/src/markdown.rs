@@ -32,7 +32,10 @@ pub(crate) fn numbers(first: &str, summary: &SummaryTable) -> String {
         text += &line(&std::iter::once(format!("`{}`", row.name)).chain(cells).collect::<Vec<_>>());
     }
     for note in summary.notes() {
-        text.extend(["\n", &self::text(&note), "\n"]);
+        text.extend(["\n", note.heading, ":\n\n"]);
+        for (name, cells) in &note.rows {
+            text.extend(["* `", name, "`: ", &self::text(cells), "\n"]);
+        }
     }
     text
 }

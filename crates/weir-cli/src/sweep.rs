@@ -203,7 +203,7 @@ fn print(out: &mut impl Write, tables: &[PlacedTable]) -> Result<(), Failure> {
             at.iter().chain([&row.name]).map(Cell::new).chain(numbers).collect()
         };
         writeln!(out, "{}", table::plain(&header, placed.rows.iter().map(row).collect()))?;
-        table::write_sentences(out, &placed.notes())?;
+        table::write_table_notes(out, &placed.notes())?;
         table::write_marks(out, placed.rows.iter().map(|(_, row)| row))?;
     }
     Ok(())

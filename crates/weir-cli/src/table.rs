@@ -6,7 +6,7 @@ use std::ops::Range;
 use anstream::{AutoStream, ColorChoice};
 use comfy_table::presets::NOTHING;
 use comfy_table::{Attribute, Cell, ColumnConstraint, ContentArrangement, Table};
-use weir_report::page::{MARKED, Row, RowKind, SummaryTable};
+use weir_report::page::{MARKED, Row, RowKind, SummaryTable, TableNote};
 
 use crate::numbers::{Number, aligned};
 use crate::terminal;
@@ -179,13 +179,21 @@ pub(crate) fn summary(first: &str, summary: &SummaryTable, width: Option<usize>)
 
 /// Notes below a table: on runs that a mean hides, and on a terminal the meaning of bold numbers, if there are any.
 pub(crate) fn write_notes(out: &mut impl Write, table: &SummaryTable) -> io::Result<()> {
-    write_sentences(out, &table.notes())?;
+    write_table_notes(out, &table.notes())?;
     write_marks(out, table.rows.iter())
 }
 
-/// Sentences below a table.
-pub(crate) fn write_sentences(out: &mut impl Write, sentences: &[String]) -> io::Result<()> {
-    sentences.iter().try_for_each(|text| writeln!(out, "{}\n", sentence(text, terminal_width())))
+/// Notes below a table: a line for each row, below a heading.
+pub(crate) fn write_table_notes(out: &mut impl Write, notes: &[TableNote]) -> io::Result<()> {
+    for note in notes {
+        writeln!(out, "{}:", sentence(note.heading, terminal_width()))?;
+        let longest = note.rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+        for (name, cells) in &note.rows {
+            writeln!(out, "  {name:longest$}  {cells}")?;
+        }
+        writeln!(out)?;
+    }
+    Ok(())
 }
 
 /// Explains bold numbers on a terminal, if there are any.

@@ -64,7 +64,7 @@ pub struct SummaryTable {
 
 impl SummaryTable {
     /// [`notes_below`] of its rows.
-    pub fn notes(&self) -> Vec<String> {
+    pub fn notes(&self) -> Vec<TableNote> {
         notes_below(&self.columns, self.rows.iter().map(|row| (row.name.clone(), row)))
     }
 }
@@ -72,13 +72,21 @@ impl SummaryTable {
 /// Kinds and ends of spreads whose distance is below this share of the greatest mean of their column are not listed.
 const LEAST_GAP: f64 = 0.05;
 
-/// Sentences on cells that a mean hides, which stand below the table: those whose runs are of
-/// [two kinds](weir_measure::results::stats::two_kinds), and those whose runs are a [spread](SpreadWidth). Each row comes with its
-/// name in these sentences. There is none where there is no such cell.
+/// A note below a table on cells whose mean hides their runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TableNote {
+    /// What the note is about, without a full stop.
+    pub heading: &'static str,
+    /// Name of a row, and its cells with their values.
+    pub rows: Vec<(String, String)>,
+}
+
+/// Notes on cells that a mean hides: those whose runs are of [two kinds](weir_measure::results::stats::two_kinds), and those whose
+/// runs are a [spread](SpreadWidth). Each row comes with its name in these notes. There is none where there is no such cell.
 pub fn notes_below<'r>(
     columns: &[SummaryColumn],
     rows: impl Iterator<Item = (String, &'r Row)>,
-) -> Vec<String> {
+) -> Vec<TableNote> {
     let rows: Vec<(String, &Row)> = rows.collect();
     let greatest = |at: usize| {
         let cells = rows.iter().filter_map(|(_, row)| row.cells.get(at).copied().flatten());
@@ -87,34 +95,28 @@ pub fn notes_below<'r>(
     let is_wide = |at: usize, [low, high]: [f64; 2]| high - low > LEAST_GAP * greatest(at);
     let (mut kinds, mut spreads) = (Vec::new(), Vec::new());
     for (name, row) in &rows {
-        let mut of_row = Vec::new();
+        let (mut row_kinds, mut row_spreads) = (Vec::new(), Vec::new());
         for (at, (column, cell)) in columns.iter().zip(&row.cells).enumerate() {
             let Some(cell) = *cell else { continue };
             let own = cell.kinds.filter(|kinds| is_wide(at, kinds.map(|kind| kind.mean)));
-            kinds.extend(
-                kinds_in_words(own, column.decimals)
-                    .map(|words| format!("{name}, {}: {words}", column.label)),
-            );
+            let words = kinds_in_words(own, column.decimals);
+            row_kinds.extend(words.map(|words| format!("{} {words}", column.label)));
             let own = cell.spread.filter(|&ends| is_wide(at, ends));
-            of_row.extend(
-                spread_in_words(own, column.decimals).map(|words| format!("{} {words}", column.label)),
-            );
+            let words = spread_in_words(own, column.decimals);
+            row_spreads.extend(words.map(|words| format!("{} {words}", column.label)));
         }
-        if !of_row.is_empty() {
-            spreads.push(format!("{name} ({})", of_row.join(", ")));
+        for (rows, cells) in [(&mut kinds, row_kinds), (&mut spreads, row_spreads)] {
+            if !cells.is_empty() {
+                rows.push((name.clone(), cells.join("; ")));
+            }
         }
     }
-    let sentence = |begin: &str, words: &[String]| {
-        (!words.is_empty()).then(|| format!("{begin}: {}.", words.join("; ")))
-    };
     let all = [
-        sentence(
-            "Runs of two kinds, so that no run is like the mean, each kind with how many runs it has",
-            &kinds,
-        ),
-        sentence("Spreads over the runs, from the least value to the largest, which a mean hides", &spreads),
+        ("Runs of two kinds, so that no run is like the mean, and how many of each kind", kinds),
+        ("Spread over the runs, from the least value to the largest", spreads),
     ];
-    all.into_iter().flatten().collect()
+    let note = |(heading, rows): (_, Vec<_>)| (!rows.is_empty()).then_some(TableNote { heading, rows });
+    all.into_iter().filter_map(note).collect()
 }
 
 /// Differences of the variants of a controller to the first of them, run by run. Two runs of one seed have the same network and
@@ -171,7 +173,7 @@ impl PlacedTable {
 
 impl PlacedTable {
     /// [`notes_below`] of its rows, each named with its place.
-    pub fn notes(&self) -> Vec<String> {
+    pub fn notes(&self) -> Vec<TableNote> {
         let named = |(at, row): &'_ (Vec<String>, Row)| {
             at.iter().chain([&row.name]).cloned().collect::<Vec<_>>().join(" ")
         };

@@ -26,7 +26,7 @@ pub use decimate::extremes;
 pub use input::{
     Best, CdfStep, ControllerPanel, ControllerRank, CoupledCurves, CouplingCurves, DecisionTick, Differences,
     FlowCurves, FlowRole, Move, PageInput, PlacedTable, Row, RowKind, Scatter, ScatterPoint, SignalBand,
-    SummaryCell, SummaryColumn, SummaryTable, ValueStrip, notes_below,
+    SummaryCell, SummaryColumn, SummaryTable, TableNote, ValueStrip, notes_below,
 };
 pub use markdown::markdown_cell;
 pub use palette::{COMPETITOR, IDEAL, css as palette_css, law as colour_of};

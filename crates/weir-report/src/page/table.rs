@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use super::chip::chip;
-use super::input::{Best, PlacedTable, Row, RowKind, SummaryCell, SummaryColumn, SummaryTable};
+use super::input::{Best, PlacedTable, Row, RowKind, SummaryCell, SummaryColumn, SummaryTable, TableNote};
 use super::names::Names;
 
 /// The style of [`placed`] tables, on a page that has colours of its own.
@@ -32,9 +32,14 @@ pub(super) fn summary(table: &SummaryTable, names: &Names<'_>, has_panel: impl F
     }
 }
 
-/// The sentences on cells that a mean hides, below a table.
-fn notes(sentences: &[String]) -> Markup {
-    html! { @for sentence in sentences { p.hint.below { (sentence) } } }
+/// The notes on cells that a mean hides, below a table.
+fn notes(notes: &[TableNote]) -> Markup {
+    html! {
+        @for note in notes {
+            p.hint.below { (note.heading) ":" }
+            ul.hint { @for (name, cells) in &note.rows { li { (name) ": " (cells) } } }
+        }
+    }
 }
 
 fn head(table: &SummaryTable) -> Markup {

@@ -257,11 +257,13 @@ fn runs_of_two_kinds_are_told_below_the_table() {
     cell.kinds = Some([kind(0.5, 3), kind(2.5, 7)]);
     let html = render(&input);
     let (_, below) = html.split_once("</table>").unwrap();
-    assert!(below.contains("each kind with how many runs it has: controller 0, rate: 0.50 (3), 2.50 (7)."));
+    assert!(below.contains(
+        "and how many of each kind:</p><ul class=\"hint\"><li>controller 0: rate 0.50 (3), 2.50 (7)</li></ul>"
+    ));
 }
 
 #[test]
-fn spreads_are_told_with_both_ends_below_the_table() {
+fn spreads_stand_with_both_ends_below_the_table() {
     let mut input = example(2, 20, 0);
     let greatest = input.summary.rows.iter().map(|row| row.cells[0].unwrap().mean).fold(0.0, f64::max);
     let mut spread =
@@ -271,8 +273,8 @@ fn spreads_are_told_with_both_ends_below_the_table() {
     spread(1, [1.0, 1.0 + 0.04 * greatest]);
     let html = render(&input);
     let (_, below) = html.split_once("</table>").unwrap();
-    let sentence = "Spreads over the runs, from the least value to the largest, which a mean hides: controller 0 (rate 0.50 to 2.75).";
-    assert!(below.contains(sentence), "{below}");
+    let list = "Spread over the runs, from the least value to the largest:</p><ul class=\"hint\"><li>controller 0: rate 0.50 to 2.75</li></ul>";
+    assert!(below.contains(list), "{below}");
 }
 
 /// Two controllers of which the first leads, one that is behind both, and a reference sender.
