@@ -18,6 +18,16 @@ const MAX_BLOCK: usize = 1 << 24;
 pub(super) const MODIFIED_MAGIC: [u8; 4] = [0xa1, 0xb2, 0xcd, 0x34];
 /// The first bytes of pcapng.
 const PCAPNG: [u8; 4] = [0x0a, 0x0d, 0x0d, 0x0a];
+/// First bytes of captures, in either byte order: pcap with times in µs or in ns, Kuznetzov's modified pcap, and pcapng.
+pub(crate) const CAPTURES: [[u8; 4]; 7] = [
+    [0xa1, 0xb2, 0xc3, 0xd4],
+    [0xd4, 0xc3, 0xb2, 0xa1],
+    [0xa1, 0xb2, 0x3c, 0x4d],
+    [0x4d, 0x3c, 0xb2, 0xa1],
+    MODIFIED_MAGIC,
+    [0x34, 0xcd, 0xb2, 0xa1],
+    PCAPNG,
+];
 const NANOS: i128 = 1_000_000_000;
 
 /// The description of an interface.
@@ -122,6 +132,9 @@ fn block_reader<'r>(mut input: impl Read + 'r) -> Result<Box<dyn PcapReaderItera
         _ if head == MODIFIED_MAGIC => {
             "this is pcap of the modified format with its greatest byte first; `editcap -F pcap IN OUT` of Wireshark makes one \
              that is read"
+        }
+        _ if CAPTURES.iter().any(|begin| head == begin) => {
+            "the header of the capture is cut off or damaged; capture, or copy the file, again"
         }
         _ => "this is neither pcap nor pcapng",
     };

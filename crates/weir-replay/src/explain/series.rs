@@ -212,7 +212,7 @@ fn skew(call: &RecordedCall) -> f64 {
     }
     let delays =
         call.packets.rows().filter_map(|packet| Some((packet.sent_us.get()?, delay_us(&packet, 0.0)?)));
-    weir_world::recorded::skew(delays)
+    weir_world::recorded::skew(delays).unwrap_or(0.0)
 }
 
 /// Time from departure to arrival without `skew`, by two clocks whose offset is part of it, in µs.

@@ -34,6 +34,7 @@ fn align(served: &mut [ServedPacket], arrivals: ArrivalClock) {
         return;
     }
     let skew = weir_world::recorded::skew(served.iter().map(|packet| (packet.sent_us, packet.wait_us())));
+    let skew = skew.unwrap_or(0.0);
     for packet in served {
         packet.served_us -= (skew * (packet.sent_us - first) as f64) as i64;
     }

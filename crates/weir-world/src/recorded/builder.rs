@@ -4,19 +4,12 @@ use std::collections::BTreeMap;
 
 use weir_wire::seq::Unwrapper;
 
-use super::rtcp_state::RtcpState;
+use super::rtcp_state::{RtcpState, nearest};
 use super::tables::PacketRow;
 use super::{
-    ArrivalClock, FORMAT_VERSION, MOST_EVENTS, MOST_PACKETS, OptionalInteger, RecordedCall, RecordedStream,
-    RecordingSource, StreamKind,
+    ArrivalClock, FORMAT_VERSION, MOST_EVENTS, MOST_PACKETS, MOST_STREAMS, OptionalInteger, RecordedCall,
+    RecordedStream, RecordingSource, RemarkSentence, StreamKind,
 };
-
-/// Most RTP streams of a call: further ones are counted as the last.
-const MOST_STREAMS: usize = 256;
-
-/// Place of a stream in [`RecordedCall::streams`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct StreamNumber(pub(super) u16);
 
 /// An RTP packet that left the sender, or reached the receiver.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -55,6 +48,8 @@ pub struct CallBuilder {
     /// Departures by absolute send time.
     send_times: SendTimes,
     left_out: u64,
+    /// Packets of streams that are not kept.
+    of_further_streams: u64,
     /// Whether rows of other tables than packets were left out.
     events_left_out: bool,
     first_us: Option<i64>,
@@ -86,12 +81,6 @@ impl SendTimes {
         self.least_delay = Some(self.least_delay.map_or(delay, |least| least.min(delay)));
         sent_us
     }
-}
-
-/// `value`, known modulo `period`, as the time nearest to `expected`.
-pub(super) fn nearest(expected: i64, value: i64, period: i64) -> i64 {
-    let ahead = value.wrapping_sub(expected).rem_euclid(period);
-    expected.saturating_add(if ahead < period / 2 { ahead } else { ahead - period })
 }
 
 #[derive(Debug)]
@@ -151,7 +140,7 @@ impl CallBuilder {
     /// Whether the tables other than packets take another row. A reader of a file asks before it adds one, so that no file
     /// fills the memory.
     pub fn has_room(&mut self) -> bool {
-        let rows: usize = self.call.time_columns().iter().map(|column| column.len()).sum();
+        let rows: usize = self.call.time_columns().iter().map(|(_, column)| column.len()).sum();
         self.events_left_out |= rows >= MOST_EVENTS;
         rows < MOST_EVENTS
     }
@@ -161,11 +150,13 @@ impl CallBuilder {
         self.call.arrival_clock = clock;
     }
 
-    /// Declares a stream. A stream that is not declared is of unknown content.
-    pub fn declare_stream(&mut self, ssrc: u32, kind: StreamKind, clock_hz: u32) -> StreamNumber {
+    /// Declares a stream; returns whether it is kept. A stream that is not declared is of unknown content.
+    pub fn declare_stream(&mut self, ssrc: u32, kind: StreamKind, clock_hz: u32) -> bool {
         let number = self.stream(ssrc);
-        self.call.streams[usize::from(number)] = RecordedStream { kind, clock_hz };
-        StreamNumber(number)
+        if let Some(number) = number {
+            self.call.streams[usize::from(number)] = RecordedStream { kind, clock_hz };
+        }
+        number.is_some()
     }
 
     /// Whether the stream is known, by declaration or by a packet.
@@ -173,20 +164,23 @@ impl CallBuilder {
         self.streams.contains_key(&ssrc)
     }
 
-    /// The place of the stream of this source identifier.
-    pub(super) fn stream(&mut self, ssrc: u32) -> u16 {
-        let next = self.streams.len().min(MOST_STREAMS - 1) as u16;
-        if let Some(state) = self.streams.get(&ssrc) {
-            return state.number;
+    /// The place of the stream of this source identifier, if it is known.
+    pub(super) fn known_stream(&self, ssrc: u32) -> Option<u16> {
+        Some(self.streams.get(&ssrc)?.number)
+    }
+
+    /// The place of the stream of this source identifier, known or new; `None` beyond the most streams.
+    fn stream(&mut self, ssrc: u32) -> Option<u16> {
+        let known = self.known_stream(ssrc);
+        if known.is_some() || self.streams.len() >= MOST_STREAMS {
+            return known;
         }
-        if self.streams.len() >= MOST_STREAMS {
-            return next;
-        }
+        let number = self.streams.len() as u16;
         let state =
-            StreamState { number: next, unwrapper: NearestUnwrapper::default(), rows: RecentRows::default() };
+            StreamState { number, unwrapper: NearestUnwrapper::default(), rows: RecentRows::default() };
         self.streams.insert(ssrc, state);
         self.call.streams.push(RecordedStream::default());
-        next
+        Some(number)
     }
 
     /// Adds a sentence about a gap of the recording.
@@ -241,9 +235,12 @@ impl CallBuilder {
             self.left_out += 1;
             return;
         }
-        let stream = self.stream(packet.ssrc);
         let number = packet.transport_number.map(|number| self.numbers.unwrap(number));
-        let Some(state) = self.streams.get_mut(&packet.ssrc) else { return };
+        let stream = self.stream(packet.ssrc);
+        let (Some(stream), Some(state)) = (stream, self.streams.get_mut(&packet.ssrc)) else {
+            self.of_further_streams += 1;
+            return;
+        };
         let sequence = state.unwrapper.unwrap(packet.sequence);
         let index = self.call.packets.len() as u32;
         if let Some(number) = number {
@@ -280,17 +277,13 @@ impl CallBuilder {
     /// The call: its packets are in order, and its times count from its first event.
     pub fn finish(mut self) -> RecordedCall {
         if self.left_out > 0 {
-            let sentence = format!(
-                "The call has {} packets more than the {MOST_PACKETS} that are kept; they are left out.",
-                self.left_out
-            );
-            self.remark(sentence);
+            self.remark(RemarkSentence::MORE_PACKETS.with(&[&self.left_out, &MOST_PACKETS]));
+        }
+        if self.of_further_streams > 0 {
+            self.remark(RemarkSentence::MORE_STREAMS.with(&[&MOST_STREAMS, &self.of_further_streams]));
         }
         if self.events_left_out {
-            let sentence = format!(
-                "The call has more reports, estimates and frames than the {MOST_EVENTS} that are kept; later ones are left out."
-            );
-            self.remark(sentence);
+            self.remark(RemarkSentence::MORE_EVENTS.with(&[&MOST_EVENTS]));
         }
         // Whole milliseconds: controllers round times to them, and must do so as in the call.
         let origin = self.first_us.unwrap_or(0).div_euclid(1000) * 1000;

@@ -8,7 +8,9 @@
 //! `arrived_us` may be of another clock, whose offset is unknown: see [`ArrivalClock`].
 
 mod builder;
+mod check;
 mod monitor;
+mod remarks;
 mod rtcp;
 mod rtcp_state;
 mod skew;
@@ -19,8 +21,10 @@ mod tests;
 
 use serde::{Deserialize, Serialize};
 
-pub use builder::{CallBuilder, RtpDeparture, StreamNumber};
+pub use builder::{CallBuilder, RtpDeparture};
+pub use check::MalformedCall;
 pub use monitor::CallMonitor;
+pub use remarks::RemarkSentence;
 pub use skew::skew;
 pub use table::OptionalInteger;
 pub use tables::{
@@ -35,14 +39,12 @@ pub use tables::{
 pub const FORMAT_VERSION: u32 = 1;
 /// Most packets that a call keeps; later packets are left out and a remark says so.
 pub const MOST_PACKETS: usize = 2_000_000;
+/// Most RTP streams that a call keeps; packets of further ones are left out and a remark says so.
+pub const MOST_STREAMS: usize = 256;
 /// Most rows of the tables other than packets; later ones are left out and a remark says so.
 pub const MOST_EVENTS: usize = 750_000;
-/// Greatest time of an event, and greatest length of a call, in µs: 6000 years.
-const MOST_TIME_US: i64 = 200_000_000_000_000_000;
-/// Most bytes of a packet.
-const MOST_PACKET_BYTES: u32 = 65_535;
-/// Greatest unwrapped number of a packet: calculations with two of them do not overflow.
-const MOST_NUMBER: i64 = 1 << 47;
+/// Longest round trip, and most time of an event before the first or after the last of the call, in µs: an hour.
+pub const MOST_BEYOND_US: i64 = 3_600_000_000;
 
 /// The kind of a recording.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -222,18 +224,6 @@ pub struct RecordedCall {
     pub labels: Vec<LabelSeries>,
 }
 
-/// A fault of a recorded call: place and what would be right.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MalformedCall(String);
-
-impl core::fmt::Display for MalformedCall {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl core::error::Error for MalformedCall {}
-
 /// The JSON Schema of a [`RecordedCall`].
 #[cfg(feature = "schema")]
 pub fn call_schema() -> schemars::Schema {
@@ -241,127 +231,25 @@ pub fn call_schema() -> schemars::Schema {
 }
 
 impl RecordedCall {
-    /// Checks what the types do not: version, lengths of columns, stream numbers, order of times.
-    ///
-    /// # Errors
-    /// The first fault.
-    pub fn check(&self) -> Result<(), MalformedCall> {
-        let fault = |text: String| Err(MalformedCall(text));
-        if self.version != FORMAT_VERSION {
-            return fault(format!("version is {}; this build reads version {FORMAT_VERSION}", self.version));
-        }
-        if !(0..=MOST_TIME_US).contains(&self.duration_us) {
-            return fault(format!("duration_us is {}; it is from 0 to {MOST_TIME_US}", self.duration_us));
-        }
-        let uneven = [
-            ("packets", self.packets.uneven()),
-            ("feedback", self.feedback.uneven()),
-            ("receiver_reports", self.receiver_reports.uneven()),
-            ("round_trips", self.round_trips.uneven()),
-            ("targets", self.targets.uneven()),
-            ("encoder_targets", self.encoder_targets.uneven()),
-            ("ceilings", self.ceilings.uneven()),
-            ("delay_estimates", self.delay_estimates.uneven()),
-            ("loss_estimates", self.loss_estimates.uneven()),
-            ("probe_clusters", self.probe_clusters.uneven()),
-            ("probe_outcomes", self.probe_outcomes.uneven()),
-            ("application_limits", self.application_limits.uneven()),
-            ("route_changes", self.route_changes.uneven()),
-            ("frames", self.frames.uneven()),
-            ("decoded_frames", self.decoded_frames.uneven()),
-            ("key_frame_requests", self.key_frame_requests.uneven()),
-            ("nacks", self.nacks.uneven()),
-        ];
-        if let Some((name, uneven)) = uneven.into_iter().find_map(|(name, uneven)| Some((name, uneven?))) {
-            return fault(uneven.describe(name));
-        }
-        let times = self.time_columns().into_iter().flatten().copied();
-        let optional = [&self.packets.sent_us, &self.packets.arrived_us, &self.packets.reported_us];
-        let optional = optional.into_iter().flatten().filter_map(|time| time.get());
-        if let Some(time) = times.chain(optional).find(|time| time.unsigned_abs() > MOST_TIME_US as u64) {
-            return fault(format!("a time is {time} µs; it is {MOST_TIME_US} at most"));
-        }
-        if let Some(row) = self.packets.payload_bytes.iter().position(|&bytes| bytes > MOST_PACKET_BYTES) {
-            let bytes = self.packets.payload_bytes[row];
-            return fault(format!(
-                "packets.payload_bytes[{row}] is {bytes}; a packet has {MOST_PACKET_BYTES} at most"
-            ));
-        }
-        let numbers = self.packets.number.iter().filter_map(|number| number.get());
-        if let Some(number) = self
-            .packets
-            .sequence
-            .iter()
-            .copied()
-            .chain(numbers)
-            .find(|number| number.unsigned_abs() > MOST_NUMBER as u64)
-        {
-            return fault(format!(
-                "packets.number or packets.sequence has {number}; it is {MOST_NUMBER} at most"
-            ));
-        }
-        if self.packet_overhead_bytes > MOST_PACKET_BYTES {
-            return fault(format!(
-                "packet_overhead_bytes is {}; it is {MOST_PACKET_BYTES} at most",
-                self.packet_overhead_bytes
-            ));
-        }
-        for series in &self.counters {
-            if series.time_us.len() != series.values.len() {
-                return fault(format!(
-                    "the counter {} has {} times and {} values; there are as many",
-                    series.name,
-                    series.time_us.len(),
-                    series.values.len()
-                ));
-            }
-        }
-        for series in &self.labels {
-            let unknown = series.values.iter().any(|&value| usize::from(value) >= series.labels.len());
-            if unknown || series.time_us.len() != series.values.len() {
-                return fault(format!("the labels of {} do not fit its values", series.name));
-            }
-        }
-        let streams = [
-            ("packets", &self.packets.stream),
-            ("receiver_reports", &self.receiver_reports.stream),
-            ("key_frame_requests", &self.key_frame_requests.stream),
-            ("nacks", &self.nacks.stream),
-        ];
-        for (name, column) in streams {
-            if let Some(row) = column.iter().position(|&stream| usize::from(stream) >= self.streams.len()) {
-                let (stream, all) = (column[row], self.streams.len());
-                return fault(format!(
-                    "{name}.stream[{row}] is {stream}, and there are {all} streams, from 0"
-                ));
-            }
-        }
-        let order = || self.packets.rows().map(|packet| packet.order_us());
-        if let Some(row) = order().zip(order().skip(1)).position(|(one, next)| next < one) {
-            return fault(format!("packets row {} is earlier than the row before it", row + 1));
-        }
-        Ok(())
-    }
-
-    /// The columns with times of all tables but that of packets.
-    fn time_columns(&self) -> [&[i64]; 16] {
+    /// The columns with times of all tables but that of packets, with the names of the tables.
+    fn time_columns(&self) -> [(&'static str, &[i64]); 16] {
         [
-            &self.feedback.time_us,
-            &self.receiver_reports.time_us,
-            &self.round_trips.time_us,
-            &self.targets.time_us,
-            &self.encoder_targets.time_us,
-            &self.ceilings.time_us,
-            &self.delay_estimates.time_us,
-            &self.loss_estimates.time_us,
-            &self.probe_clusters.time_us,
-            &self.probe_outcomes.time_us,
-            &self.application_limits.time_us,
-            &self.route_changes.time_us,
-            &self.frames.time_us,
-            &self.decoded_frames.time_us,
-            &self.key_frame_requests.time_us,
-            &self.nacks.time_us,
+            ("feedback", &self.feedback.time_us),
+            ("receiver_reports", &self.receiver_reports.time_us),
+            ("round_trips", &self.round_trips.time_us),
+            ("targets", &self.targets.time_us),
+            ("encoder_targets", &self.encoder_targets.time_us),
+            ("ceilings", &self.ceilings.time_us),
+            ("delay_estimates", &self.delay_estimates.time_us),
+            ("loss_estimates", &self.loss_estimates.time_us),
+            ("probe_clusters", &self.probe_clusters.time_us),
+            ("probe_outcomes", &self.probe_outcomes.time_us),
+            ("application_limits", &self.application_limits.time_us),
+            ("route_changes", &self.route_changes.time_us),
+            ("frames", &self.frames.time_us),
+            ("decoded_frames", &self.decoded_frames.time_us),
+            ("key_frame_requests", &self.key_frame_requests.time_us),
+            ("nacks", &self.nacks.time_us),
         ]
     }
 
@@ -373,6 +261,41 @@ impl RecordedCall {
     /// Whether the sender's per-packet feedback is known.
     pub fn has_feedback(&self) -> bool {
         self.packets.reported_us.iter().any(|reported| reported.is_known())
+    }
+
+    /// The reason why no controller can be run on the call's packets: it lacks departures or arrivals. `None` where it can.
+    pub fn replay_obstacle(&self) -> Option<&'static str> {
+        let has_both = |packet: PacketRow| packet.sent_us.is_known() && packet.arrived_us.is_known();
+        if self.packets.is_empty() {
+            return Some(
+                "the recording has counters and no packets; a replay needs the times of packets: an RTC event log of \
+                 the sender, or two captures",
+            );
+        }
+        if !self.has_departures() {
+            return Some(
+                "the recording has no departures; a replay needs the sender's recording, or captures of both ends",
+            );
+        }
+        if self.packets.rows().any(has_both) {
+            return None;
+        }
+        let has_numbers = self.packets.number.iter().any(|number| number.is_known());
+        Some(match (self.source, self.feedback.is_empty()) {
+            (RecordingSource::EncryptedCapture, _) => {
+                "RTCP of the capture is encrypted, and so there are no arrivals; add the capture of the other end, or \
+                 take the sender's event log"
+            }
+            (_, true) => {
+                "the recording has no feedback and no arrivals; add the capture of the other end, or take the sender's \
+                 event log"
+            }
+            (_, false) if has_numbers => "no packet is in a feedback report as received",
+            (_, false) => {
+                "its feedback reports are about transport-wide numbers, and no packet has one; give --extension-id \
+                 transport-cc=ID"
+            }
+        })
     }
 
     /// Sequence numbers that no packet has, between the first and the last of each stream: losses of the recording of a receiver.

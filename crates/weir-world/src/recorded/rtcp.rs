@@ -6,9 +6,9 @@ use weir_wire::rtcp::{
     Ccfb, Message, PAYLOAD_FEEDBACK, PacketStatus, ReportBlock, RtcpPacket, Twcc, messages,
 };
 
-use super::builder::{CallBuilder, nearest};
+use super::builder::CallBuilder;
 use super::tables::{FeedbackReport, KeyFrameRequest, Nack, RateRow, ReceiverReportRow, RoundTrip};
-use super::{ArrivalClock, OptionalInteger};
+use super::{ArrivalClock, MOST_BEYOND_US, OptionalInteger};
 
 /// Sender reports that are kept for round-trip times.
 const SENDER_REPORTS: usize = 64;
@@ -77,8 +77,7 @@ impl CallBuilder {
             Message::Pli(request) => self.on_key_frame_request(time_us, request.source),
             Message::Nack(request) => {
                 let packets = request.sequences().count() as u32;
-                if self.knows_stream(request.source) && packets > 0 {
-                    let stream = self.stream(request.source);
+                if let Some(stream) = self.known_stream(request.source).filter(|_| packets > 0) {
                     self.call.nacks.push(Nack { time_us, stream, packets });
                 }
             }
@@ -88,38 +87,32 @@ impl CallBuilder {
     }
 
     fn on_transport_feedback(&mut self, time_us: i64, feedback: &Twcc<'_>) {
-        let reference = self.rtcp.reference.map_or(feedback.reference_nanos(), |last| {
-            nearest(last, feedback.reference_nanos(), Twcc::PERIOD_NANOS)
-        });
-        self.rtcp.reference = Some(reference);
+        let reference = self.rtcp.references.unwrap(time_us, feedback.reference_nanos(), Twcc::PERIOD_NANOS);
         let (mut packets, mut lost) = (0, 0);
         for (number, status) in feedback.statuses() {
             packets += 1;
             lost += u32::from(status == PacketStatus::Missing);
             let Some(row) = self.row_of_number(number) else { continue };
-            let arrived = status.nanos().map(|nanos| (reference + nanos) / 1000);
+            let arrived = status.nanos().map(|nanos| reference.saturating_add(nanos) / 1000);
             self.report(time_us, row, status != PacketStatus::Missing, arrived, 0);
         }
-        let missed =
-            self.rtcp.last_feedback.map_or(0, |last| feedback.number.wrapping_sub(last).wrapping_sub(1));
-        // A number out of order is a late report, and none is missed before it.
-        let missed = if missed > u8::MAX / 2 { 0 } else { missed };
-        self.rtcp.last_feedback = Some(feedback.number);
-        self.call.feedback.push(FeedbackReport { time_us, packets, lost, missed: u32::from(missed) });
+        let (missed, came_late) = self.rtcp.numbers.next(feedback.number, self.call.feedback.len());
+        if let Some(row) = came_late {
+            self.call.feedback.missed[row] -= 1;
+        }
+        self.call.feedback.push(FeedbackReport { time_us, packets, lost, missed });
     }
 
     fn on_ccfb(&mut self, time_us: i64, feedback: &Ccfb<'_>) {
-        let made = self.rtcp.report_time.map_or(feedback.timestamp_nanos(), |last| {
-            nearest(last, feedback.timestamp_nanos(), Ccfb::PERIOD_NANOS)
-        });
-        self.rtcp.report_time = Some(made);
+        let made = self.rtcp.report_times.unwrap(time_us, feedback.timestamp_nanos(), Ccfb::PERIOD_NANOS);
         let (mut packets, mut lost) = (0, 0);
         for block in feedback.blocks() {
             for (sequence, metric) in block.metrics() {
                 packets += 1;
                 lost += u32::from(metric.is_none());
                 let Some(row) = self.row_of_sequence(block.source, sequence) else { continue };
-                let arrived = metric.and_then(|metric| Some((made - metric.offset_nanos()?) / 1000));
+                let arrived =
+                    metric.and_then(|metric| Some(made.saturating_sub(metric.offset_nanos()?) / 1000));
                 self.report(time_us, row, metric.is_some(), arrived, metric.map_or(0, |metric| metric.ecn));
             }
         }
@@ -148,10 +141,7 @@ impl CallBuilder {
 
     fn on_block(&mut self, time_us: i64, block: &ReportBlock) {
         // A report about a stream without packets says nothing about this direction.
-        if !self.knows_stream(block.ssrc) {
-            return;
-        }
-        let stream = self.stream(block.ssrc);
+        let Some(stream) = self.known_stream(block.ssrc) else { return };
         self.call.receiver_reports.push(ReceiverReportRow {
             time_us,
             stream,
@@ -164,13 +154,15 @@ impl CallBuilder {
         let sent = reports.iter().find(|(middle, _)| *middle == block.last_sender_report && *middle != 0);
         if let Some(&(_, sent_us)) = sent {
             let held_us = nanos_from_units(block.delay_since_last_sender_report) / 1000;
-            self.call.round_trips.push(RoundTrip { time_us, rtt_us: (time_us - sent_us - held_us).max(0) });
+            let rtt_us = (time_us - sent_us - held_us).max(0);
+            if rtt_us <= MOST_BEYOND_US {
+                self.call.round_trips.push(RoundTrip { time_us, rtt_us });
+            }
         }
     }
 
     fn on_key_frame_request(&mut self, time_us: i64, ssrc: u32) {
-        if self.knows_stream(ssrc) {
-            let stream = self.stream(ssrc);
+        if let Some(stream) = self.known_stream(ssrc) {
             self.call.key_frame_requests.push(KeyFrameRequest { time_us, stream });
         }
     }

@@ -5,8 +5,8 @@ const MOST_SKEW: f64 = 200e-6;
 
 /// Skew of the receiver's clock, by the departure and the delay of packets in order of departure, in µs: the slope of the line below
 /// all delays that is nearest to them, which is the edge of their lower convex hull above the middle of the call (Moon, Skelly and
-/// Towsley 1999). Zero where it is more than two clocks have.
-pub fn skew(delays: impl Iterator<Item = (i64, i64)>) -> f64 {
+/// Towsley 1999). `None` of fewer than two packets, and where it is more than 200 ppm, which two clocks do not have.
+pub fn skew(delays: impl Iterator<Item = (i64, i64)>) -> Option<f64> {
     let mut hull: Vec<(i64, i64)> = Vec::new();
     for point in delays {
         if hull.last().is_some_and(|last| last.0 >= point.0) {
@@ -19,11 +19,11 @@ pub fn skew(delays: impl Iterator<Item = (i64, i64)>) -> f64 {
         }
         hull.push(point);
     }
-    let (Some(first), Some(last)) = (hull.first(), hull.last()) else { return 0.0 };
+    let (first, last) = hull.first().zip(hull.last())?;
     let middle = first.0 + (last.0 - first.0) / 2;
-    let edge = hull.windows(2).find(|edge| edge[0].0 <= middle && middle <= edge[1].0);
-    let skew = edge.map_or(0.0, |edge| (edge[1].1 - edge[0].1) as f64 / (edge[1].0 - edge[0].0) as f64);
-    if skew.abs() > MOST_SKEW { 0.0 } else { skew }
+    let edge = hull.windows(2).find(|edge| edge[0].0 <= middle && middle <= edge[1].0)?;
+    let skew = (edge[1].1 - edge[0].1) as f64 / (edge[1].0 - edge[0].0) as f64;
+    (skew.abs() <= MOST_SKEW).then_some(skew)
 }
 
 /// Whether `b` lies above the line from `a` to `c`, or on it.
@@ -50,15 +50,15 @@ mod tests {
     #[test]
     fn the_skew_is_found_beside_a_queue_and_jitter() {
         for true_skew in [40e-6, -25e-6, 0.0] {
-            let found = skew(delays(true_skew));
+            let found = skew(delays(true_skew)).unwrap();
             assert!((found - true_skew).abs() < 0.5e-6, "{found}, not {true_skew}");
         }
     }
 
     #[test]
     fn more_than_two_clocks_have_is_a_change_of_the_path() {
-        assert_eq!(skew(delays(300e-6)), 0.0);
-        assert_eq!(skew(std::iter::empty()), 0.0);
-        assert_eq!(skew([(7, 3)].into_iter()), 0.0);
+        assert_eq!(skew(delays(300e-6)), None);
+        assert_eq!(skew(std::iter::empty()), None);
+        assert_eq!(skew([(7, 3)].into_iter()), None);
     }
 }

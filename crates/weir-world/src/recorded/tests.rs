@@ -156,24 +156,134 @@ fn a_call_survives_its_file_and_faults_are_named() {
     );
     assert_eq!(
         fault(|call| call.packets.stream[1] = 4),
-        "packets.stream[1] is 4, and there are 1 streams, from 0"
+        "packets.stream[1] is 4; there are 1 streams, from 0"
     );
     assert_eq!(
         fault(|call| call.packets.payload_bytes[1] = 70_000),
         "packets.payload_bytes[1] is 70000; a packet has 65535 at most"
     );
-    let number = "packets.number or packets.sequence has -140737488355329; it is 140737488355328 at most";
+    let number = "packets.sequence[1] is -140737488355329; it is 140737488355328 at most";
     assert_eq!(fault(|call| call.packets.sequence[1] = -(1 << 47) - 1), number);
-    let number = "packets.number or packets.sequence has 9223372036854775807; it is 140737488355328 at most";
-    assert_eq!(fault(|call| call.packets.number[1] = OptionalInteger::new(i64::MAX)), number);
-    assert_eq!(
-        fault(|call| call.targets.push(RateRow { time_us: i64::MIN, bps: 1 })),
-        "a time is -9223372036854775808 µs; it is 200000000000000000 at most"
+    assert!(
+        fault(|call| call.packets.number[1] = OptionalInteger::new(i64::MAX))
+            .starts_with("packets.number[1] is ")
     );
     assert_eq!(
         fault(|call| call.packets.sent_us[0] = OptionalInteger::new(9)),
         "packets row 1 is earlier than the row before it"
     );
+}
+
+#[test]
+fn times_far_from_the_call_and_impossible_numbers_are_refused() {
+    let mut builder = CallBuilder::new(RecordingSource::EventLogOfSender);
+    builder.set_arrival_clock(ArrivalClock::Receiver);
+    builder.on_sent(0, &packet(1, 1));
+    builder.on_sent(7000, &packet(2, 2));
+    let call = builder.finish();
+    let change = |change: fn(&mut RecordedCall)| {
+        let mut call = call.clone();
+        change(&mut call);
+        call.check().map_err(|fault| fault.to_string())
+    };
+    let hour = 3_600_000_000_i64;
+    let far = |column: &str, time: i64| {
+        Err(format!("{column} is {time}; the call lasts 7000 µs, and its times are within an hour of it"))
+    };
+    let report = |time_us| ReceiverReportRow { time_us, ..ReceiverReportRow::default() };
+    let mut wild = call.clone();
+    wild.receiver_reports.push(report(hour + 7000));
+    assert_eq!(wild.check(), Ok(()));
+    wild.receiver_reports.time_us[0] += 1;
+    let fault = wild.check().map_err(|fault| fault.to_string());
+    assert_eq!(fault, far("receiver_reports.time_us[0]", hour + 7001));
+    assert_eq!(
+        change(|call| call.targets.push(RateRow { time_us: i64::MIN, bps: 1 })),
+        far("targets.time_us[0]", i64::MIN)
+    );
+    assert!(change(|call| call.packets.reported_us[1] = OptionalInteger::new(1 << 50)).is_err());
+    let series = CounterSeries { time_us: vec![1 << 50], values: vec![None], ..CounterSeries::default() };
+    wild = RecordedCall { counters: vec![series], ..call.clone() };
+    assert!(wild.check().unwrap_err().to_string().starts_with("time_us of statistics[0] is "));
+    // Arrivals of another clock have any offset; their span is bounded.
+    let arrivals = |call: &mut RecordedCall, times: [i64; 2]| {
+        call.packets.arrived_us = times.into_iter().map(OptionalInteger::new).collect();
+    };
+    wild = call.clone();
+    arrivals(&mut wild, [1 << 55, (1 << 55) + hour]);
+    assert_eq!(wild.check(), Ok(()));
+    arrivals(&mut wild, [1 << 55, 0]);
+    assert!(wild.check().unwrap_err().to_string().starts_with("packets.arrived_us span "));
+    wild.arrival_clock = ArrivalClock::Common;
+    assert!(wild.check().unwrap_err().to_string().starts_with("packets.arrived_us[0] is "));
+    assert_eq!(
+        change(|call| call.round_trips.push(RoundTrip { time_us: 0, rtt_us: -1 })),
+        Err("round_trips.rtt_us[0] is -1; a round trip takes 0 to 3600000000 µs".to_owned())
+    );
+    assert_eq!(
+        change(|call| call
+            .receiver_reports
+            .push(ReceiverReportRow { cumulative_lost: 1 << 23, ..ReceiverReportRow::default() })),
+        Err("receiver_reports.cumulative_lost[0] is 8388608; it is from -8388608 to 8388607".to_owned())
+    );
+    assert!(
+        change(|call| call.feedback.push(FeedbackReport { missed: 256, ..FeedbackReport::default() }))
+            .is_err()
+    );
+}
+
+#[test]
+fn a_report_that_comes_late_is_not_missed() {
+    let missed = |numbers: &[u8]| {
+        let mut builder = CallBuilder::new(RecordingSource::EventLogOfSender);
+        numbers.iter().for_each(|&number| builder.on_rtcp(0, &feedback(number)));
+        builder.finish().feedback.missed
+    };
+    assert_eq!(missed(&[5, 7, 6, 8]), [0, 0, 0, 0]);
+    // 255 comes late, 1 never, and 0 twice.
+    assert_eq!(missed(&[254, 0, 255, 0, 2]), [0, 0, 0, 0, 1]);
+    // Seven seconds without reports, of which none comes late.
+    assert_eq!(missed(&[10, 160, 161]), [0, 149, 0]);
+}
+
+#[test]
+fn packets_of_too_many_streams_are_left_out_and_a_remark_says_so() {
+    let mut builder = CallBuilder::new(RecordingSource::EventLogOfSender);
+    for ssrc in 0..300 {
+        let declared = builder.declare_stream(ssrc, StreamKind::Video, ssrc);
+        assert_eq!(declared, ssrc < 256);
+        builder.on_sent(i64::from(ssrc), &RtpDeparture { ssrc, ..packet(1, ssrc as u16) });
+    }
+    let call = builder.finish();
+    assert_eq!((call.packets.len(), call.streams.len(), call.streams[255].clock_hz), (256, 256, 255));
+    let remark =
+        "The call has more RTP streams than the 256 that are kept; 44 packets of the others are left out.";
+    assert_eq!(call.remarks, [remark]);
+}
+
+#[test]
+fn arrivals_go_on_where_another_receiver_with_another_clock_takes_over() {
+    let mut builder = CallBuilder::new(RecordingSource::EventLogOfSender);
+    builder.set_arrival_clock(ArrivalClock::Receiver);
+    let at = |number: u16| 1_000_000 * i64::from(number);
+    for number in 0..3 {
+        builder.on_sent(at(number), &packet(number, 10 + number));
+    }
+    builder.on_rtcp(at(3), &feedback(3));
+    // Reference times of two days later, and of 64 ms after that.
+    for (number, ticks) in [(4, 2_700_001_u32), (5, 2_700_002)] {
+        let first = u16::from(number) * 3 - 2;
+        (first..first + 3).for_each(|number| builder.on_sent(at(number), &packet(number, number)));
+        let mut message = feedback(number);
+        message[12..14].copy_from_slice(&first.to_be_bytes());
+        message[16..19].copy_from_slice(&ticks.to_be_bytes()[1..]);
+        builder.on_rtcp(at(u16::from(number)), &message);
+    }
+    let call = builder.finish();
+    let arrivals: Vec<i64> = call.packets.arrived_us.iter().filter_map(|time| time.get()).collect();
+    // The first report of the other receiver is a second after the one before it, as it came.
+    assert_eq!(arrivals[2..4], [1_065_000, 1_067_500]);
+    assert_eq!(arrivals[4..], [1_129_000, 1_131_500]);
 }
 
 #[test]

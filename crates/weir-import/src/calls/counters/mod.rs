@@ -16,6 +16,7 @@ pub(super) mod value;
 use std::io::{BufRead, BufReader, Read};
 
 use weir_world::RecordedCall;
+use weir_world::recorded::RemarkSentence;
 
 use self::bounds::BoundedJson;
 use self::collect::StatisticsTable;
@@ -58,8 +59,7 @@ pub fn read(input: impl Read, options: &CallOptions) -> Result<RecordedCall, Cal
     };
     let mut call = table.finish(options)?;
     if let Some(line) = cut {
-        call.remarks
-            .push(format!("The file ends within line {line}; the call is read up to the line before."));
+        call.remarks.push(RemarkSentence::CUT_LINE.with(&[&line]));
     }
     Ok(call)
 }

@@ -3,7 +3,7 @@
 use weir_world::RecordedCall;
 use weir_world::recorded::{
     ApplicationLimit, ArrivalClock, DecodedFrame, DelayEstimate, LossEstimate, ProbeCluster, ProbeOutcome,
-    RateRow, RecordingSource, RouteChange, RtpDeparture,
+    RateRow, RecordingSource, RemarkSentence, RouteChange, RtpDeparture,
 };
 
 use super::direction::MediaDirection;
@@ -17,6 +17,8 @@ const DECIDING_PACKETS: u64 = 250_000;
 const MOST_WAITING: usize = 200_000;
 /// Most bytes of RTCP that wait.
 const MOST_WAITING_BYTES: usize = 16 << 20;
+/// Most time from the event of a decoded frame to its render time.
+const MOST_RENDER_DELAY_US: i64 = 60_000_000;
 /// Most selected candidate pairs that are kept.
 const MOST_PAIRS: usize = 10_000;
 
@@ -37,7 +39,7 @@ pub(super) struct CallAssembly {
     begun: bool,
     /// Selected candidate pairs: they stand for routes in a log without these.
     pairs: Vec<RouteChange>,
-    remarks: Vec<&'static str>,
+    remarks: Vec<RemarkSentence>,
 }
 
 impl CallAssembly {
@@ -63,15 +65,16 @@ impl CallAssembly {
     }
 
     /// Adds a sentence about a gap of the recording.
-    pub(super) fn remark(&mut self, sentence: &'static str) {
-        self.remarks.push(sentence);
+    pub(super) fn remark(&mut self, sentence: RemarkSentence) {
+        if !self.remarks.contains(&sentence) {
+            self.remarks.push(sentence);
+        }
     }
 
     /// Takes the begin of a log.
     pub(super) fn begin(&mut self) {
-        const SEVERAL: &str = "The file has several logs, one behind the other; they are read as one call.";
-        if self.begun && !self.remarks.contains(&SEVERAL) {
-            self.remark(SEVERAL);
+        if self.begun {
+            self.remark(RemarkSentence::SEVERAL_LOGS);
         }
         self.begun = true;
     }
@@ -131,7 +134,10 @@ impl CallAssembly {
                 {
                     call.touch(time_us);
                     let quantiser = quantiser.map(i64::from).into();
-                    let frame = DecodedFrame { time_us: render_us, width, height, quantiser };
+                    // Time 0 is that of a frame that is shown at once.
+                    let is_near = (render_us - time_us).abs() <= MOST_RENDER_DELAY_US;
+                    let time_us = if is_near { render_us } else { time_us };
+                    let frame = DecodedFrame { time_us, width, height, quantiser };
                     call.call_mut().decoded_frames.push(frame);
                 }
             }
@@ -242,7 +248,7 @@ impl CallAssembly {
         let (pairs, remarks) = (std::mem::take(&mut self.pairs), std::mem::take(&mut self.remarks));
         let mut builder = self.direction_mut(way).take_call().ok_or_else(|| self.no_packet(way))?;
         for sentence in remarks {
-            builder.remark(sentence.to_owned());
+            builder.remark(sentence.with(&[]));
         }
         if builder.call_mut().route_changes.is_empty() {
             for &pair in &pairs {

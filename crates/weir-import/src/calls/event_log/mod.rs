@@ -13,6 +13,7 @@ mod wire;
 use std::io::Read;
 
 use weir_world::RecordedCall;
+use weir_world::recorded::RemarkSentence;
 
 use super::{CallImportError, CallOptions};
 use assembly::CallAssembly;
@@ -47,12 +48,8 @@ pub fn read(source: impl Read, options: &CallOptions) -> Result<RecordedCall, Ca
     };
     match end {
         MessageEnd::Whole if ended => {}
-        MessageEnd::Whole => {
-            assembly.remark(
-                "The log has no end event: its recording was broken off, and the last seconds may be missing.",
-            );
-        }
-        MessageEnd::Cut => assembly.remark("The log is cut off within a message; the call ends before it."),
+        MessageEnd::Whole => assembly.remark(RemarkSentence::OPEN_LOG),
+        MessageEnd::Cut => assembly.remark(RemarkSentence::CUT_LOG),
         MessageEnd::Malformed(problem) => {
             return Err(CallImportError::at(format!("byte {}", messages.begin), problem));
         }

@@ -38,6 +38,8 @@ struct EnteredCall {
     facts: FormFacts,
     sources: Vec<u32>,
     first_us: Option<i64>,
+    /// Whether packets have a transport-wide number, and an absolute send time.
+    has_extensions: [bool; 2],
 }
 
 /// A call with the source identifiers of its streams, and the time of its first event in the file.
@@ -109,12 +111,22 @@ impl<'o> CallAssembler<'o> {
     /// The call.
     ///
     /// # Errors
-    /// The file has no RTP, or several calls.
+    /// The file has no RTP, several calls, or no packet with a header extension that was asked for.
     pub(super) fn finish(mut self) -> Result<AssembledCall, CallImportError> {
         if self.entered.is_none() {
             self.decide()?;
         }
         let entered = self.entered.expect("it was decided above");
+        let ids = self.options.extensions;
+        let asked = [("transport-cc", ids.transport_sequence), ("abs-send-time", ids.abs_send_time)];
+        for ((name, id), found) in asked.into_iter().zip(entered.has_extensions) {
+            if let (Some(id), false) = (id, found) {
+                let problem = format!(
+                    "no packet of the media has a header extension {id} as --extension-id {name}={id} says"
+                );
+                return Err(CallImportError::Lacking(problem));
+            }
+        }
         Ok(AssembledCall {
             hops: entered.choice.hops,
             call: entered.builder.finish(),
@@ -134,13 +146,14 @@ impl EnteredCall {
         }
         let mut sources = Vec::new();
         for &(ssrc, kind, hz) in &choice.streams {
-            builder.declare_stream(ssrc, kind, hz);
-            sources.push(ssrc);
+            if builder.declare_stream(ssrc, kind, hz) {
+                sources.push(ssrc);
+            }
         }
         for remark in &choice.remarks {
-            builder.remark(remark.clone());
+            builder.remark(remark.with(&[]));
         }
-        Self { choice, builder, facts, sources, first_us: None }
+        Self { choice, builder, facts, sources, first_us: None, has_extensions: [false; 2] }
     }
 
     fn touch(&mut self, time_us: i64) {
@@ -152,16 +165,19 @@ impl EnteredCall {
             return;
         }
         self.touch(time_us);
-        if !self.builder.knows_stream(record.ssrc) {
-            self.sources.push(record.ssrc);
-        }
+        let is_new = !self.builder.knows_stream(record.ssrc);
         let packet = record.departure(self.choice.encrypted);
+        self.has_extensions[0] |= record.transport_number.is_some();
+        self.has_extensions[1] |= record.send_time.is_some();
         if self.choice.departures {
             self.builder.on_sent(time_us, &packet);
         } else if let Some(stamp) = record.send_time {
             self.builder.on_received_stamped(time_us, &packet, stamp);
         } else {
             self.builder.on_received(time_us, &packet);
+        }
+        if is_new && self.builder.knows_stream(record.ssrc) {
+            self.sources.push(record.ssrc);
         }
         let call = self.builder.call_mut();
         if call.packet_overhead_bytes == 0 {

@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::io::Read;
 
+use weir_world::recorded::RemarkSentence;
+
 use super::datagram::FileDatagram;
 use crate::calls::CallImportError;
 use crate::traces::FormError;
@@ -61,7 +63,5 @@ pub(super) fn each(
         FormError::Packet { number, problem } => CallImportError::at(format!("packet {number}"), problem),
         other => CallImportError::UnknownForm(other.to_string()),
     })?;
-    Ok(facts.cut.map(|packet| {
-        format!("The file ends within packet {packet}; the call is read up to the packet before.")
-    }))
+    Ok(facts.cut.map(|packet| RemarkSentence::CUT_PACKET.with(&[&packet])))
 }

@@ -2,14 +2,14 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use weir_world::recorded::StreamKind;
+use weir_world::recorded::{MOST_STREAMS, RemarkSentence, StreamKind};
 
 use super::datagram::{FileDatagram, FormFacts};
 use super::rtp::{RtpRecord, is_clear};
 use crate::calls::{CallImportError, CallOptions, EndSelection};
 
 /// Most streams that are surveyed.
-const MOST_STREAMS: usize = 4096;
+const MOST_SURVEYED: usize = 4096;
 /// Fewest packets of a stream: random bytes of other protocols look like a packet or two.
 const FEWEST_PACKETS: u64 = 3;
 /// Fewest packets of a video stream for each packet of a stream that repeats some of its frames.
@@ -39,7 +39,7 @@ pub(super) struct FlowChoice {
     pub(super) encrypted: bool,
     /// Source identifier, contents and clock rate of each stream.
     pub(super) streams: Vec<(u32, StreamKind, u32)>,
-    pub(super) remarks: Vec<String>,
+    pub(super) remarks: Vec<RemarkSentence>,
     /// Remaining hops of its packets; 0 where unknown.
     pub(super) hops: u8,
 }
@@ -109,7 +109,7 @@ impl FlowSurvey {
         let flow = (datagram.pair, datagram.forward);
         self.note_hops(datagram);
         let key = (flow, record.ssrc);
-        if self.streams.len() >= MOST_STREAMS && !self.streams.contains_key(&key) {
+        if self.streams.len() >= MOST_SURVEYED && !self.streams.contains_key(&key) {
             return;
         }
         let stream = self.streams.entry(key).or_insert_with(|| StreamExtent {
@@ -188,26 +188,16 @@ impl FlowSurvey {
         choice.hops = self.hops.get(&flow).copied().unwrap_or(0);
         choice.streams = self.contents(flow);
         if !sender && own.is_none() && options.direction == EndSelection::Larger {
-            choice.remarks.push(
-                "The file does not show at which end it was recorded. Its times are taken as departures; --direction \
-                 received takes them as arrivals."
-                    .to_owned(),
-            );
+            choice.remarks.push(RemarkSentence::UNKNOWN_END);
         }
-        let times = if departures { "departures" } else { "arrivals" };
-        if encrypted && clear + unclear == 0 {
-            choice.remarks.push(format!("The capture has {times} and sizes of RTP, and no RTCP."));
-        } else if encrypted {
-            choice.remarks.push(format!(
-                "RTCP is encrypted: the capture has {times}, sizes and sequence numbers, and no feedback. Sizes \
-                 include the tag of SRTP, 10 or 16 bytes."
-            ));
-        } else if !departures {
-            choice.remarks.push(
-                "The file is of the receiver's end: it has arrivals, and no time at which feedback came to the sender."
-                    .to_owned(),
-            );
-        }
+        choice.remarks.extend(match (encrypted, clear + unclear, departures) {
+            (true, 0, true) => Some(RemarkSentence::DEPARTURES_ALONE),
+            (true, 0, false) => Some(RemarkSentence::ARRIVALS_ALONE),
+            (true, _, true) => Some(RemarkSentence::ENCRYPTED_DEPARTURES),
+            (true, _, false) => Some(RemarkSentence::ENCRYPTED_ARRIVALS),
+            (false, _, false) => Some(RemarkSentence::RECEIVERS_END),
+            (false, _, true) => None,
+        });
         Ok(choice)
     }
 
@@ -270,11 +260,15 @@ impl FlowSurvey {
         }
     }
 
+    /// Source identifier, contents and clock rate of the streams with the most packets, as many as a call keeps.
     fn contents(&self, flow: FlowDirection) -> Vec<(u32, StreamKind, u32)> {
-        let all = self.streams_of(flow);
-        let kinds = all.map(|(ssrc, stream)| {
+        let mut all: Vec<(u32, &StreamExtent)> = self.streams_of(flow).collect();
+        all.sort_by_key(|(_, stream)| core::cmp::Reverse(stream.packets));
+        all.truncate(MOST_STREAMS);
+        all.sort_by_key(|&(ssrc, _)| ssrc);
+        let kinds = all.iter().map(|&(ssrc, stream)| {
             let repeats = |other: &StreamExtent| stream.repeats(other);
-            let media = self.streams_of(flow).find(|(other, own)| *other != ssrc && repeats(own));
+            let media = all.iter().find(|(other, own)| *other != ssrc && repeats(own));
             let own = || stream.clock();
             let (kind, hz) =
                 media.map_or_else(own, |(_, media)| (StreamKind::Retransmission, media.clock().1));

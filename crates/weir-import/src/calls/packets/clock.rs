@@ -1,6 +1,6 @@
 //! Offset and skew between the clocks of two captures, by the packets that waited least.
 
-use weir_world::recorded::skew;
+use weir_world::recorded::{RemarkSentence, skew};
 
 /// Shortest call for a skew.
 const SHORTEST_US: i64 = 15_000_000;
@@ -10,8 +10,10 @@ const SHORTEST_US: i64 = 15_000_000;
 pub(super) struct ClockDifference {
     /// Difference at the sender's time 0, in µs, with the least delay of the path.
     pub(super) offset_us: f64,
-    /// Growth of the difference per time of the sender; `None` where the call is too short for it.
+    /// Growth of the difference per time of the sender; `None` where it is not known.
     pub(super) skew: Option<f64>,
+    /// Whether the call is too short for a skew.
+    is_short: bool,
 }
 
 impl ClockDifference {
@@ -23,11 +25,12 @@ impl ClockDifference {
         let reference = first - begin;
         let end = packets.clone().map(|(sent, _)| sent).max()?;
         let points = packets.map(|(sent, arrived)| (sent, arrived - sent - reference));
-        let skew = (end - begin >= SHORTEST_US).then(|| skew(points.clone()));
+        let is_short = end - begin < SHORTEST_US;
+        let skew = if is_short { None } else { skew(points.clone()) };
         let slope = skew.unwrap_or(0.0);
         let least = points.map(|(sent, difference)| difference as f64 - slope * sent as f64);
         let offset = least.fold(f64::INFINITY, f64::min);
-        Some(Self { offset_us: offset + reference as f64, skew })
+        Some(Self { offset_us: offset + reference as f64, skew, is_short })
     }
 
     /// An arrival in the sender's clock, less the least delay of the path.
@@ -41,20 +44,12 @@ impl ClockDifference {
     /// Sentences about the difference; the sender's clock was at `first_us` at its time 0.
     pub(super) fn sentences(&self, first_us: i64) -> [String; 2] {
         let offset = (self.offset_us - first_us as f64) / 1e3;
-        let offset = format!(
-            "The receiver's clock minus the sender's is {offset:.1} ms, with the least delay of the path; arrivals \
-             count from the packet that waited least."
-        );
         let skew = match self.skew {
-            Some(skew) => format!(
-                "The receiver's clock gains {:.1} ppm on the sender's by the line below all delays; arrivals are \
-                 corrected by it.",
-                skew * 1e6
-            ),
-            None => "The call is too short to compare the speeds of the two clocks; they are taken as equal."
-                .to_owned(),
+            Some(skew) => RemarkSentence::CLOCK_SKEW.with(&[&format!("{:.1}", skew * 1e6)]),
+            None if self.is_short => RemarkSentence::SHORT_FOR_SKEW.with(&[]),
+            None => RemarkSentence::IMPLAUSIBLE_SKEW.with(&[]),
         };
-        [offset, skew]
+        [RemarkSentence::CLOCK_OFFSET.with(&[&format!("{offset:.1}")]), skew]
     }
 }
 
@@ -91,7 +86,14 @@ mod tests {
     fn a_short_call_has_no_skew() {
         let packets = packets(5000, 0.0);
         let found = ClockDifference::of(packets[..500].iter().copied()).unwrap();
-        assert_eq!(found, ClockDifference { offset_us: 5000.0, skew: None });
+        assert_eq!(found, ClockDifference { offset_us: 5000.0, skew: None, is_short: true });
         assert_eq!(ClockDifference::of(std::iter::empty()), None);
+    }
+
+    #[test]
+    fn clocks_that_part_too_fast_are_not_corrected_and_a_sentence_says_so() {
+        let found = ClockDifference::of(packets(5000, 430e-6).into_iter()).unwrap();
+        assert_eq!((found.skew, found.correct(1000, 6000)), (None, 1000));
+        assert!(found.sentences(0)[1].ends_with("arrivals are not corrected by it."), "{found:?}");
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use weir_world::RecordedCall;
-use weir_world::recorded::{FeedbackReport, FeedbackReports, MOST_EVENTS, OptionalInteger};
+use weir_world::recorded::{FeedbackReport, FeedbackReports, MOST_EVENTS, OptionalInteger, RemarkSentence};
 
 use super::datagram::FileDatagram;
 use super::rtp::RtpRecord;
@@ -72,18 +72,10 @@ impl<'c> ArrivalJoin<'c> {
     pub(super) fn doubts(&self, hops: u8) -> Vec<String> {
         let mut doubts = Vec::new();
         if hops > 0 && self.hops > hops {
-            doubts.push(format!(
-                "The packets have {} hops left (TTL) in the second capture and {hops} in the first: the two are \
-                 swapped, or a relay between them sets the number anew.",
-                self.hops
-            ));
+            doubts.push(RemarkSentence::SWAPPED_HOPS.with(&[&self.hops, &hops]));
         }
         if self.unknown_between > 0 {
-            doubts.push(format!(
-                "{} packets of the second capture are not in the first, which is that of the sender: it has gaps, or \
-                 the two are swapped.",
-                self.unknown_between
-            ));
+            doubts.push(RemarkSentence::SWAPPED_PACKETS.with(&[&self.unknown_between]));
         }
         doubts
     }

@@ -5,6 +5,8 @@
 
 use std::io::{BufRead, Read};
 
+use weir_world::recorded::RemarkSentence;
+
 use super::datagram::{FileDatagram, LONGEST_DATAGRAM};
 use crate::calls::CallImportError;
 
@@ -13,6 +15,8 @@ pub(super) const MARK: &[u8] = b"# RTP_DUMP";
 /// Most bytes of a line that is read: a packet takes three for each byte.
 const LONGEST_LINE: u64 = 3 * LONGEST_DATAGRAM as u64 + 256;
 const DAY_US: i64 = 86_400_000_000;
+/// Most days of a log.
+const MOST_DAYS: i64 = 1000;
 
 /// Passes each packet of the log to `visit`. The result is a remark if the file is truncated.
 ///
@@ -38,8 +42,7 @@ pub(super) fn each(
         let whole = line.ends_with(b"\n");
         let Some(text) = line.trim_ascii_end().strip_suffix(MARK) else {
             if !whole && is_packet(&line) {
-                let remark = "The file ends within line {}; the call is read up to the line before.";
-                return Ok(Some(remark.replace("{}", &number.to_string())));
+                return Ok(Some(RemarkSentence::CUT_LINE.with(&[&number])));
             }
             continue;
         };
@@ -50,6 +53,11 @@ pub(super) fn each(
         };
         if last_us.is_some_and(|last| day_us < last - DAY_US / 2) {
             days_us += DAY_US;
+            if days_us > MOST_DAYS * DAY_US {
+                let problem =
+                    format!("the time of day went back {MOST_DAYS} times before; a log is in order of time");
+                return Err(CallImportError::at(format!("line {number}"), problem));
+            }
         }
         last_us = Some(day_us);
         visit(&FileDatagram {

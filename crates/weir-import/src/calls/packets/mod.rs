@@ -21,7 +21,7 @@ use std::io::{BufReader, Cursor, Read};
 
 use weir_units::TimeDelta;
 use weir_world::RecordedCall;
-use weir_world::recorded::{ArrivalClock, RecordingSource};
+use weir_world::recorded::{ArrivalClock, RecordingSource, RemarkSentence};
 
 use self::assemble::{AssembledCall, CallAssembler};
 use self::clock::ClockDifference;
@@ -29,18 +29,8 @@ use self::datagram::{FileDatagram, FormFacts};
 use self::join::{ArrivalJoin, make_feedback};
 use self::rtp::{RtpRecord, is_rtcp};
 use super::{CallImportError, CallOptions, CapturePairError, ExtensionOverrides};
+use crate::traces::packets::CAPTURES;
 
-/// First bytes of captures, in either byte order: pcap with times in µs or in ns, Kuznetzov's modified pcap
-/// (0xa1b2cd34), and pcapng.
-const CAPTURES: [[u8; 4]; 7] = [
-    [0xa1, 0xb2, 0xc3, 0xd4],
-    [0xd4, 0xc3, 0xb2, 0xa1],
-    [0xa1, 0xb2, 0x3c, 0x4d],
-    [0x4d, 0x3c, 0xb2, 0xa1],
-    [0xa1, 0xb2, 0xcd, 0x34],
-    [0x34, 0xcd, 0xb2, 0xa1],
-    [0x0a, 0x0d, 0x0d, 0x0a],
-];
 /// Default interval of synthesised feedback.
 const FEEDBACK_INTERVAL: TimeDelta = TimeDelta::from_millis(50);
 /// Least number of common packets that shows that two captures are of one call.
@@ -86,7 +76,7 @@ pub fn sniff(head: &[u8]) -> bool {
 /// Reads one direction of a call from a dump of packets or one capture.
 ///
 /// # Errors
-/// The file cannot be read, is of another form, has no RTP, or several calls.
+/// The file cannot be read, is of another form, has no RTP, several calls, or no packet with an extension of `options`.
 pub fn read(input: impl Read, options: &CallOptions) -> Result<RecordedCall, CallImportError> {
     Ok(assemble(input, false, options)?.call)
 }
@@ -125,7 +115,7 @@ pub fn read_two(
     };
     call.source = RecordingSource::TwoCaptures;
     call.arrival_clock = ArrivalClock::Receiver;
-    call.remarks.retain(|remark| !remark.starts_with("RTCP is encrypted"));
+    call.remarks.retain(|remark| !RemarkSentence::ENCRYPTED_DEPARTURES.is(remark));
     call.remarks.extend(truncated);
     call.remarks.extend(doubts);
     let packets = &mut call.packets;
@@ -138,11 +128,7 @@ pub fn read_two(
         let interval = options.feedback_interval.unwrap_or(FEEDBACK_INTERVAL);
         let interval_us = (interval.nanos() / 1000).max(1);
         make_feedback(&mut call, interval_us);
-        call.remarks.push(format!(
-            "The feedback is made, a report every {} ms, as RTCP with a fate for each packet cannot be read; the way \
-             back takes no time in it.",
-            interval_us as f64 / 1e3
-        ));
+        call.remarks.push(RemarkSentence::MADE_FEEDBACK.with(&[&(interval_us as f64 / 1e3)]));
     }
     Ok(call)
 }

@@ -16,7 +16,7 @@ pub(super) struct RtpRecord {
     pub(super) sequence: u16,
     pub(super) timestamp: u32,
     pub(super) marker: bool,
-    transport_number: Option<u16>,
+    pub(super) transport_number: Option<u16>,
     /// Absolute send time in units of 2⁻¹⁸ s.
     pub(super) send_time: Option<u32>,
     header_bytes: u16,

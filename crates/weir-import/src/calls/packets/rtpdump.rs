@@ -6,6 +6,8 @@
 
 use std::io::Read;
 
+use weir_world::recorded::RemarkSentence;
+
 use super::datagram::FileDatagram;
 use crate::calls::CallImportError;
 
@@ -44,9 +46,7 @@ pub(super) fn each(
     loop {
         number += 1;
         let mut header = [0; RECORD_HEADER];
-        let cut = || {
-            Some(format!("The file ends within record {number}; the call is read up to the record before."))
-        };
+        let cut = || Some(RemarkSentence::CUT_RECORD.with(&[&number]));
         match read_some(&mut input, &mut header)? {
             0 => return Ok(None),
             RECORD_HEADER => {}

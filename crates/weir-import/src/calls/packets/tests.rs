@@ -70,6 +70,22 @@ fn without_the_extension_there_are_no_transport_wide_numbers() {
 }
 
 #[test]
+fn an_extension_that_no_packet_has_is_refused() {
+    let asked = |transport_sequence, abs_send_time| {
+        let extensions = ExtensionOverrides { transport_sequence, abs_send_time };
+        refusal(CLEAR, &CallOptions { extensions, ..CallOptions::default() })
+    };
+    assert_eq!(
+        asked(Some(5), None),
+        "no packet of the media has a header extension 5 as --extension-id transport-cc=5 says"
+    );
+    assert_eq!(
+        asked(None, Some(6)),
+        "no packet of the media has a header extension 6 as --extension-id abs-send-time=6 says"
+    );
+}
+
+#[test]
 fn a_capture_of_clear_rtp_says_the_same_as_the_log() {
     let log = call(LOG, &with_extension());
     let capture = call(CLEAR, &with_extension());
@@ -319,7 +335,10 @@ fn empty_and_foreign_files_are_refused_with_a_sentence() {
         "the file has no line with the mark RTP_DUMP; Chromium writes them with \
         --enable-logging --v=1 --force-fieldtrials=WebRTC-Debugging-RtpDump/Enabled/"
     );
-    assert_eq!(error(&CLEAR[..10]), "this is neither pcap nor pcapng");
+    assert_eq!(
+        error(&CLEAR[..10]),
+        "the header of the capture is cut off or damaged; capture, or copy the file, again"
+    );
     let mut damaged = CLEAR.to_vec();
     damaged[24 + 8..24 + 12].copy_from_slice(&[0xFF; 4]);
     // A packet longer than the file is one within which the file ends.

@@ -5,16 +5,14 @@ use std::io::Read;
 
 use weir_world::RecordedCall;
 use weir_world::recorded::{
-    ArrivalClock, CallBuilder, FeedbackReport, FeedbackReports, MOST_EVENTS, MOST_PACKETS, OptionalInteger,
-    PacketRow, Packets, RecordedStream, RecordingSource,
+    ArrivalClock, CallBuilder, FeedbackReport, FeedbackReports, MOST_EVENTS, MOST_PACKETS, MOST_STREAMS,
+    OptionalInteger, PacketRow, Packets, RecordedStream, RecordingSource, RemarkSentence,
 };
 
 use super::rows::TableRows;
 use super::{TableCell, time_column};
 use crate::calls::CallImportError;
 
-/// Most streams of a table.
-const MOST_STREAMS: i64 = 256;
 /// Largest number of a packet. Unwrapped numbers stay within twice as much, which a call may have.
 const LARGEST_NUMBER: i64 = 1 << 46;
 /// The allowed columns, for errors.
@@ -116,9 +114,7 @@ pub(super) fn read<R: Read>(
         return Err(CallImportError::Lacking("the table has no row under its first line".to_owned()));
     }
     if left_out > 0 {
-        let sentence =
-            format!("The table has {left_out} packets more than the {MOST_PACKETS} that are kept.");
-        builder.remark(sentence);
+        builder.remark(RemarkSentence::MORE_PACKETS.with(&[&left_out, &MOST_PACKETS]));
     }
     let call = builder.call_mut();
     call.feedback = reports(&call.packets);
@@ -172,7 +168,7 @@ fn enter(column: PacketColumn, cell: &TableCell<'_>, row: &mut PacketRow) -> Res
         PacketColumn::Payload => row.payload_bytes = integer(i64::from(u16::MAX))? as u32,
         PacketColumn::Header => row.header_bytes = integer(i64::from(u16::MAX))? as u16,
         PacketColumn::Padding => row.padding_bytes = integer(i64::from(u16::MAX))? as u16,
-        PacketColumn::Stream => row.stream = integer(MOST_STREAMS - 1)? as u16,
+        PacketColumn::Stream => row.stream = integer(MOST_STREAMS as i64 - 1)? as u16,
         PacketColumn::Sequence => row.sequence = integer(LARGEST_NUMBER)?,
         PacketColumn::Number => row.number = cell.integer(0, LARGEST_NUMBER)?.into(),
         PacketColumn::Timestamp => row.timestamp = integer(i64::from(u32::MAX))? as u32,

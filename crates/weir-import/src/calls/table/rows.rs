@@ -3,6 +3,7 @@
 use std::io::Read;
 
 use csv::{StringRecord, StringRecordsIntoIter};
+use weir_world::recorded::RemarkSentence;
 
 use super::lines::BoundedLines;
 use super::no_table;
@@ -32,12 +33,9 @@ impl<R: Read> TableRows<R> {
         let Some((line, is_shorter)) = self.records.reader().get_ref().open_end() else { return false };
         let is_cut = record.len() < self.columns;
         if is_cut {
-            self.remark =
-                Some(format!("The file ends within line {line}; the table is read up to the line before."));
+            self.remark = Some(RemarkSentence::CUT_LINE.with(&[&line]));
         } else if is_shorter {
-            self.remark = Some(format!(
-                "Line {line} is the last, has no end and is shorter than the line before: its last value may be cut off."
-            ));
+            self.remark = Some(RemarkSentence::SHORT_LINE.with(&[&line]));
         }
         is_cut
     }

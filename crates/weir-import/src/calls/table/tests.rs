@@ -128,7 +128,7 @@ fn a_table_that_ends_within_a_line_has_a_remark() {
         (call.packets.len(), call.remarks)
     };
     let ended = |line: u32| {
-        vec![format!("The file ends within line {line}; the table is read up to the line before.")]
+        vec![format!("The file ends within line {line}; the call is read up to the line before.")]
     };
     let begin = "sent_ms,arrived_ms,bytes\n10,30,1200\n";
     assert_eq!(read(&format!("{begin}20,40,1200\n")), (2, Vec::new()));
