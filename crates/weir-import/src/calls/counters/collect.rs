@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use weir_world::RecordedCall;
-use weir_world::recorded::{CallBuilder, CounterSeries, LabelSeries, RecordingSource};
+use weir_world::recorded::{CallBuilder, CounterSeries, LabelSeries, RecordingSource, RemarkSentence};
 
 use super::names::{DURATIONS, StatisticsKind, StatisticsMember, label};
 use super::value::StatisticsValue;
@@ -16,7 +16,7 @@ const MOST_OBJECTS: usize = 20_000;
 /// Most connections of a file.
 const MOST_CONNECTIONS: usize = 1000;
 /// Most bytes of an identifier of an object or connection.
-const LONGEST_IDENTIFIER: usize = 256;
+pub(super) const LONGEST_IDENTIFIER: usize = 256;
 /// Connections that are listed.
 const LISTED: usize = 8;
 
@@ -38,7 +38,8 @@ pub(in crate::calls) struct StatisticsTable {
     connections: Vec<ConnectionStatistics>,
     objects: usize,
     values: usize,
-    left_out: u64,
+    /// Whether values were left out.
+    left_out: bool,
 }
 
 #[derive(Debug, Default)]
@@ -92,7 +93,7 @@ impl StatisticsTable {
             return Some(ConnectionNumber(number));
         }
         if identifier.len() > LONGEST_IDENTIFIER || self.connections.len() >= MOST_CONNECTIONS {
-            self.left_out += 1;
+            self.left_out = true;
             return None;
         }
         self.identifiers.insert(identifier.to_owned(), self.connections.len());
@@ -112,7 +113,7 @@ impl StatisticsTable {
             return Some(ObjectNumber { connection: connection.0, object });
         }
         if identifier.len() > LONGEST_IDENTIFIER || self.objects >= MOST_OBJECTS {
-            self.left_out += 1;
+            self.left_out = true;
             return None;
         }
         self.objects += 1;
@@ -183,16 +184,21 @@ impl StatisticsTable {
         }
     }
 
-    /// Notes `values` that are not kept.
-    pub(in crate::calls) const fn leave_out(&mut self, values: usize) {
-        self.left_out += values as u64;
+    /// Notes that values are not kept.
+    pub(in crate::calls) const fn leave_out(&mut self) {
+        self.left_out = true;
+    }
+
+    /// Whether no further value is kept.
+    pub(in crate::calls) const fn is_full(&self) -> bool {
+        self.values >= MOST_VALUES
     }
 
     /// Counts a value; returns whether it is kept.
     pub(in crate::calls) fn admits_value(&mut self) -> bool {
-        let kept = self.values < MOST_VALUES;
+        let kept = !self.is_full();
         self.values += usize::from(kept);
-        self.left_out += u64::from(!kept);
+        self.left_out |= !kept;
         kept
     }
 
@@ -204,20 +210,15 @@ impl StatisticsTable {
         self.connections.retain(|connection| connection.values() > 0);
         let chosen = self.choose(options)?;
         let mut builder = CallBuilder::new(RecordingSource::Counters);
-        if self.left_out > 0 {
-            let remark = format!(
-                "{} values after the first {MOST_VALUES}, or of too many objects, are left out.",
-                self.left_out
-            );
-            builder.remark(remark);
+        if self.left_out {
+            builder.remark(RemarkSentence::MORE_VALUES.with(&[&MOST_VALUES]));
         }
         if self.connections.len() > 1 {
-            builder.remark(format!(
-                "The file has {} peer connections: {}. Connection {} is taken.",
-                self.connections.len(),
-                self.listed(false),
-                chosen + 1
-            ));
+            builder.remark(RemarkSentence::CONNECTIONS.with(&[&self.connections.len(), &(chosen + 1)]));
+            for (place, connection) in self.connections.iter().take(LISTED).enumerate() {
+                let [sent, received] = connection.video_bytes().map(|bytes| format!("{:.1}", bytes / 1e6));
+                builder.remark(RemarkSentence::CONNECTION.with(&[&(place + 1), &sent, &received]));
+            }
         }
         let connection = self.connections.swap_remove(chosen);
         drop(self.connections);
@@ -242,41 +243,40 @@ impl StatisticsTable {
             return self.connections.iter().position(has).ok_or_else(|| {
                 CallImportError::Lacking(format!(
                     "no stream has the source identifier {ssrc} of --ssrc; the file has {}",
-                    self.listed(true)
+                    self.listed()
                 ))
             });
         }
-        let weight = |connection: &ConnectionStatistics| {
+        let weight = |(place, connection): (usize, &ConnectionStatistics)| {
             let [sent, received] = connection.video_bytes();
-            match options.direction {
-                EndSelection::Sent => (sent, connection.values()),
-                EndSelection::Received => (received, connection.values()),
-                EndSelection::Larger => (sent.max(received), connection.values()),
-            }
+            let bytes = match options.direction {
+                EndSelection::Sent => sent,
+                EndSelection::Received => received,
+                EndSelection::Larger => sent.max(received),
+            };
+            (bytes, connection.values(), sent, place)
         };
-        let mut order: Vec<usize> = (0..self.connections.len()).collect();
-        order.sort_by(|&one, &other| {
-            let (one, other) = (weight(&self.connections[one]), weight(&self.connections[other]));
-            other.0.total_cmp(&one.0).then(other.1.cmp(&one.1))
-        });
-        let bytes = |place: usize| order.get(place).map_or(0.0, |&own| weight(&self.connections[own]).0);
-        if bytes(1) <= 0.9 * bytes(0) || bytes(1) <= 0.0 {
-            return Ok(order[0]);
+        let mut order: Vec<(f64, usize, f64, usize)> =
+            self.connections.iter().enumerate().map(weight).collect();
+        order.sort_by(|one, other| other.0.total_cmp(&one.0).then(other.1.cmp(&one.1)));
+        let near = 0.9 * order[0].0;
+        let second = order.get(1).map_or(0.0, |second| second.0);
+        if second <= near || second <= 0.0 {
+            return Ok(order[0].3);
         }
         // Of two ends of one call in one browser, the sender is taken.
-        let near = order.iter().copied().filter(|&own| weight(&self.connections[own]).0 > 0.9 * bytes(0));
-        let mut senders = near.filter(|&own| self.connections[own].video_bytes()[0] > 0.9 * bytes(0));
+        let mut senders = order.iter().filter(|own| own.2 > near);
         match (options.direction, senders.next(), senders.next()) {
-            (EndSelection::Larger, Some(sender), None) => Ok(sender),
-            _ => Err(CallImportError::Ambiguous { option: "--ssrc", choices: self.listed(true) }),
+            (EndSelection::Larger, Some(sender), None) => Ok(sender.3),
+            _ => Err(CallImportError::Ambiguous { option: "--ssrc", choices: self.listed() }),
         }
     }
 
-    /// The connections, with a source identifier of each if `sources`. A call has none.
-    fn listed(&self, sources: bool) -> String {
+    /// The connections, with a source identifier of each. A call has none.
+    fn listed(&self) -> String {
         let listed = self.connections.iter().take(LISTED).enumerate().map(|(place, connection)| {
             let [sent, received] = connection.video_bytes().map(|bytes| bytes / 1e6);
-            let source = connection.largest_source().filter(|_| sources);
+            let source = connection.largest_source();
             let ssrc = source.map_or(String::new(), |ssrc| format!(", --ssrc {ssrc}"));
             format!("{}: {sent:.1} MB of video sent, {received:.1} MB received{ssrc}", place + 1)
         });
@@ -303,8 +303,9 @@ impl ConnectionStatistics {
     }
 
     fn largest_source(&self) -> Option<u32> {
-        let with_source = self.objects.iter().filter(|object| object.source.is_some());
-        with_source.max_by(|one, other| one.video_bytes().total_cmp(&other.video_bytes()))?.source
+        let with_source =
+            self.objects.iter().filter_map(|object| Some((object.video_bytes(), object.source?)));
+        Some(with_source.max_by(|one, other| one.0.total_cmp(&other.0))?.1)
     }
 }
 

@@ -5,7 +5,7 @@ use std::io::{BufRead, Read};
 
 use serde_json::{Map, Value};
 
-use super::collect::{ConnectionNumber, MOST_VALUES, StatisticsTable};
+use super::collect::{ConnectionNumber, LONGEST_IDENTIFIER, MOST_VALUES, StatisticsTable};
 use super::names::{StatisticsKind, StatisticsMember};
 use super::time::microseconds;
 use super::value::StatisticsValue;
@@ -17,6 +17,8 @@ pub(super) const FIRST_LINE: &[u8] = b"RTCStatsDump";
 const LONGEST_LINE: usize = 2 << 20;
 /// Most values that are kept to be repeated.
 const MOST_REPEATED: usize = MOST_VALUES / 20;
+/// Most objects that all lines enter: each enters all of its connection, also those without a value.
+const MOST_ENTERED: usize = MOST_VALUES;
 
 /// Statistics of an object as of the last line about it.
 #[derive(Debug, Default)]
@@ -71,6 +73,8 @@ struct LineReader {
     /// Statistics by connection and object.
     last: BTreeMap<(String, String), LastObject>,
     repeated: usize,
+    /// Objects that the lines so far entered.
+    entered: usize,
 }
 
 impl LineReader {
@@ -94,7 +98,7 @@ impl LineReader {
     }
 
     fn change(&mut self, connection: &str, changes: &Map<String, Value>) {
-        for (identifier, change) in changes {
+        for (identifier, change) in changes.iter().filter(|(name, _)| name.len() <= LONGEST_IDENTIFIER) {
             let key = (connection.to_owned(), identifier.clone());
             let Value::Object(members) = change else {
                 if change.is_null()
@@ -133,7 +137,7 @@ impl LineReader {
 
     /// Enters the state of all objects, which holds also for those without a change.
     fn enter(
-        &self,
+        &mut self,
         connection: &str,
         number: ConnectionNumber,
         changes: &Map<String, Value>,
@@ -143,6 +147,11 @@ impl LineReader {
         let from = (connection.to_owned(), String::new());
         let own = self.last.range(from..).take_while(|((own, _), _)| own == connection);
         for ((_, identifier), object) in own {
+            if self.entered >= MOST_ENTERED || table.is_full() {
+                table.leave_out();
+                return;
+            }
+            self.entered += 1;
             let Some(kind) = object.kind else { continue };
             let change = changes.get(identifier);
             let own = change.and_then(|change| change.get("t").or_else(|| change.get("timestamp"))?.as_f64());

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::collect::{ConnectionNumber, MOST_VALUES, ObjectNumber, StatisticsTable};
+use super::collect::{ConnectionNumber, LONGEST_IDENTIFIER, MOST_VALUES, ObjectNumber, StatisticsTable};
 use super::legacy::{LegacyMeaning, LegacyMember, legacy};
 use super::names::{StatisticsKind, StatisticsMember, label};
 use super::time::microseconds;
@@ -129,7 +129,7 @@ impl PendingConnection {
 
     pub(super) fn add(&mut self, identifier: &str, series: PendingSeries) {
         // A series without values takes memory, too.
-        if !self.admits_value() {
+        if identifier.len() > LONGEST_IDENTIFIER || !self.admits_value() {
             return;
         }
         self.standard |= matches!(series.member, SeriesMember::Standard(kind, _) if kind.is_rtp());
@@ -142,7 +142,9 @@ impl PendingConnection {
     /// Enters all series into the table.
     pub(super) fn enter(self, connection: ConnectionNumber, table: &mut StatisticsTable) {
         let Self { mut objects, order, standard, values } = self;
-        table.leave_out(values.saturating_sub(MOST_VALUES));
+        if values > MOST_VALUES {
+            table.leave_out();
+        }
         for identifier in order {
             let Some(mut all) = objects.remove(&identifier) else { continue };
             all.sort_by_key(|series| series.member.rank());
@@ -168,6 +170,8 @@ impl PendingConnection {
 /// The times of an object's values in ms, and that of the last.
 struct ObjectClock<'a> {
     times: &'a [f64],
+    /// The least of the last times, of so many and one; a time that is no number is less than any.
+    least: Vec<f64>,
     end: Option<f64>,
 }
 
@@ -175,14 +179,26 @@ impl<'a> ObjectClock<'a> {
     fn of(series: Option<&'a PendingSeries>) -> Self {
         match series {
             Some(PendingSeries { values: SeriesValues::Numbers(times), end, .. }) => {
-                Self { times, end: *end }
+                let least = times.iter().rev().scan(f64::INFINITY, |least, &time| {
+                    *least = least.min(if time.is_nan() { f64::NEG_INFINITY } else { time });
+                    Some(*least)
+                });
+                Self { times, least: least.collect(), end: *end }
             }
-            _ => Self { times: &[], end: None },
+            _ => Self { times: &[], least: Vec::new(), end: None },
         }
     }
 
-    /// Time in µs of the value `index` of `series`, which ends with the clock or, where it says so, before.
-    fn time(&self, series: &PendingSeries, index: usize) -> Option<i64> {
+    /// Times after the last value of `series`, which ends with the clock or, where it says so, before.
+    fn later(&self, series: &PendingSeries) -> usize {
+        // Within a millisecond, to which dumps round the ends.
+        let own_end = if series.end < self.end { series.end } else { None };
+        let later = own_end.map_or(0, |end| self.least.partition_point(|&least| least >= end + 1.0));
+        if later + series.values.len() > self.times.len() { 0 } else { later }
+    }
+
+    /// Time in µs of the value `index` of `series`, after which the clock has `later` times.
+    fn time(&self, series: &PendingSeries, index: usize, later: usize) -> Option<i64> {
         let length = series.values.len();
         let behind = length - index;
         if self.times.is_empty() {
@@ -191,19 +207,15 @@ impl<'a> ObjectClock<'a> {
             let step = series.start.map_or(1000.0, |start| (end - start) / steps);
             return Some(microseconds(end - step * (behind - 1) as f64));
         }
-        let own_end = if series.end < self.end { series.end } else { None };
-        // Within a millisecond, to which dumps round the ends.
-        let later =
-            own_end.map_or(0, |end| self.times.iter().rev().take_while(|time| **time >= end + 1.0).count());
-        let later = if later + length > self.times.len() { 0 } else { later };
         let place = self.times.len().checked_sub(behind + later)?;
         Some(self.times[place]).filter(|time| time.is_finite()).map(microseconds)
     }
 }
 
 fn enter(series: &PendingSeries, clock: &ObjectClock<'_>, object: ObjectNumber, table: &mut StatisticsTable) {
+    let later = clock.later(series);
     let mut put = |index: usize, value: StatisticsValue, member: StatisticsMember| {
-        if let Some(time) = clock.time(series, index) {
+        if let Some(time) = clock.time(series, index, later) {
             table.add(object, member, time, &value);
         }
     };
@@ -231,11 +243,32 @@ fn enter(series: &PendingSeries, clock: &ObjectClock<'_>, object: ObjectNumber, 
                 _ => "qualityLimitationReason",
             };
             for (index, label) in labels.iter().enumerate().filter(|(_, label)| !label.is_empty()) {
-                if let Some(time) = clock.time(series, index) {
+                if let Some(time) = clock.time(series, index, later) {
                     table.add_label(object, name, time, label);
                 }
             }
         }
         (SeriesValues::Numbers(_) | SeriesValues::Durations(_), None) => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_times_after_a_series_are_those_at_the_end_that_are_all_later() {
+        let series = |end: f64, values: Vec<f64>| PendingSeries {
+            member: SeriesMember::Times,
+            start: None,
+            end: Some(end),
+            values: SeriesValues::Numbers(values),
+        };
+        let times = series(9000.0, vec![5000.0, 1000.0, f64::NAN, 3000.0, 2000.0, 8000.0, 9000.0]);
+        let clock = ObjectClock::of(Some(&times));
+        let later = |end| clock.later(&series(end, vec![0.0]));
+        assert_eq!([8500.0, 2500.0, 1999.0, 1500.0, -7.0, 9000.0].map(later), [1, 2, 4, 4, 4, 0]);
+        // More values than times before the later ones.
+        assert_eq!(clock.later(&series(2500.0, vec![0.0; 6])), 0);
     }
 }

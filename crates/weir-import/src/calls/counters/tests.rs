@@ -88,8 +88,11 @@ fn series_of_a_dump_end_together_and_computed_ones_are_skipped() {
     assert_eq!(labels(&call, "outbound-rtp.encoderImplementation"), ["libvpx"; 12]);
     assert_eq!(
         call.remarks,
-        ["The file has 2 peer connections: 1: 1.0 MB of video sent, 0.0 MB received; 2: 0.0 MB of video \
-             sent, 0.1 MB received. Connection 1 is taken."]
+        [
+            "The file has 2 peer connections. Connection 1 is taken.",
+            "Connection 1 has 1.0 MB of video sent and 0.0 MB received.",
+            "Connection 2 has 0.0 MB of video sent and 0.1 MB received."
+        ]
     );
 }
 
@@ -218,4 +221,30 @@ fn memory_does_not_grow_with_the_file() {
     assert!(kept <= collect::MOST_VALUES, "{kept}");
     assert_eq!(kept, 1_800_000, "whole series that fit");
     assert!(call.remarks[0].ends_with("are left out."), "{:?}", call.remarks);
+}
+
+#[test]
+fn lines_that_enter_many_objects_again_and_again_come_to_an_end() {
+    let objects: Vec<String> =
+        (0..2000).map(|object| format!("\"o{object}\":{{\"type\":\"transport\"}}")).collect();
+    let first =
+        format!("RTCStatsDump\n[\"g\",\"c\",{{\"a\":{{\"type\":2,\"80\":5}},{}}},7]\n", objects.join(","));
+    let remarks = |lines: usize| {
+        let dump = first.clone() + &"[\"g\",\"c\",{},1]\n".repeat(lines);
+        read(dump.as_bytes(), &CallOptions::default()).unwrap().remarks
+    };
+    assert!(remarks(10).is_empty());
+    assert_eq!(remarks(1000), ["Values after the first 2000000, or of too many objects, are left out."]);
+}
+
+#[test]
+fn identifiers_longer_than_any_take_no_memory() {
+    let long = "x".repeat(300);
+    let dump = format!("RTCStatsDump\n[\"g\",\"c\",{{\"{long}\":{{\"type\":2,\"80\":5}}}},7]\n");
+    assert!(read(dump.as_bytes(), &CallOptions::default()).is_err());
+    let series =
+        |name: &str| format!("\"{name}-bytesSent\":{{\"statsType\":\"outbound-rtp\",\"values\":\"[5]\"}}");
+    let dump =
+        format!("{{\"PeerConnections\":{{\"1\":{{\"stats\":{{{},{}}}}}}}}}", series(&long), series("O"));
+    assert_eq!(read(dump.as_bytes(), &CallOptions::default()).unwrap().counters.len(), 1);
 }
