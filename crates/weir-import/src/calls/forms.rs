@@ -1,11 +1,13 @@
 //! Forms of files with recorded calls.
 
+use std::cell::Cell;
 use std::fs::File;
-use std::io::{self, BufReader, Cursor, Read};
+use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::path::Path;
 
-use flate2::read::MultiGzDecoder;
+use flate2::bufread::MultiGzDecoder;
 use weir_world::RecordedCall;
+use weir_world::recorded::RemarkSentence;
 
 use super::{CallImportError, CallOptions, CapturePairError, counters, event_log, packets, recorded, table};
 
@@ -97,6 +99,7 @@ pub fn read_two_files(
     receiver: &Path,
     options: &CallOptions,
 ) -> Result<RecordedCall, CapturePairError> {
+    let cut = Cell::new(false);
     let open = |path: &Path| {
         let mut file = File::open(path)?;
         let begin = begin_of(&mut file)?;
@@ -105,10 +108,12 @@ pub fn read_two_files(
                 "this is no capture; of two files, both are captures or dumps of packets, the sender's first";
             return Err(CallImportError::UnknownForm(problem.to_owned()));
         }
-        Ok(plain(begin, file))
+        Ok(plain(begin, file, &cut))
     };
     let sender = open(sender).map_err(CapturePairError::of_sender)?;
-    packets::read_two(sender, open(receiver).map_err(CapturePairError::of_receiver)?, options)
+    let receiver = open(receiver).map_err(CapturePairError::of_receiver)?;
+    let call = packets::read_two(sender, receiver, options)?;
+    finish(call, cut.get()).map_err(CapturePairError::of_receiver)
 }
 
 /// The first [`SNIFFED_BYTES`] of `source`, or all if there are fewer.
@@ -124,14 +129,63 @@ fn read_after(
     form: CallForm,
     options: &CallOptions,
 ) -> Result<RecordedCall, CallImportError> {
-    read_plain(plain(begin, rest), form, options)
+    let cut = Cell::new(false);
+    let call = read_plain(plain(begin, rest, &cut), form, options)?;
+    finish(call, cut.get())
 }
 
-/// The bytes of a file with this begin, without compression.
-fn plain<'r>(begin: Vec<u8>, rest: impl Read + 'r) -> Box<dyn Read + 'r> {
+/// The call of a file, whose compressed bytes are cut off if `cut`, if it has no fault.
+fn finish(mut call: RecordedCall, cut: bool) -> Result<RecordedCall, CallImportError> {
+    if cut {
+        call.remarks.push(RemarkSentence::CUT_COMPRESSED.with(&[]));
+    }
+    call.check().map_err(|fault| CallImportError::Lacking(fault.to_string()))?;
+    Ok(call)
+}
+
+/// The bytes of a file with this begin, without compression. `cut` says that the compressed ones are cut off.
+fn plain<'r>(begin: Vec<u8>, rest: impl Read + 'r, cut: &'r Cell<bool>) -> Box<dyn Read + 'r> {
     let compressed = begin.starts_with(&GZIP);
     let whole = BufReader::new(Cursor::new(begin).chain(rest));
-    if compressed { Box::new(BufReader::new(MultiGzDecoder::new(whole))) } else { Box::new(whole) }
+    if compressed {
+        let content = GzipContent { decoder: MultiGzDecoder::new(whole), bytes: 0, cut };
+        Box::new(BufReader::new(content))
+    } else {
+        Box::new(whole)
+    }
+}
+
+/// The content of a compressed file. It ends where the compressed bytes are cut off, so that each reader says where in the
+/// content that is.
+struct GzipContent<'c, R: BufRead> {
+    decoder: MultiGzDecoder<R>,
+    /// Bytes of the content so far.
+    bytes: u64,
+    cut: &'c Cell<bool>,
+}
+
+impl<R: BufRead> Read for GzipContent<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self.decoder.read(buffer) {
+            Ok(read) => {
+                self.bytes += read as u64;
+                Ok(read)
+            }
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
+                self.cut.set(true);
+                Ok(0)
+            }
+            Err(error)
+                if matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData) =>
+            {
+                let bytes = self.bytes;
+                let problem =
+                    format!("the compressed bytes are damaged, after {bytes} bytes of their content");
+                Err(io::Error::new(io::ErrorKind::InvalidData, problem))
+            }
+            Err(error) => Err(error),
+        }
+    }
 }
 
 fn read_plain(
@@ -300,6 +354,21 @@ mod tests {
         let packed = compressed(&log());
         let cut = read_as(&packed[..packed.len() / 2]).unwrap();
         assert!(cut.remarks.iter().any(|remark| remark.contains("cut off")), "{:?}", cut.remarks);
+        // Of compressed JSON the place is that of the content.
+        let packed = compressed(text.as_bytes());
+        let cut = read_as(&packed[..packed.len() / 2]).unwrap_err();
+        assert!(cut.starts_with("line 1, column ") && cut.ends_with(": the file is cut off"), "{cut}");
+        let mut damaged = packed;
+        let middle = damaged.len() / 2;
+        damaged[middle..middle + 100].fill(0xFF);
+        let damage = read_as(&damaged).unwrap_err();
+        assert!(damage.starts_with("cannot be read: the compressed bytes are damaged, after "), "{damage}");
+        // A table that is cut between two lines has no other sign of it.
+        let rows: String = (0..5000).map(|row| format!("{row},{}\n", 7 * row % 1000)).collect();
+        let packed = compressed(format!("sent_ms,bytes\n{rows}").as_bytes());
+        let cut = read_as(&packed[..packed.len() - 9]).unwrap();
+        let remark = "The compressed file is cut off; the call is read up to the end of its content.";
+        assert_eq!((cut.packets.len() > 4000, &cut.remarks[..]), (true, &[remark.to_owned()][..]));
     }
 
     #[test]

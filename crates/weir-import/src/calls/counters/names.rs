@@ -216,6 +216,14 @@ impl StatisticsMember {
         })
     }
 
+    /// The member that a series of a call with this name has the values of.
+    pub(in crate::calls) fn of_series(name: &str) -> Option<Self> {
+        let (kind, member) = name.split_once('.')?;
+        StatisticsKind::of_name(kind)?;
+        let duration = DURATIONS.iter().find(|(_, own)| *own == member).map(|(_, own)| Self::Number(own));
+        duration.or_else(|| Self::of_name(member))
+    }
+
     /// The member of this number in lines of an `RTCStatsDump`.
     pub(in crate::calls) fn of_number(number: u64) -> Option<Self> {
         match number {

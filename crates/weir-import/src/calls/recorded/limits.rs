@@ -164,7 +164,8 @@ impl<R: Read> Read for LimitedJson<R> {
         let read = self.inner.read(buffer)?;
         for &byte in &buffer[..read] {
             if let Err(problem) = self.take(byte) {
-                self.excess = Some((self.bytes, problem));
+                // A parser may read on after an error, to end its lists.
+                self.excess.get_or_insert((self.bytes, problem));
                 return Err(io::Error::new(io::ErrorKind::InvalidData, problem));
             }
         }

@@ -1,4 +1,12 @@
-use super::*;
+use std::io::Read;
+
+use weir_world::RecordedCall;
+
+use crate::calls::{self, CallForm, CallImportError, CallOptions};
+
+fn read(source: impl Read) -> Result<RecordedCall, CallImportError> {
+    calls::read(source, CallForm::Recorded, &CallOptions::default())
+}
 
 const BEGIN: &str = r#"{"version":1,"source":"weir","duration_us":0,"#;
 
@@ -11,7 +19,7 @@ fn refusal(begin: &str, part: &str) -> String {
 
 #[test]
 fn longer_calls_than_any_are_refused_before_they_fill_the_memory() {
-    let token = "byte 10060: a text or number of a call has 10 kB at most";
+    let token = "byte 10058: a text or number of a call has 10 kB at most";
     assert_eq!(refusal(r#""remarks":[""#, "a"), token);
     assert_eq!(refusal(r#""remarks":[""#, r#"\""#), token);
     assert!(
@@ -40,5 +48,35 @@ fn the_longest_columns_are_read() {
     let rows = zeros(weir_world::recorded::MOST_EVENTS);
     let json = format!(r#"{BEGIN}"targets":{{"time_us":{rows},"bps":{rows}}},"remarks":["a \" b"]}}"#);
     let call = read(json.as_bytes()).unwrap();
-    assert_eq!((call.targets.len(), &call.remarks[..]), (750_000, &["a \" b".to_owned()][..]));
+    let left_out = "1 remarks that no import of this version makes are left out.".to_owned();
+    assert_eq!((call.targets.len(), &call.remarks[..]), (750_000, &[left_out][..]));
+}
+
+#[test]
+fn no_text_of_another_program_enters_the_call() {
+    let known = "The log is cut off within a message; the call ends before it.";
+    let json = format!(
+        r#"{BEGIN}"remarks":["limited by <b>SECRET</b> 10.9.8.7","{known}"],
+        "counters":[
+            {{"name":"outbound-rtp.bytesSent","object":0,"time_us":[0],"values":[1]}},
+            {{"name":"outbound-rtp.qualityLimitationDurations.cpu","object":0,"time_us":[0],"values":[2]}},
+            {{"name":"outbound-rtp.SECRET","object":0,"time_us":[0],"values":[3]}},
+            {{"name":"outbound-rtp.kind","object":0,"time_us":[0],"values":[4]}}
+        ],
+        "labels":[
+            {{"name":"outbound-rtp.qualityLimitationReason","object":0,"time_us":[0,1],"values":[0,1],
+                "labels":["cpu","SECRET"]}},
+            {{"name":"SECRET","object":0,"time_us":[0],"values":[0],"labels":["cpu"]}}
+        ]}}"#
+    );
+    let call = read(json.as_bytes()).unwrap();
+    let values: Vec<_> = call.counters.iter().map(|series| series.values[0]).collect();
+    assert_eq!(values, [Some(1.0), Some(2.0)]);
+    assert_eq!(call.labels.iter().map(|series| &series.labels[..]).collect::<Vec<_>>(), [["cpu", "other"]]);
+    let left_out = [
+        known,
+        "3 series of statistics with unknown names are left out.",
+        "1 remarks that no import of this version makes are left out.",
+    ];
+    assert_eq!(call.remarks, left_out);
 }
