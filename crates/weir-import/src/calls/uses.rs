@@ -23,9 +23,6 @@ pub struct CallUses {
     pub explain: CallUse,
 }
 
-/// Why counters give neither feedback nor a path.
-const UNTIMED: &str = "counters have no times of packets";
-
 const fn yes(extent: &'static str) -> CallUse {
     CallUse { possible: true, extent }
 }
@@ -37,55 +34,94 @@ const fn no(extent: &'static str) -> CallUse {
 impl CallUses {
     /// The uses of `call`.
     pub fn of(call: &RecordedCall) -> Self {
-        let by_feedback = |extent| {
-            if call.has_departures() && call.has_feedback() {
-                yes(extent)
-            } else if call.source == RecordingSource::ReadableRtp {
-                no(
-                    "no packet is in a feedback report; where it is transport-wide, give --extension-id transport-cc=ID",
-                )
-            } else {
-                no("the recording has no per-packet feedback")
-            }
+        let made = call.source == RecordingSource::TwoCaptures || !call.has_feedback();
+        let replay = match call.replay_obstacle() {
+            Some(obstacle) => no(obstacle),
+            None if made => yes("every controller, with feedback made of the arrivals"),
+            None => yes("every controller"),
         };
-        let by_arrivals = |extent| {
-            let arrived = call.packets.arrived_us.iter().any(|arrived| arrived.is_known());
-            if arrived && call.has_departures() {
-                yes(extent)
-            } else {
-                no("the recording has no departures with arrivals")
-            }
+        let has_arrivals = call.packets.arrived_us.iter().any(|arrived| arrived.is_known());
+        let infer = if call.packets.is_empty() {
+            no("counters have no times of packets")
+        } else if call.source == RecordingSource::EncryptedCapture {
+            no("the capture is of one end, and has departures or arrivals")
+        } else if !has_arrivals {
+            no("the recording has no arrivals of packets")
+        } else if call.has_departures() {
+            yes("from departures and arrivals")
+        } else {
+            yes("from arrivals of the packets of a frame, which is weak")
         };
-        let (replay, infer, explain) = match call.source {
-            RecordingSource::EventLogOfReceiver => (
-                yes("every controller, with feedback made of the arrivals"),
-                yes("from arrivals of the packets of a frame, which is weak"),
-                yes("rate, loss, freezes"),
-            ),
-            RecordingSource::ReadableRtp => (
-                by_feedback("every controller"),
-                by_arrivals("from departures and arrivals"),
-                yes("all but the decisions of the browser"),
-            ),
-            RecordingSource::EncryptedCapture => (
-                no("RTCP of the capture is encrypted, and so there is no feedback"),
-                no("the capture is of one end, and has departures or arrivals"),
-                yes("rate, loss by gaps, stalls"),
-            ),
-            RecordingSource::TwoCaptures => (
-                by_feedback("every controller, with feedback made of the arrivals"),
-                by_arrivals("from departures and arrivals"),
-                yes("all but RTCP"),
-            ),
-            RecordingSource::Counters => (no(UNTIMED), no(UNTIMED), yes("coarse, once a second")),
-            RecordingSource::Table => (
-                by_feedback("every controller, as far as the columns go"),
-                by_arrivals("as far as the columns go"),
-                yes("as far as the columns go"),
-            ),
+        let explain = yes(match call.source {
+            RecordingSource::EventLogOfReceiver => "rate, loss, freezes",
+            RecordingSource::ReadableRtp => "all but the decisions of the browser",
+            RecordingSource::EncryptedCapture if has_arrivals => "rate, loss by gaps, stalls",
+            RecordingSource::EncryptedCapture => "the rate alone, without loss and stalls",
+            RecordingSource::TwoCaptures => "all but RTCP",
+            RecordingSource::Counters => "coarse, once a second",
+            RecordingSource::Table if call.packets.is_empty() => "coarse, once a second",
+            RecordingSource::Table => "as far as the columns go",
             // An event log of the sender, and a run of Weir.
-            _ => (by_feedback("every controller"), by_arrivals("from departures and arrivals"), yes("full")),
-        };
+            _ => "full",
+        });
         Self { replay, infer, explain }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use weir_world::recorded::{FeedbackReport, OptionalInteger, PacketRow};
+
+    use super::*;
+
+    /// The replay of a call with a packet of these times.
+    fn replay_of(source: RecordingSource, change: impl Fn(&mut PacketRow), reports: u32) -> CallUse {
+        let mut call = RecordedCall { source, ..RecordedCall::default() };
+        let mut packet = PacketRow::default();
+        change(&mut packet);
+        call.packets.push(packet);
+        (0..reports).for_each(|_| call.feedback.push(FeedbackReport::default()));
+        CallUses::of(&call).replay
+    }
+
+    #[test]
+    fn a_replay_needs_a_departure_and_an_arrival_and_makes_feedback() {
+        let known = OptionalInteger::new(0);
+        let made = yes("every controller, with feedback made of the arrivals");
+        let both = |packet: &mut PacketRow| (packet.sent_us, packet.arrived_us) = (known, known);
+        // A run of Weir under a controller with reports of its own form.
+        assert_eq!(replay_of(RecordingSource::Weir, both, 7), made);
+        assert_eq!(replay_of(RecordingSource::EventLogOfReceiver, both, 0), made);
+        let reported = |packet: &mut PacketRow| {
+            both(packet);
+            packet.reported_us = known;
+        };
+        assert_eq!(replay_of(RecordingSource::EventLogOfSender, reported, 1), yes("every controller"));
+        let arrived = |packet: &mut PacketRow| packet.arrived_us = known;
+        let lacking =
+            |used: CallUse, part: &str| assert!(!used.possible && used.extent.contains(part), "{used:?}");
+        lacking(replay_of(RecordingSource::EventLogOfReceiver, arrived, 0), "has no departures");
+        let sent = |packet: &mut PacketRow| packet.sent_us = known;
+        lacking(replay_of(RecordingSource::ReadableRtp, sent, 60), "give --extension-id transport-cc=ID");
+        let numbered = |packet: &mut PacketRow| (packet.sent_us, packet.number) = (known, known);
+        lacking(replay_of(RecordingSource::ReadableRtp, numbered, 60), "no packet is in a feedback report");
+        lacking(replay_of(RecordingSource::ReadableRtp, sent, 0), "no feedback and no arrivals");
+        lacking(replay_of(RecordingSource::EncryptedCapture, sent, 0), "encrypted");
+        lacking(CallUses::of(&RecordedCall::default()).replay, "counters and no packets");
+    }
+
+    #[test]
+    fn a_capture_of_the_sender_shows_its_rate_alone() {
+        let explain = |row: PacketRow| {
+            let mut call =
+                RecordedCall { source: RecordingSource::EncryptedCapture, ..RecordedCall::default() };
+            call.packets.push(row);
+            CallUses::of(&call).explain.extent
+        };
+        let known = OptionalInteger::new(0);
+        let sent = PacketRow { sent_us: known, ..PacketRow::default() };
+        assert_eq!(explain(sent), "the rate alone, without loss and stalls");
+        let arrived = PacketRow { arrived_us: known, ..PacketRow::default() };
+        assert_eq!(explain(arrived), "rate, loss by gaps, stalls");
     }
 }
