@@ -57,6 +57,30 @@ fn a_call_is_explained_from_packets_and_from_counters() {
 }
 
 #[test]
+fn a_call_is_replayed_where_its_import_says_so() {
+    let place = Place::new();
+    let mut possible = Vec::new();
+    for (name, options) in [
+        ("packets.csv", ""),
+        ("internals.json", ""),
+        ("clear.pcap", ""),
+        ("clear.pcap", " --extension-id transport-cc=3"),
+        ("clear.pcap", " --direction received"),
+        ("srtp-sender.pcap", ""),
+        ("srtp-receiver.pcap", ""),
+    ] {
+        fs::copy(data().join("calls").join(name), place.path().join(name)).unwrap();
+        let imported = place.weir(&format!("import {name}{options} --out call.json --json")).stdout;
+        let facts: Value = serde_json::from_str(&imported).unwrap();
+        let says = facts["uses"]["replay"]["possible"] == true;
+        let replayed = place.try_weir(&format!("replay {name}{options} --controller gcc --json"));
+        assert_eq!(replayed.code, Some(if says { 0 } else { 2 }), "{name}{options}: {}", replayed.stderr);
+        possible.push(says);
+    }
+    assert_eq!(possible, [true, false, false, true, false, false, false]);
+}
+
+#[test]
 fn a_recording_that_lacks_something_is_refused_with_one_sentence() {
     let place = place();
     place.write("empty.rtclog", "");

@@ -52,6 +52,7 @@ fn a_receiver_s_capture_has_gaps_and_statistics_have_series() {
     }
     let printed = place.weir("import srtp-receiver.pcap").stdout;
     assert!(printed.contains("\npackets    800 arrived, 23 lost by gaps of their numbers\n"), "{printed}");
+    assert!(printed.contains("\nexplain    yes: rate, loss by gaps, stalls\n"), "{printed}");
     let printed = place.weir("import internals.json").stdout;
     let names: Vec<&str> = printed.lines().filter_map(|line| line.split_whitespace().next()).collect();
     assert_eq!(names[..6], ["internals.json", "source", "length", "series", "replay", "infer"], "{printed}");
@@ -75,6 +76,7 @@ fn other_files_are_refused_with_one_sentence() {
     }
     let capture = fs::read(place.path().join("srtp-sender.pcap")).unwrap();
     fs::write(place.path().join("cut.pcap"), &capture[..100]).unwrap();
+    fs::write(place.path().join("head.pcap"), &capture[..20]).unwrap();
     let before = place.tree("");
     for (line, message) in [
         ("import nowhere.rtclog", "nowhere.rtclog: cannot be read: No such file"),
@@ -103,6 +105,11 @@ fn other_files_are_refused_with_one_sentence() {
         ("import empty.rtclog srtp-receiver.pcap", "error: empty.rtclog: this is no capture"),
         ("import srtp-sender.pcap call.rtclog", "error: call.rtclog: this is no capture"),
         ("import cut.pcap srtp-receiver.pcap", "cut.pcap: the file has no RTP stream"),
+        ("import head.pcap", "head.pcap: the header of the capture is cut off or damaged"),
+        (
+            "import srtp-sender.pcap --extension-id transport-cc=5",
+            "srtp-sender.pcap: no packet of the media has a header extension 5 as --extension-id transport-cc=5 says",
+        ),
         ("import srtp-receiver.pcap srtp-sender.pcap", "srtp-receiver.pcap: the media came to the end"),
         (
             "import call.call.json",
