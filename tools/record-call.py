@@ -85,6 +85,19 @@ def seconds(text):
     return float(found[1]) * {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1, "min": 60, "h": 3600}[found[2]]
 
 
+def scenario_of(path):
+    """The scenario of a file, with a table of flows."""
+    try:
+        with open(path, "rb") as file:
+            scenario = tomllib.load(file)
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise RecordingError(f"{path} is no scenario in TOML: {error}") from error
+    flows = scenario.get("flows")
+    if not (isinstance(flows, dict) and flows and all(isinstance(flow, dict) for flow in flows.values())):
+        raise RecordingError(f"{path} has no table of flows, such as [flows.video]")
+    return scenario
+
+
 def as_toml(value):
     if isinstance(value, dict):
         return "{" + ", ".join(f"{json.dumps(key)} = {as_toml(own)}" for key, own in value.items()) + "}"
@@ -112,7 +125,7 @@ def path_scenario(scenario, setup, length, folder):
     """The scenario for `weir emulate`: the links, and a flow on the path of the first one."""
     of_network = ("links", "dumbbell", "cells", "multipath")
     own = {key: later(scenario[key], setup, folder) for key in of_network if key in scenario}
-    flow = next(iter(scenario["flows"].values()), {})
+    flow = next(iter(scenario["flows"].values()))
     keys = ("from", "to", "route", "reverse_route", "access_delay", "five_tuple")
     # Of a flow with copies the first one.
     number = str(flow.get("first", 1))
@@ -370,23 +383,24 @@ def main():
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         options = options_of(sys.argv[1:])
-        with open(options.scenario, "rb") as file:
-            scenario = tomllib.load(file)
+        scenario = scenario_of(options.scenario)
         if options.seconds is None:
+            if "duration" not in scenario:
+                raise RecordingError(f"{options.scenario} has no duration; give --seconds")
             options.seconds = seconds(scenario["duration"])
         options.name = options.name or options.scenario.stem
         with tempfile.TemporaryDirectory(prefix="record-call-", ignore_cleanup_errors=True) as folder:
             recording = CallRecording(options, scenario, Path(folder))
             recording.run()
             return recording.write()
-    except (RecordingError, OSError, tomllib.TOMLDecodeError) as error:
+    except (RecordingError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print("ended before the call was recorded", file=sys.stderr)
         return 2
     except KeyError as error:
-        print(f"error: {options.scenario} has no {error}", file=sys.stderr)
+        print(f"error: an answer of the browser or of the emulator has no {error}", file=sys.stderr)
         return 2
 
 
