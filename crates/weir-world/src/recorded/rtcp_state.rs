@@ -95,7 +95,7 @@ impl ReportClock {
             let expected = last.saturating_add((time_us - at).saturating_mul(1000));
             let made = nearest(expected, stamp.wrapping_add(self.shift), period);
             let ahead = made.saturating_sub(expected);
-            if ahead.abs() <= 1000 * MOST_BEYOND_US {
+            if ahead.unsigned_abs() <= 1000 * MOST_BEYOND_US as u64 {
                 return made;
             }
             self.shift = self.shift.wrapping_sub(ahead);
