@@ -14,7 +14,7 @@
 //! | `timestamp`, `marker`, `ecn`, `probe` | as in [`PacketRow`](weir_world::recorded::PacketRow) |
 //!
 //! A departure or an arrival, and one of the two sizes, are needed. Arrivals are times of the sender's clock or of the
-//! receiver's. They count as times of the receiver's clock if any arrival is before its departure.
+//! receiver's. They count as times of the receiver's clock if any arrival is before its departure, or an hour after it.
 //!
 //! A table of statistics has a row for each report of `getStats`: a time as `t_us`, `t_ms` or `t_s`, and columns such
 //! as `outbound-rtp.bytesSent` or `A.out.bytesSent`. The word before the member is a type of W3C webrtc-stats, or

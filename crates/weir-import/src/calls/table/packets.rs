@@ -5,8 +5,8 @@ use std::io::Read;
 
 use weir_world::RecordedCall;
 use weir_world::recorded::{
-    ArrivalClock, CallBuilder, FeedbackReport, FeedbackReports, MOST_EVENTS, MOST_PACKETS, MOST_STREAMS,
-    OptionalInteger, PacketRow, Packets, RecordedStream, RecordingSource, RemarkSentence,
+    ArrivalClock, CallBuilder, FeedbackReport, FeedbackReports, MOST_BEYOND_US, MOST_EVENTS, MOST_PACKETS,
+    MOST_STREAMS, OptionalInteger, PacketRow, Packets, RecordedStream, RecordingSource, RemarkSentence,
 };
 
 use super::rows::TableRows;
@@ -92,13 +92,11 @@ pub(super) fn read<R: Read>(
             left_out += 1;
             continue;
         }
-        for time in
-            [row.sent_us, row.arrived_us, row.reported_us].into_iter().filter_map(OptionalInteger::get)
-        {
+        for time in [row.sent_us, row.reported_us].into_iter().filter_map(OptionalInteger::get) {
             builder.touch(time);
         }
         if let (Some(sent), Some(arrived)) = (row.sent_us.get(), row.arrived_us.get())
-            && arrived < sent
+            && !(sent..=sent + MOST_BEYOND_US).contains(&arrived)
         {
             clock = ArrivalClock::Receiver;
         }
@@ -115,6 +113,11 @@ pub(super) fn read<R: Read>(
     }
     if left_out > 0 {
         builder.remark(RemarkSentence::MORE_PACKETS.with(&[&left_out, &MOST_PACKETS]));
+    }
+    if clock == ArrivalClock::Common {
+        let arrivals: Vec<i64> =
+            builder.call_mut().packets.arrived_us.iter().filter_map(|time| time.get()).collect();
+        arrivals.into_iter().for_each(|time| builder.touch(time));
     }
     let call = builder.call_mut();
     call.feedback = reports(&call.packets);

@@ -147,3 +147,15 @@ fn a_table_that_ends_within_a_line_has_a_remark() {
     let statistics = call(b"t_s,A.out.bytesSent,A.out.packetsSent\n1,5,6\n2,7");
     assert_eq!((statistics.counters[0].values.len(), statistics.remarks), (1, ended(3)));
 }
+
+#[test]
+fn arrivals_of_a_far_clock_do_not_lengthen_the_call() {
+    for (sent, arrived) in [(1000, 1_700_000_000_000_i64), (1_700_000_000_000, 1000)] {
+        let rows: String = (0..10)
+            .map(|row| format!("{},{},100\n", sent + 20 * row, arrived + 20 * row + row % 3))
+            .collect();
+        let call = call(format!("sent_ms,arrived_ms,bytes\n{rows}").as_bytes());
+        call.check().unwrap();
+        assert_eq!((call.duration_us, call.arrival_clock), (180_000, ArrivalClock::Receiver));
+    }
+}
