@@ -1,17 +1,19 @@
 //! Checks of a recorded call that the types do not make.
 
+use core::ops::RangeInclusive;
+
 use super::{ArrivalClock, FORMAT_VERSION, MOST_BEYOND_US, MOST_PACKETS, OptionalInteger, RecordedCall};
 
 /// Greatest length of a call, and greatest time of an arrival by another clock, in µs: 6000 years.
 const MOST_TIME_US: i64 = 200_000_000_000_000_000;
 /// Most bytes of a packet.
-const MOST_PACKET_BYTES: u32 = 65_535;
+const MOST_PACKET_BYTES: i64 = 65_535;
 /// Greatest unwrapped number of a packet: calculations with two of them do not overflow.
 const MOST_NUMBER: i64 = 1 << 47;
 /// Range of the count of lost packets in a receiver report: 24 bits with a sign (RFC 3550 §6.4.1).
-const CUMULATIVE_LOST: core::ops::Range<i32> = -0x80_0000..0x80_0000;
+const CUMULATIVE_LOST: RangeInclusive<i64> = -0x80_0000..=0x7F_FFFF;
 /// Most reports that are missed before another, whose number has eight bits.
-const MOST_MISSED: u32 = 255;
+const MOST_MISSED: i64 = 255;
 
 /// A fault of a recorded call: place and what would be right.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,17 +31,29 @@ fn fault<T>(text: String) -> Result<T, MalformedCall> {
     Err(MalformedCall(text))
 }
 
-/// Refuses the first row of `column` that is not right.
-fn each<T: Copy + core::fmt::Debug>(
+/// Refuses the first value of a column that is known and out of its range.
+fn each(
     name: &str,
-    column: &[T],
-    is_right: impl Fn(T) -> bool,
-    right: impl FnOnce() -> String,
+    column: impl Iterator<Item = Option<i64>>,
+    range: &RangeInclusive<i64>,
+    right: &str,
 ) -> Result<(), MalformedCall> {
-    match column.iter().position(|&value| !is_right(value)) {
-        Some(row) => fault(format!("{name}[{row}] is {:?}; {}", column[row], right())),
+    let wrong =
+        |(row, value): (usize, Option<i64>)| Some((row, value.filter(|value| !range.contains(value))?));
+    match column.enumerate().find_map(wrong) {
+        Some((row, value)) => fault(format!("{name}[{row}] is {value}; {right}")),
         None => Ok(()),
     }
+}
+
+/// The values of a column without unknown ones.
+fn wide<T: Copy + Into<i64>>(column: &[T]) -> impl Iterator<Item = Option<i64>> {
+    column.iter().map(|&value| Some(value.into()))
+}
+
+/// The values of a column that may be unknown.
+fn known(column: &[OptionalInteger]) -> impl Iterator<Item = Option<i64>> {
+    column.iter().map(|value| value.get())
 }
 
 impl RecordedCall {
@@ -109,27 +123,25 @@ impl RecordedCall {
         if !(0..=MOST_TIME_US).contains(&duration) {
             return fault(format!("duration_us is {duration}; it is from 0 to {MOST_TIME_US}"));
         }
-        let near = |time: i64| (-MOST_BEYOND_US..=duration + MOST_BEYOND_US).contains(&time);
-        let right = || format!("the call lasts {duration} µs, and its times are within an hour of it");
+        let near = -MOST_BEYOND_US..=duration + MOST_BEYOND_US;
+        let right = format!("the call lasts {duration} µs, and its times are within an hour of it");
         for (table, column) in self.time_columns() {
-            each(&format!("{table}.time_us"), column, near, right)?;
+            each(&format!("{table}.time_us"), wide(column), &near, &right)?;
         }
         let counters = self.counters.iter().map(|series| &series.time_us);
         for column in counters.chain(self.labels.iter().map(|series| &series.time_us)) {
-            each("time_us of statistics", column, near, right)?;
+            each("time_us of statistics", wide(column), &near, &right)?;
         }
-        let known_near = |time: OptionalInteger| time.get().is_none_or(near);
-        each("packets.sent_us", &self.packets.sent_us, known_near, right)?;
-        each("packets.reported_us", &self.packets.reported_us, known_near, right)?;
-        let arrivals = &self.packets.arrived_us;
+        each("packets.sent_us", known(&self.packets.sent_us), &near, &right)?;
+        each("packets.reported_us", known(&self.packets.reported_us), &near, &right)?;
+        let arrivals = || known(&self.packets.arrived_us);
         if self.arrival_clock == ArrivalClock::Common {
-            return each("packets.arrived_us", arrivals, known_near, right);
+            return each("packets.arrived_us", arrivals(), &near, &right);
         }
-        let is_time =
-            |time: OptionalInteger| time.get().is_none_or(|time| time.unsigned_abs() <= MOST_TIME_US as u64);
-        each("packets.arrived_us", arrivals, is_time, || format!("it is {MOST_TIME_US} at most"))?;
-        let known = || arrivals.iter().filter_map(|time| time.get());
-        let span = known().max().zip(known().min()).map_or(0, |(last, first)| last - first);
+        let any = -MOST_TIME_US..=MOST_TIME_US;
+        each("packets.arrived_us", arrivals(), &any, &format!("it is {MOST_TIME_US} at most"))?;
+        let arrivals = || arrivals().flatten();
+        let span = arrivals().max().zip(arrivals().min()).map_or(0, |(last, first)| last - first);
         if span > duration + MOST_BEYOND_US {
             return fault(format!(
                 "packets.arrived_us span {span} µs; the call lasts {duration} µs, and they span an hour more at most"
@@ -140,34 +152,23 @@ impl RecordedCall {
 
     fn check_ranges(&self) -> Result<(), MalformedCall> {
         let packets = &self.packets;
-        let bytes = || format!("a packet has {MOST_PACKET_BYTES} at most");
-        each("packets.payload_bytes", &packets.payload_bytes, |bytes| bytes <= MOST_PACKET_BYTES, bytes)?;
-        each(
-            "packet_overhead_bytes",
-            &[self.packet_overhead_bytes],
-            |bytes| bytes <= MOST_PACKET_BYTES,
-            bytes,
-        )?;
-        let is_number = |number: i64| number.unsigned_abs() <= MOST_NUMBER as u64;
-        let number = || format!("it is {MOST_NUMBER} at most");
-        each("packets.sequence", &packets.sequence, is_number, number)?;
-        each("packets.number", &packets.number, |own| own.get().is_none_or(is_number), number)?;
-        let trip = || format!("a round trip takes 0 to {MOST_BEYOND_US} µs");
-        each(
-            "round_trips.rtt_us",
-            &self.round_trips.rtt_us,
-            |rtt| (0..=MOST_BEYOND_US).contains(&rtt),
-            trip,
-        )?;
-        let lost = || format!("it is from {} to {}", CUMULATIVE_LOST.start, CUMULATIVE_LOST.end - 1);
-        let reports = &self.receiver_reports.cumulative_lost;
-        each("receiver_reports.cumulative_lost", reports, |lost| CUMULATIVE_LOST.contains(&lost), lost)?;
-        let covered = || format!("a report covers {MOST_PACKETS} packets at most");
-        let is_count = |count: u32| count as usize <= MOST_PACKETS;
-        each("feedback.packets", &self.feedback.packets, is_count, covered)?;
-        each("feedback.lost", &self.feedback.lost, is_count, covered)?;
-        let missed = || format!("{MOST_MISSED} reports are missed before another at most");
-        each("feedback.missed", &self.feedback.missed, |missed| missed <= MOST_MISSED, missed)?;
+        let bytes = format!("a packet has {MOST_PACKET_BYTES} at most");
+        each("packets.payload_bytes", wide(&packets.payload_bytes), &(0..=MOST_PACKET_BYTES), &bytes)?;
+        each("packet_overhead_bytes", wide(&[self.packet_overhead_bytes]), &(0..=MOST_PACKET_BYTES), &bytes)?;
+        let number = format!("it is {MOST_NUMBER} at most");
+        each("packets.sequence", wide(&packets.sequence), &(-MOST_NUMBER..=MOST_NUMBER), &number)?;
+        each("packets.number", known(&packets.number), &(-MOST_NUMBER..=MOST_NUMBER), &number)?;
+        let trip = format!("a round trip takes 0 to {MOST_BEYOND_US} µs");
+        each("round_trips.rtt_us", wide(&self.round_trips.rtt_us), &(0..=MOST_BEYOND_US), &trip)?;
+        let lost = format!("it is from {} to {}", CUMULATIVE_LOST.start(), CUMULATIVE_LOST.end());
+        let reports = wide(&self.receiver_reports.cumulative_lost);
+        each("receiver_reports.cumulative_lost", reports, &CUMULATIVE_LOST, &lost)?;
+        let covered = format!("a report covers {MOST_PACKETS} packets at most");
+        let counts = 0..=MOST_PACKETS as i64;
+        each("feedback.packets", wide(&self.feedback.packets), &counts, &covered)?;
+        each("feedback.lost", wide(&self.feedback.lost), &counts, &covered)?;
+        let missed = format!("{MOST_MISSED} reports are missed before another at most");
+        each("feedback.missed", wide(&self.feedback.missed), &(0..=MOST_MISSED), &missed)?;
         let streams = [
             ("packets.stream", &packets.stream),
             ("receiver_reports.stream", &self.receiver_reports.stream),
@@ -175,9 +176,9 @@ impl RecordedCall {
             ("nacks.stream", &self.nacks.stream),
         ];
         let all = self.streams.len();
+        let right = format!("there are {all} streams, from 0");
         for (name, column) in streams {
-            let is_stream = |stream: u16| usize::from(stream) < all;
-            each(name, column, is_stream, || format!("there are {all} streams, from 0"))?;
+            each(name, wide(column), &(0..=all as i64 - 1), &right)?;
         }
         Ok(())
     }

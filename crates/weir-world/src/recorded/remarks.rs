@@ -22,8 +22,8 @@ sentences! {
     MORE_EVENTS = "The call has more reports, estimates and frames than the {} that are kept; later ones are left out.";
     MORE_STREAMS = "The call has more RTP streams than the {} that are kept; {} packets of the others are left out.";
     MORE_VALUES = "Values after the first {}, or of too many objects, are left out.";
-    UNKNOWN_SERIES = "{} series of statistics with unknown names are left out.";
-    UNKNOWN_REMARKS = "{} remarks that no import of this version makes are left out.";
+    UNKNOWN_SERIES = "Left out: {} series of statistics with unknown names.";
+    UNKNOWN_REMARKS = "Left out: {} of the remarks, as no import of this version makes them.";
     CONNECTIONS = "The file has {} peer connections. Connection {} is taken.";
     CONNECTION = "Connection {} has {} MB of video sent and {} MB received.";
     CUT_LINE = "The file ends within line {}; the call is read up to the line before.";

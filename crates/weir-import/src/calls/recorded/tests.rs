@@ -48,7 +48,7 @@ fn the_longest_columns_are_read() {
     let rows = zeros(weir_world::recorded::MOST_EVENTS);
     let json = format!(r#"{BEGIN}"targets":{{"time_us":{rows},"bps":{rows}}},"remarks":["a \" b"]}}"#);
     let call = read(json.as_bytes()).unwrap();
-    let left_out = "1 remarks that no import of this version makes are left out.".to_owned();
+    let left_out = "Left out: 1 of the remarks, as no import of this version makes them.".to_owned();
     assert_eq!((call.targets.len(), &call.remarks[..]), (750_000, &[left_out][..]));
 }
 
@@ -75,8 +75,8 @@ fn no_text_of_another_program_enters_the_call() {
     assert_eq!(call.labels.iter().map(|series| &series.labels[..]).collect::<Vec<_>>(), [["cpu", "other"]]);
     let left_out = [
         known,
-        "3 series of statistics with unknown names are left out.",
-        "1 remarks that no import of this version makes are left out.",
+        "Left out: 3 series of statistics with unknown names.",
+        "Left out: 1 of the remarks, as no import of this version makes them.",
     ];
     assert_eq!(call.remarks, left_out);
 }
