@@ -19,6 +19,7 @@ const RTT: TimeDelta = TimeDelta::from_millis(100);
 /// In segments, of each flow.
 const WINDOW: f64 = 20.0;
 
+/// The join of a flow with a congestion window of `cwnd` segments.
 fn join(cwnd: f64) -> CouplingMessage {
     let parameters = FlowParameters { priority: 1.0, desired: None, least: DataRate::ZERO };
     let windowed = Windowed {
@@ -34,6 +35,7 @@ fn join(cwnd: f64) -> CouplingMessage {
     })
 }
 
+/// The message that one segment was acknowledged, in congestion avoidance.
 fn acknowledgement(before: Window) -> CouplingMessage {
     let after = Window { cwnd: before.cwnd + 1.0 / before.cwnd, ..before };
     let (acked, flight) = (1.0, before.cwnd - 1.0);
@@ -59,22 +61,24 @@ struct Group {
 }
 
 impl Group {
+    /// A group of `flows` flows that share one aggregate window.
     fn of(flows: u32) -> Self {
         let coupler = CtrlTcp::new(Config::default()).expect("the usual constants are valid");
         let windows = vec![Window { cwnd: WINDOW, ssthresh: 2.0 }; flows as usize];
         let mut group = Self { coupler, windows, words: 0 };
         for flow in 0..flows {
             let cwnd = if flow == 0 { WINDOW * f64::from(flows) } else { WINDOW };
-            group.tell(flow, &join(cwnd));
+            group.send_message(flow, &join(cwnd));
         }
         group
     }
 
-    fn tell(&mut self, flow: u32, word: &CouplingMessage) {
+    /// Passes a message of `flow` to the coupler, and applies the windows that it orders.
+    fn send_message(&mut self, flow: u32, message: &CouplingMessage) {
         // A round trip is as long as all windows take at one message each 100 µs.
         self.words += 1;
         let now = SendTime::from_nanos((self.words * 100_000) as i64);
-        let _ = self.coupler.on_message(now, FlowId(flow), word);
+        let _ = self.coupler.on_message(now, FlowId(flow), message);
         while let Some((FlowId(flow), order)) = self.coupler.poll_action() {
             if let CouplerAction::Window(window) = order {
                 self.windows[flow as usize] = window;
@@ -83,8 +87,8 @@ impl Group {
     }
 
     fn acknowledge(&mut self, flow: u32) {
-        let word = acknowledgement(self.windows[flow as usize]);
-        self.tell(flow, &word);
+        let message = acknowledgement(self.windows[flow as usize]);
+        self.send_message(flow, &message);
     }
 
     /// Halves the aggregate at intervals, so that it stays constant on average.
@@ -102,14 +106,15 @@ impl Group {
             srtt: Some(RTT),
             base_rtt: Some(RTT),
         };
-        self.tell(0, &CouplingMessage::Window(news));
-        self.tell(
+        self.send_message(0, &CouplingMessage::Window(news));
+        self.send_message(
             0,
             &CouplingMessage::Window(CwndUpdate { event: WindowEvent::RecoveryLeft, before: after, ..news }),
         );
     }
 }
 
+/// Nanoseconds per message of a group; the last flow leaves and joins every `joins_every` messages.
 fn round(flows: u32, joins_every: Option<u32>) -> f64 {
     let mut group = Group::of(flows);
     for number in 0..WORDS {
@@ -118,8 +123,8 @@ fn round(flows: u32, joins_every: Option<u32>) -> f64 {
             group.halve();
         }
         if joins_every.is_some_and(|every| number % every == 0) {
-            group.tell(flows - 1, &CouplingMessage::Leave);
-            group.tell(flows - 1, &join(10.0));
+            group.send_message(flows - 1, &CouplingMessage::Leave);
+            group.send_message(flows - 1, &join(10.0));
         }
     }
     group.windows[0].cwnd
@@ -136,6 +141,7 @@ fn words_alone(flows: u32) -> f64 {
     window.cwnd
 }
 
+/// Nanoseconds per message of the fastest round.
 #[expect(clippy::disallowed_methods, reason = "a benchmark measures wall-clock time")]
 fn nanos_per_word(round: impl Fn() -> f64) -> f64 {
     let rounds = (0..ROUNDS).map(|_| {

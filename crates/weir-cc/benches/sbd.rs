@@ -49,8 +49,8 @@ fn intervals(flows: &mut [FlowStatistics], detector: &mut Detector, at: i64) -> 
             let sent = interval * 350_000_000 + place as i64;
             let delay = delay_nanos(interval * 350 + 40 * place as i64);
             flow.on_arrival(SendTime::from_nanos(sent), ArrivalTime::from_nanos(sent + delay));
-            if let Some(told) = flow.poll() {
-                detector.on_statistics(FlowId(place as u32), &told);
+            if let Some(statistics) = flow.poll() {
+                detector.on_statistics(FlowId(place as u32), &statistics);
             }
         }
         while let Some(change) = detector.poll() {

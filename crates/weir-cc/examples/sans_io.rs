@@ -24,7 +24,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
 /// A call of 30 s; reports the capacity, the target and the queuing delay each second.
 pub(crate) fn call(
-    mut tell: impl FnMut(i64, DataRate, Target, TimeDelta),
+    mut observe: impl FnMut(i64, DataRate, Target, TimeDelta),
 ) -> Result<(), Box<dyn std::error::Error>> {
     // State that your stack owns for each path: a controller, the send history, and when the next packet may leave.
     let limits = RateLimits::new(DataRate::from_kbps(50), DataRate::from_kbps(300), DataRate::from_mbps(10))?;
@@ -114,7 +114,7 @@ pub(crate) fn call(
             prober.push(now, probe);
         }
         if ms % 1000 == 0 {
-            tell(ms / 1000, capacity, controller.target(), (link_free - now).max(TimeDelta::ZERO));
+            observe(ms / 1000, capacity, controller.target(), (link_free - now).max(TimeDelta::ZERO));
         }
     }
     Ok(())

@@ -63,7 +63,7 @@ impl<O: Observer, L: Controller> AtSender<O, L> {
     /// ones of the observer in its order ([`join_signals`] makes the list).
     pub fn new(observer: O, controller: L, signals: &'static [Signal]) -> Self {
         let extra = signals.get(controller.signals().len()..).unwrap_or_default();
-        let place = |wanted: &Signal| observer.signals().iter().position(|own| own.name == wanted.name);
+        let place = |wanted: &Signal| observer.signals().iter().position(|signal| signal.name == wanted.name);
         let shown = extra.iter().map(|wanted| place(wanted).unwrap_or(MAX_SIGNALS)).collect();
         Self {
             observer,

@@ -84,12 +84,12 @@ mod tests {
         // Of each: the values 0, the least above it, 1, the least above that, infinity, NaN, and the greatest below 0.
         let tiny = f64::MIN_POSITIVE;
         let values = [0.0, tiny, 1.0, 1.0 + f64::EPSILON, f64::INFINITY, f64::NAN, -tiny];
-        let of = |check: fn(f64) -> bool| values.map(check);
-        assert_eq!(of(positive), [false, true, true, true, false, false, false]);
-        assert_eq!(of(amount), [true, true, true, true, false, false, false]);
-        assert_eq!(of(at_least_one), [false, false, true, true, false, false, false]);
-        assert_eq!(of(ratio), [true, true, true, false, false, false, false]);
-        assert_eq!(of(weight), [false, true, true, false, false, false, false]);
+        let check_all = |check: fn(f64) -> bool| values.map(check);
+        assert_eq!(check_all(positive), [false, true, true, true, false, false, false]);
+        assert_eq!(check_all(amount), [true, true, true, true, false, false, false]);
+        assert_eq!(check_all(at_least_one), [false, false, true, true, false, false, false]);
+        assert_eq!(check_all(ratio), [true, true, true, false, false, false, false]);
+        assert_eq!(check_all(weight), [false, true, true, false, false, false, false]);
         let times = [-1, 0, 1].map(TimeDelta::from_nanos);
         assert_eq!(times.map(span), [false, false, true]);
         assert_eq!(times.map(not_negative), [false, true, true]);

@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn what_did_not_fall_was_not_cut() {
+    fn a_rate_that_did_not_fall_was_not_cut() {
         assert_eq!(
             (ChangeReason::Loss.of(true), ChangeReason::Loss.of(false)),
             (ChangeReason::Loss, ChangeReason::Growth)

@@ -134,6 +134,7 @@ mod tests {
         Target { padding, ..Target::at(DataRate::from_kbps(kbps), pacing, LimitingFactor::RampUp) }
     }
 
+    /// Sender time of `ms` milliseconds.
     fn at(ms: i64) -> SendTime {
         SendTime::from_millis(ms)
     }
@@ -200,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_when_nothing_waits_begins_another_burst() {
+    fn a_packet_after_an_empty_queue_begins_another_burst() {
         let mut pacer = Pacer::new(TimeDelta::ZERO);
         pacer.apply(at(0), &Target { burst: BURST, ..target(1000, Pacing::Factor(1.0), 0) });
         assert_eq!(leaving(&mut pacer, at(0)), 5);

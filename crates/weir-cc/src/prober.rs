@@ -130,10 +130,12 @@ mod tests {
 
     const PACKET: DataSize = DataSize::from_bytes(1000);
 
+    /// Sender time of `ms` milliseconds.
     fn at(ms: i64) -> SendTime {
         SendTime::from_millis(ms)
     }
 
+    /// A probe of `packets` packets and `bytes` bytes in all.
     fn probe(id: u16, kbps: u64, packets: u32, bytes: u64) -> Probe {
         Probe {
             id: ProbeId::new(id).unwrap(),
@@ -207,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn what_waited_too_long_is_forgotten_when_another_is_asked_for() {
+    fn an_expired_probe_is_forgotten_at_the_next_request() {
         let mut prober = Prober::new();
         prober.push(at(0), probe(1, 800, 1, 1000));
         prober.push(at(5000), probe(2, 800, 1, 1000));

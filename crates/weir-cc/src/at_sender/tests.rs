@@ -25,6 +25,7 @@ fn kbps(rate: u64) -> DataRate {
     DataRate::from_kbps(rate)
 }
 
+/// Sender time of `ms` milliseconds.
 fn ms(ms: i64) -> SendTime {
     SendTime::from_millis(ms)
 }
@@ -218,7 +219,7 @@ fn polled(
     receiver: &mut dyn Receiver,
     arrivals: &[Arrival],
     end: ArrivalTime,
-    mut tell: impl FnMut(ArrivalTime, &Report<'_>),
+    mut deliver: impl FnMut(ArrivalTime, &Report<'_>),
 ) {
     let mut next = 0;
     loop {
@@ -231,7 +232,7 @@ fn polled(
             }
             (_, Some(due)) => {
                 while let Some(report) = receiver.poll_report(due) {
-                    tell(due, &report);
+                    deliver(due, &report);
                 }
             }
             (_, None) => break,
@@ -309,6 +310,7 @@ fn sent(id: u64, at: i64) -> SentPacket {
     SentPacket { id, at: ms(at), size, payload: DataSize::from_bytes(1200), padding: false, probe: None }
 }
 
+/// The result of a packet that left at `sent_at` and arrived at `at`, in ms.
 fn came(id: u64, sent_at: i64, at: i64) -> PacketResult {
     PacketResult {
         sent: sent(id, sent_at),
@@ -317,7 +319,7 @@ fn came(id: u64, sent_at: i64, at: i64) -> PacketResult {
 }
 
 /// Passes `results` to `sender` in a report made `at`.
-fn tell<O: Observer>(
+fn deliver<O: Observer>(
     sender: &mut AtSender<O, Clerk>,
     results: &[PacketResult],
     at: Option<i64>,
@@ -328,6 +330,7 @@ fn tell<O: Observer>(
     sender.on_feedback(ms(0), &feedback, &SendState::default())
 }
 
+/// A sender half with a network observer that reports every 100 ms, after ten packets.
 fn witness_each_100_ms() -> AtSender<NetworkObserver, Clerk> {
     let mut sender = mount(NetworkObserver::new(TimeDelta::from_millis(100)));
     (0..10).for_each(|id| sender.on_sent(&sent(id, 0), &SendState::default()));
@@ -337,22 +340,22 @@ fn witness_each_100_ms() -> AtSender<NetworkObserver, Clerk> {
 #[test]
 fn reports_are_made_up_to_the_time_of_the_feedback_and_decide_once() {
     let mut sender = witness_each_100_ms();
-    assert_eq!(tell(&mut sender, &[came(0, 0, 50)], Some(149)), None, "due at 150");
+    assert_eq!(deliver(&mut sender, &[came(0, 0, 50)], Some(149)), None, "due at 150");
     // Due at 150 and 250 ms: one decision, from before the first to after the second.
-    let decision = tell(&mut sender, &[came(1, 0, 200)], Some(250)).unwrap();
+    let decision = deliver(&mut sender, &[came(1, 0, 200)], Some(250)).unwrap();
     assert_eq!((decision.base, decision.rate), (kbps(0), kbps(2)));
     assert_eq!(decision.rtt, Some(TimeDelta::from_millis(80)));
     assert_eq!(sender.controller.rtts, [decision.rtt; 2]);
-    assert_eq!(tell(&mut sender, &[], Some(349)), None);
-    assert!(tell(&mut sender, &[], Some(350)).is_some(), "without news time goes on");
+    assert_eq!(deliver(&mut sender, &[], Some(349)), None);
+    assert!(deliver(&mut sender, &[], Some(350)).is_some(), "without news time goes on");
 }
 
 #[test]
 fn without_a_time_in_the_feedback_the_newest_arrival_is_its_time() {
     let mut sender = witness_each_100_ms();
-    assert_eq!(tell(&mut sender, &[came(0, 0, 50), came(1, 0, 149)], None), None);
-    assert_eq!(tell(&mut sender, &[], None), None);
-    assert!(tell(&mut sender, &[came(2, 0, 150)], None).is_some());
+    assert_eq!(deliver(&mut sender, &[came(0, 0, 50), came(1, 0, 149)], None), None);
+    assert_eq!(deliver(&mut sender, &[], None), None);
+    assert!(deliver(&mut sender, &[came(2, 0, 150)], None).is_some());
     let Some(&NativeReport::Nada(report)) = sender.controller.reports.first() else { panic!("it was due") };
     assert_eq!(report.receive_rate, kbps(3), "a packet that comes when the report is due is in it");
 }
@@ -360,9 +363,9 @@ fn without_a_time_in_the_feedback_the_newest_arrival_is_its_time() {
 #[test]
 fn a_packet_that_was_not_sent_here_did_not_arrive() {
     let mut sender = witness_each_100_ms();
-    tell(&mut sender, &[came(10, 0, 50)], Some(1000));
+    deliver(&mut sender, &[came(10, 0, 50)], Some(1000));
     assert_eq!(sender.observer.arrivals, 0);
-    tell(&mut sender, &[came(9, 0, 50)], Some(60));
+    deliver(&mut sender, &[came(9, 0, 50)], Some(60));
     assert_eq!(sender.observer.arrivals, 1);
 }
 
@@ -370,7 +373,7 @@ fn a_packet_that_was_not_sent_here_did_not_arrive() {
 fn a_packet_that_is_recovered_has_arrived_and_a_missing_one_has_not() {
     let mut sender = witness_each_100_ms();
     let recovered = PacketFate::Recovered { at: Some(ArrivalTime::from_millis(70)), ecn: Ecn::Ce };
-    tell(
+    deliver(
         &mut sender,
         &[
             PacketResult { sent: sent(3, 0), fate: recovered },
@@ -384,7 +387,7 @@ fn a_packet_that_is_recovered_has_arrived_and_a_missing_one_has_not() {
 #[test]
 fn a_clock_that_leaps_a_year_does_not_owe_all_its_reports() {
     let mut sender = witness_each_100_ms();
-    tell(&mut sender, &[came(0, 0, 50), came(1, 0, 31_536_000_000)], None);
+    deliver(&mut sender, &[came(0, 0, 50), came(1, 0, 31_536_000_000)], None);
     assert_eq!(sender.controller.reports.len(), MAX_REPORTS);
     assert!(sender.observer.due.is_some_and(|due| due > ArrivalTime::from_millis(31_536_000_000)));
 }
@@ -415,7 +418,7 @@ fn everything_else_is_the_laws() {
 #[test]
 fn signals_are_the_laws_and_then_those_the_law_does_not_name() {
     let mut sender = witness_each_100_ms();
-    tell(&mut sender, &[came(0, 0, 50), came(1, 0, 60)], Some(150));
+    deliver(&mut sender, &[came(0, 0, 50), came(1, 0, 60)], Some(150));
     let names: Vec<&str> = sender.signals().iter().map(|signal| signal.name).collect();
     assert_eq!(names, ["reports", "both", "digest", "arrivals"]);
     let mut values = [0.0; 4];
@@ -424,7 +427,7 @@ fn signals_are_the_laws_and_then_those_the_law_does_not_name() {
 }
 
 #[test]
-fn a_signal_that_nobody_has_is_unknown() {
+fn a_signal_of_no_controller_is_unknown() {
     const WRONG: [Signal; 3] =
         [Clerk::SIGNALS[0], Clerk::SIGNALS[1], Signal { name: "digests", unit: "", meaning: "" }];
     let sender = AtSender::new(NetworkObserver::new(TimeDelta::from_millis(100)), Clerk::new(), &WRONG);
@@ -450,10 +453,10 @@ fn stamps_are_remembered_as_long_as_there_is_room() {
 #[test]
 fn the_observer_begins_anew_on_another_route() {
     let mut sender = witness_each_100_ms();
-    tell(&mut sender, &[came(0, 0, 50), came(1, 0, 60)], None);
+    deliver(&mut sender, &[came(0, 0, 50), came(1, 0, 60)], None);
     sender.on_event(ms(70), PathEvent::RouteChanged);
     sender.on_sent(&sent(10, 80), &SendState::default());
-    tell(&mut sender, &[came(10, 80, 120)], None);
+    deliver(&mut sender, &[came(10, 80, 120)], None);
     assert_eq!(sender.observer.arrivals, 1);
 }
 

@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_sends_less_than_it_may_wants_half_as_much_again() {
+    fn a_flow_below_its_rate_desires_half_as_much_again() {
         let mut demand = Demand::new();
         let (ms, kbps) = (SendTime::from_millis, DataRate::from_kbps);
         for i in 0..30 {

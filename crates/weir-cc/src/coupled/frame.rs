@@ -287,6 +287,7 @@ impl<A: CouplingAlgorithm> AlgorithmCoupler<A> {
         if let CouplingMessage::Join(join) = message {
             return self.join(now, member, place, join);
         }
+        // Only a join may come from a flow that is not yet a member.
         let place = place.ok_or(Refusal::UnknownFlow(member))?;
         self.flows.note_message(now, place, A::counts(message));
         match message {

@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_newest_order_is_taken_and_its_number_told_with_the_next_update() {
+    fn only_the_newest_action_is_applied_and_the_next_update_has_its_number() {
         let mut member = membership();
         assert_eq!(member.update(MS(0), decision(300, 310), None), None, "it has not joined");
         assert!(matches!(member.join(MS(0), KBPS(300), KBPS(300), None), CouplingMessage::Join(_)));
@@ -398,7 +398,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flow_that_is_in_no_group_goes_on_telling() {
+    fn a_flow_in_no_group_still_reports_its_statistics() {
         let mut member = membership();
         member.join(MS(0), KBPS(300), KBPS(300), None);
         assert_eq!(member.order(MS(1), &CouplerAction::Uncoupled), None);
@@ -406,7 +406,7 @@ mod tests {
     }
 
     #[test]
-    fn a_weight_that_none_can_have_is_told_and_not_kept() {
+    fn an_impossible_weight_is_refused_and_not_kept() {
         let mut member = membership();
         member.join(MS(0), KBPS(300), KBPS(300), None);
         let wrong = FlowParameters { priority: 0.0, ..*member.parameters() };
@@ -415,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn a_window_as_order_is_relative_to_the_window_that_was_told() {
+    fn an_ordered_window_is_relative_to_the_reported_window() {
         let mut member = membership();
         member.join(MS(0), KBPS(300), KBPS(300), Some(DataSize::from_bytes(12_000)));
         let order = |cwnd| CouplerAction::Window(Window { cwnd, ssthresh: 5.0 });

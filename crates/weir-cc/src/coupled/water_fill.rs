@@ -213,7 +213,7 @@ mod tests {
     const GREEDY: f64 = f64::INFINITY;
 
     #[test]
-    fn what_satisfied_claims_leave_over_goes_to_the_others() {
+    fn the_rest_of_satisfied_claims_goes_to_the_others() {
         let claims = [(1.0, 1.0), (1.0, GREEDY), (2.0, 4.0)];
         assert_eq!(of(&claims, 12.0, Leftover::Shared), [1.0, 7.0, 4.0]);
         assert_eq!(of(&claims, 12.0, Leftover::Kept), [1.0, 3.0, 4.0]);
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number_harms_nobody() {
+    fn values_that_are_no_numbers_change_nothing() {
         let claims = [(f64::NAN, f64::NAN, f64::NAN), (1.0, -1.0, GREEDY), (f64::INFINITY, 1.0, GREEDY)];
         for total in [f64::NAN, f64::INFINITY, -1.0, 0.0, 10.0] {
             for leftover in [Leftover::Shared, Leftover::Kept] {
@@ -300,7 +300,7 @@ mod tests {
         }
 
         #[test]
-        fn without_sharing_nobody_gets_more_than_its_share_or_most(
+        fn without_sharing_no_flow_gets_more_than_its_share_or_maximum(
             claims in prop::collection::vec(claim(), 1..12),
             total in 0.0..2e7,
         ) {

@@ -105,7 +105,7 @@ fn three_flows_share_a_long_queue_and_a_latecomer_gets_its_part() {
 }
 
 #[test]
-fn where_the_buffer_ends_below_the_threshold_flows_share_by_their_losses() {
+fn with_a_buffer_below_the_threshold_flows_share_by_their_losses() {
     let mut bottleneck = Bottleneck::new(&[exact()], path(3500, 25, 500), &THREE);
     bottleneck.run(70.0, |_| ());
     let (two, delay) = means(&mut bottleneck, 99.0, 2);

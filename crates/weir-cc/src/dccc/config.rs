@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_for_sources_that_are_not_ideal_is_not_for_the_papers() {
+    fn extensions_for_real_sources_are_off_in_the_papers_forms() {
         let paper = Config::dccc_2017(TimeDelta::from_millis(100));
         assert!(paper.source_is_ideal() && !Config::default().source_is_ideal());
         assert_eq!((paper.drain_time, paper.drain_after, paper.drains()), (None, None, None));

@@ -43,6 +43,7 @@ mod tests {
         TimeDelta::from_millis(ms)
     }
 
+    /// Whether `a` is `b` within 1e-9, relative.
     fn close(a: f64, b: f64) -> bool {
         (a - b).abs() < 1e-9 * b.abs().max(1.0)
     }

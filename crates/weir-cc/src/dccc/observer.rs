@@ -16,7 +16,7 @@ pub struct DcccObserver {
     /// The newest packet; of two with the same number, the one that was sent later.
     newest: Option<Mark>,
     /// Reports are missing: the packets sent between the newest packet and the next one are unknown.
-    untold: bool,
+    unreported: bool,
     /// `T_s` by the newest stamp.
     interval: TimeDelta,
     window: ReportSums,
@@ -122,7 +122,7 @@ impl DcccObserver {
         Self {
             config,
             newest: None,
-            untold: false,
+            unreported: false,
             interval: config.interval(TimeDelta::ZERO),
             window: ReportSums::from(Mark { id: 0, departure: SendTime::ZERO, at: ArrivalTime::ZERO }),
             reported: ArrivalTime::ZERO,
@@ -147,9 +147,9 @@ impl DcccObserver {
         let silence = self.config.silence(self.interval);
         let begins = beyond >= silence || between <= TimeDelta::ZERO - silence;
         if begins || packet.id > newest.id {
-            let untold = packet.id.saturating_sub(newest.id).saturating_sub(1);
-            if core::mem::take(&mut self.untold) {
-                self.window.leave_out(newest, packet, untold);
+            let unreported = packet.id.saturating_sub(newest.id).saturating_sub(1);
+            if core::mem::take(&mut self.unreported) {
+                self.window.leave_out(newest, packet, unreported);
             }
             self.newest =
                 Some(Mark { at: if begins { packet.at } else { packet.at.max(newest.at) }, ..packet });
@@ -214,7 +214,7 @@ impl Observer for DcccObserver {
     }
 
     fn on_unreported(&mut self) {
-        self.untold = true;
+        self.unreported = true;
     }
 
     fn next_report(&self) -> Option<ArrivalTime> {
@@ -253,11 +253,11 @@ impl Observer for DcccObserver {
 
     fn read_signals(&self, out: &mut [f64]) {
         let rated = self.latest.as_ref().filter(|report| report.receive_rate().is_some());
-        let of = |value: fn(&DcccReport) -> f64| rated.map_or(f64::NAN, value);
+        let value_of = |value: fn(&DcccReport) -> f64| rated.map_or(f64::NAN, value);
         let values = [
-            of(|report| report.sending_rate.bps_f64()),
-            of(|report| report.receive_rate().unwrap_or(f64::NAN)),
-            of(|report| report.interarrival.millis_f64()),
+            value_of(|report| report.sending_rate.bps_f64()),
+            value_of(|report| report.receive_rate().unwrap_or(f64::NAN)),
+            value_of(|report| report.interarrival.millis_f64()),
             self.interval.millis_f64(),
         ];
         out.iter_mut().zip(values).for_each(|(slot, value)| *slot = value);

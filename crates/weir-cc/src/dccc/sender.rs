@@ -27,9 +27,9 @@ const LIMITING_PRICE: f64 = 0.5;
 const LOST_WEIGHT: f64 = 1.0 / 16.0;
 /// Largest share of the earlier rate at which a longer path is believed: two joining flows leave more, and the
 /// queue unchanged.
-const LESS: f64 = 0.3;
+const STEP_RATE_SHARE: f64 = 0.3;
 /// Share of packets lost above which a rise of the delay is a queue.
-const MOST_OF_A_STEP: f64 = 0.05;
+const STEP_MAX_LOSS: f64 = 0.05;
 /// Upper bound of the rate over the rate that was sent, while the source is application-limited.
 const MOST_OVER_SENT: f64 = 2.0;
 
@@ -50,7 +50,7 @@ pub struct PriceRule {
     smoothed: Option<PacketRates>,
     prices: Option<Prices>,
     /// Time of the last report's arrival.
-    heard: Option<SendTime>,
+    reported_at: Option<SendTime>,
     drains: Drains,
     /// Drains the queue and detects longer paths.
     steps: Option<PathSteps>,
@@ -116,9 +116,9 @@ impl Dccc {
             lost: None,
             smoothed: None,
             prices: None,
-            heard: None,
+            reported_at: None,
             drains: Drains::new(config.drains()),
-            steps: config.drains().map(|_| PathSteps::new(LESS)),
+            steps: config.drains().map(|_| PathSteps::new(STEP_RATE_SHARE)),
             packet: DataSize::ZERO,
             spacing: Spacing::default(),
         };
@@ -158,13 +158,12 @@ impl PriceRule {
             silence.set_times(self.config.silence(interval.max(sparse)), interval);
         }
         let drained = self.drains.on_rtt(now, rtt);
-        if self
-            .heard
-            .is_some_and(|heard| !(TimeDelta::ZERO..self.config.relearn_after).contains(&(now - heard)))
-        {
+        if self.reported_at.is_some_and(|reported_at| {
+            !(TimeDelta::ZERO..self.config.relearn_after).contains(&(now - reported_at))
+        }) {
             self.forget_delays();
         }
-        self.heard = Some(now);
+        self.reported_at = Some(now);
         let excess = self.excess(report);
         let before = self.delay.replace((report.delay, report.at));
         let received = report.receive_rate()?;
@@ -197,7 +196,7 @@ impl PriceRule {
     fn find_step(&mut self, report: &DcccReport, received: f64, lost: f64) {
         if let Some(steps) = &mut self.steps {
             steps.on_delay(report.delay);
-            if steps.on_report(report.at, received, lost > MOST_OF_A_STEP).is_some() {
+            if steps.on_report(report.at, received, lost > STEP_MAX_LOSS).is_some() {
                 self.minimum.restart();
             }
         }
@@ -243,7 +242,7 @@ impl PriceRule {
     /// The path is another one, or its queues may have drained since: estimates of its delay do not hold.
     fn forget_delays(&mut self) {
         self.minimum.restart();
-        self.steps = self.config.drains().map(|_| PathSteps::new(LESS));
+        self.steps = self.config.drains().map(|_| PathSteps::new(STEP_RATE_SHARE));
         self.delay = None;
         self.lost = None;
         self.smoothed = None;
@@ -340,11 +339,11 @@ impl Rule for PriceRule {
     }
 
     fn read_signals(&self, frame: &FlowContext, out: &mut [f64]) {
-        let of = |value: fn(&Prices) -> f64| self.prices.as_ref().map_or(f64::NAN, value);
+        let price_of = |value: fn(&Prices) -> f64| self.prices.as_ref().map_or(f64::NAN, value);
         let values = [
-            of(|prices| prices.excess.millis_f64()),
-            of(|prices| prices.v),
-            of(|prices| prices.g),
+            price_of(|prices| prices.excess.millis_f64()),
+            price_of(|prices| prices.v),
+            price_of(|prices| prices.g),
             self.config.marginal_utility(frame.rate()),
             frame.rtt().map_or(f64::NAN, TimeDelta::millis_f64),
             frame.rate(),

@@ -275,6 +275,7 @@ mod tests {
         TimeDelta::from_millis(ms)
     }
 
+    /// Sender time of `ms` milliseconds.
     fn at(ms: i64) -> SendTime {
         SendTime::from_millis(ms)
     }
@@ -282,14 +283,14 @@ mod tests {
     #[test]
     fn the_greatest_of_a_wait_counts() {
         let mut least = Confirmed::default();
-        let mut told = |now, value| (least.on_report(at(now), ms(value), ms(100)), least.least());
-        assert_eq!([told(0, 80), told(50, 20)], [(false, None); 2], "no wait has passed");
+        let mut outcome = |now, value| (least.on_report(at(now), ms(value), ms(100)), least.least());
+        assert_eq!([outcome(0, 80), outcome(50, 20)], [(false, None); 2], "no wait has passed");
         // One report of 20 ms among those of 80, and again one at the end of a wait.
-        assert_eq!(told(100, 70), (true, Some(ms(80))));
-        assert_eq!(told(150, 60), (false, Some(ms(80))));
-        assert_eq!(told(200, 20), (true, Some(ms(70))));
+        assert_eq!(outcome(100, 70), (true, Some(ms(80))));
+        assert_eq!(outcome(150, 60), (false, Some(ms(80))));
+        assert_eq!(outcome(200, 20), (true, Some(ms(70))));
         // All reports of a wait have 30 ms at most.
-        assert_eq!([told(250, 30), told(300, 20)], [(false, Some(ms(70))), (true, Some(ms(30)))]);
+        assert_eq!([outcome(250, 30), outcome(300, 20)], [(false, Some(ms(70))), (true, Some(ms(30)))]);
     }
 
     #[test]

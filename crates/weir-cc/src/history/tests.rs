@@ -13,6 +13,7 @@ use crate::time::ArrivalTime;
 
 const SIZE: DataSize = DataSize::from_bytes(1000);
 
+/// Sender time of `ms` milliseconds.
 fn at(ms: i64) -> SendTime {
     SendTime::from_millis(ms)
 }
@@ -29,6 +30,7 @@ fn history_of(packets: u64, interval_ms: i64) -> SendHistory {
     history
 }
 
+/// The numbers of the packets in `feedback`, with their fates.
 fn fates(feedback: Option<Feedback<'_>>) -> Vec<(u64, &'static str)> {
     let Some(Feedback::Packets { results, .. }) = feedback else { panic!("not per packet") };
     results
@@ -66,7 +68,7 @@ fn a_remembered_packet_is_small_and_whole() {
 }
 
 #[test]
-fn each_fate_is_told_once_and_a_late_packet_recovers() {
+fn each_fate_is_reported_once_and_a_late_packet_recovers() {
     let mut history = history_of(4, 10);
     assert_eq!(history.in_flight(), DataSize::from_bytes(4000));
     let first = [record(0, Some(1000)), record(1, None), record(2, Some(1020))];
@@ -118,7 +120,7 @@ fn lost_reports_are_counted_and_repeated_ones_are_not() {
 }
 
 #[test]
-fn after_a_laws_own_report_the_fates_of_single_packets_are_still_told() {
+fn after_a_native_report_single_packets_still_get_their_fates() {
     let mut history = history_of(10, 10);
     let report = NativeReport::Nada(NadaReport {
         ramp_up: false,
@@ -130,9 +132,12 @@ fn after_a_laws_own_report_the_fates_of_single_packets_are_still_told() {
     assert_eq!(history.in_flight(), DataSize::ZERO, "the echo settles them");
     let records: Vec<Record> =
         (0..10).map(|n| record(n, (n != 4).then_some(5 + 10 * i64::from(n)))).collect();
-    let told = fates(history.join(at(105), &packets(&records, 0, 100)));
-    assert_eq!(told.len(), 10);
-    assert!(told.iter().all(|&(id, fate)| fate == if id == 4 { "missing" } else { "arrived" }), "{told:?}");
+    let reported = fates(history.join(at(105), &packets(&records, 0, 100)));
+    assert_eq!(reported.len(), 10);
+    assert!(
+        reported.iter().all(|&(id, fate)| fate == if id == 4 { "missing" } else { "arrived" }),
+        "{reported:?}"
+    );
     assert_eq!(fates(history.join(at(106), &packets(&records, 1, 101))), [], "once");
     // An overtaken echo gives no round-trip time; beyond the horizon there are no results.
     assert_eq!(rtt(history.join(at(107), &own(3))), None);
@@ -152,7 +157,7 @@ fn packets_never_acknowledged_leave_flight_at_the_horizon() {
 }
 
 #[test]
-fn what_a_lost_report_covered_leaves_flight_with_the_next_one() {
+fn packets_of_a_lost_report_leave_flight_with_the_next_one() {
     let mut history = history_of(6, 10);
     history.join(at(60), &packets(&[record(0, Some(1000))], 0, 1005));
     assert_eq!(history.in_flight(), DataSize::from_bytes(5000));
@@ -163,7 +168,7 @@ fn what_a_lost_report_covered_leaves_flight_with_the_next_one() {
 }
 
 #[test]
-fn a_report_that_comes_late_still_tells_and_settles_nothing_twice() {
+fn a_late_report_is_used_and_settles_no_packet_twice() {
     let mut history = history_of(6, 10);
     history.join(at(90), &packets(&[record(4, Some(1040))], 1, 1045));
     assert_eq!(history.in_flight(), SIZE);
@@ -262,7 +267,7 @@ fn more_packets_than_numbers_forget_the_oldest() {
 }
 
 #[test]
-fn what_left_before_a_change_of_route_tells_nothing_of_the_new_one() {
+fn packets_sent_before_a_change_of_route_are_no_evidence_of_the_new_one() {
     let mut history = history_of(6, 10);
     history.join(at(60), &packets(&[record(0, Some(1000)), record(1, None)], 0, 1005));
     history.change_route(at(65));
@@ -280,7 +285,7 @@ fn what_left_before_a_change_of_route_tells_nothing_of_the_new_one() {
 }
 
 #[test]
-fn a_report_that_knows_nothing_of_the_new_route_is_told_apart() {
+fn a_report_from_before_the_new_route_is_recognised() {
     let mut history = history_of(6, 10);
     let law = |sequence| Report::Native {
         report: NativeReport::Nada(NadaReport {
@@ -317,7 +322,7 @@ fn a_sender_report_that_went_by_the_other_route_measures_no_round_trip() {
 
 proptest! {
     #[test]
-    fn bytes_in_flight_are_those_above_all_that_reports_told(
+    fn bytes_in_flight_are_those_above_all_reported_packets(
         steps in prop::collection::vec((0u8..4, 0u16..40, any::<bool>()), 1..300)
     ) {
         let mut history = SendHistory::new(TimeDelta::from_millis(500));
@@ -334,8 +339,8 @@ proptest! {
                 let (early, short) =
                     (history.refused().early > before.early, history.refused().impossible > before.impossible);
                 if !early && model.iter().any(|p| p.0 == target && now - p.1 <= 500) {
-                    let told = |p: &&mut (u64, i64, bool)| p.0 < target + u64::from(!short);
-                    model.iter_mut().filter(told).for_each(|p| p.2 = false);
+                    let reported = |p: &&mut (u64, i64, bool)| p.0 < target + u64::from(!short);
+                    model.iter_mut().filter(reported).for_each(|p| p.2 = false);
                 }
             } else {
                 history.join(at(now), &packets(&[], 0, now));

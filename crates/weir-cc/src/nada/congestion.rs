@@ -57,6 +57,7 @@ mod tests {
     use super::*;
     use crate::nada::CongestionBound;
 
+    /// Checks that `value` is `expected` within 1e-4.
     fn near(value: f64, expected: f64) {
         assert!((value - expected).abs() < 1e-4, "{value} instead of {expected}");
     }

@@ -213,6 +213,7 @@ mod tests {
         TimeDelta::from_millis(ms)
     }
 
+    /// Receiver time of `ms` milliseconds.
     fn at(ms: i64) -> ArrivalTime {
         ArrivalTime::from_millis(ms)
     }
@@ -234,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn gaps_and_late_packets_are_told_apart() {
+    fn gaps_and_late_packets_are_distinguished() {
         let mut log = log();
         let first = arrive(&mut log, 7, 100, 25);
         assert_eq!((first.missing, first.queuing, first.after_silence), (Some(0), ms(0), true));
@@ -295,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_told_of_is_neither_lost_nor_time_without_packets() {
+    fn unreported_packets_are_neither_lost_nor_a_gap() {
         // A packet each 10 ms, of which 10 to 18 are never reported: 9 of the 10 in the gap of 100 ms.
         let mut log = log();
         (0..10).for_each(|id| _ = arrive(&mut log, id, 1000 + 10 * id as i64, 25));

@@ -194,14 +194,14 @@ impl Observer for NadaObserver {
     }
 
     fn read_signals(&self, out: &mut [f64]) {
-        let of = |value: fn(&LastInputs) -> f64| self.latest.as_ref().map_or(f64::NAN, value);
+        let input_of = |value: fn(&LastInputs) -> f64| self.latest.as_ref().map_or(f64::NAN, value);
         let values = [
-            of(|latest| latest.d_queue),
-            of(|latest| latest.d_tilde),
+            input_of(|latest| latest.d_queue),
+            input_of(|latest| latest.d_tilde),
             self.p_loss,
             self.p_mark,
-            of(|latest| latest.x_curr),
-            of(|latest| latest.receive_rate.map_or(f64::NAN, DataRate::bps_f64)),
+            input_of(|latest| latest.x_curr),
+            input_of(|latest| latest.receive_rate.map_or(f64::NAN, DataRate::bps_f64)),
         ];
         out.iter_mut().zip(values).for_each(|(slot, value)| *slot = value);
     }

@@ -138,6 +138,7 @@ mod tests {
 
     const MAX: f64 = 1.5e6;
 
+    /// Checks that `value` is `expected` within 1e-6, relative.
     fn near(value: f64, expected: f64) {
         assert!((value - expected).abs() < 1e-6 * expected.abs(), "{value} instead of {expected}");
     }

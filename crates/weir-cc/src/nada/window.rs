@@ -89,6 +89,7 @@ mod tests {
     use super::*;
     use crate::time::SendTime;
 
+    /// A packet that arrived at `at` after `delay`, both in ms.
     fn packet(id: u64, at: i64, delay: i64, marked: bool) -> LoggedPacket {
         let at = ArrivalTime::from_millis(at);
         let delay = ApparentDelay::between(SendTime::ZERO, ArrivalTime::from_millis(delay));
@@ -107,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_older_than_the_window_leaves() {
+    fn values_older_than_the_window_leave() {
         let mut window = LogWindow::new(TimeDelta::from_millis(500));
         window.push(packet(1, 0, 90, true));
         window.push(packet(3, 100, 20, false));

@@ -101,12 +101,13 @@ mod tests {
 
     const NOW: SendTime = SendTime::from_millis(70_000);
 
+    /// Sender time of `ms` milliseconds.
     fn ms(ms: i64) -> SendTime {
         SendTime::from_millis(ms)
     }
 
     #[test]
-    fn what_left_before_a_word_counts_on_the_scale_of_now() {
+    fn packets_sent_before_an_allocation_are_scaled_to_it() {
         let mut words = AllocationHistory::NONE;
         assert_eq!((words.since(ms(0), NOW), words.over(ms(0), ms(9), NOW)), (1.0, 1.0));
         words.on_allocation(ms(1000), 2.0);
@@ -123,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn of_many_words_those_of_a_second_are_told_apart() {
+    fn of_many_allocations_those_of_a_second_are_distinguished() {
         let mut words = AllocationHistory::NONE;
         (0..3000).for_each(|n| words.on_allocation(ms(n), 1.001));
         for age in [0, 100, 500, 1200] {
@@ -136,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn extreme_words_leave_ratios_as_they_are() {
+    fn extreme_allocations_leave_ratios_as_they_are() {
         let mut words = AllocationHistory::NONE;
         for n in 0..20 {
             words.on_allocation(ms(100 * n), 1e-3);
@@ -145,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_was_set_back_forgets_the_words_ahead() {
+    fn a_clock_set_back_forgets_later_allocations() {
         let mut words = AllocationHistory::NONE;
         words.on_allocation(ms(20_000), 0.001);
         assert_eq!(words.since(ms(8000), ms(8010)), 1.0);

@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn who_keeps_three_minutes_forgets_one_two_minutes_after_its_end() {
+    fn a_memory_of_three_minutes_forgets_each_minute_two_minutes_later() {
         let mut base = BaseDelay::keeping(3);
         base.on_arrival(second(0), delay(25));
         assert_eq!(base.on_arrival(second(179), delay(45)), delay(25));
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn who_keeps_all_forgets_nothing_but_at_a_clock_set_back() {
+    fn an_unlimited_memory_forgets_at_a_clock_set_back_alone() {
         let mut base = BaseDelay::unlimited();
         base.on_arrival(second(0), delay(25));
         assert_eq!(base.on_arrival(second(100_000), delay(45)), delay(25));

@@ -146,6 +146,7 @@ mod tests {
         TimeDelta::from_millis(ms)
     }
 
+    /// Sender time of `ms` milliseconds.
     fn at(ms: i64) -> SendTime {
         SendTime::from_millis(ms)
     }

@@ -85,6 +85,7 @@ impl FeedbackTimeout {
 mod tests {
     use super::*;
 
+    /// Sender time of `ms` milliseconds.
     fn ms(ms: i64) -> SendTime {
         SendTime::from_millis(ms)
     }
@@ -120,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn who_sends_nothing_more_is_silenced_once() {
+    fn a_sender_that_stops_times_out_once() {
         let mut silence = silence(1000);
         silence.on_sent(ms(0));
         assert!(silence.step(ms(1000)));

@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cleared_filter_knows_nothing() {
+    fn a_cleared_filter_has_no_value() {
         let mut filter = WindowedMin::new(3);
         filter.push(1);
         filter.clear();

@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_about_to_leave_is_no_queue() {
+    fn packets_about_to_leave_are_no_queue() {
         let size = DataSize::from_bytes;
         let mut least = LeastQueued::NOTHING;
         for frame in [5000, 2500, 0, 5000, 2500] {

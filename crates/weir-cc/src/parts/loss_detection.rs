@@ -78,6 +78,7 @@ mod tests {
     const ARRIVED: PacketFate = PacketFate::Arrived { at: Some(AT), ecn: Ecn::NotEct };
     const RECOVERED: PacketFate = PacketFate::Recovered { at: Some(AT), ecn: Ecn::NotEct };
 
+    /// The packets that these fates prove lost.
     fn lost(detection: &mut LossDetection, fates: &[(u64, PacketFate)]) -> Vec<u64> {
         let result = |&(id, fate): &(u64, PacketFate)| {
             let size = DataSize::from_bytes(1000);

@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn a_step_is_believed_when_less_is_sent_and_the_delay_stays() {
+    fn a_step_is_a_longer_path_when_less_is_sent_and_the_delay_stays() {
         assert_eq!(confirmed(stepped, reduced, false), Some(2.0));
         // The step falls within a report, so that the first one has a part of it.
         let in_parts = |after: i64| if after == 0 { 55 } else { stepped(after) };

@@ -105,6 +105,7 @@ mod tests {
 
     const SIZE: DataSize = DataSize::from_bytes(1250);
 
+    /// Receiver time of `ms` milliseconds.
     fn ms(ms: i64) -> ArrivalTime {
         ArrivalTime::from_millis(ms)
     }

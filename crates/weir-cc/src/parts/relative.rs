@@ -9,7 +9,7 @@ use crate::controller::RateLimits;
 pub(crate) struct Relative {
     factor: f64,
     /// The controller's own rate as last computed.
-    own: Option<f64>,
+    law_rate: Option<f64>,
 }
 
 /// Meaning of a decrease of the controller's own rate.
@@ -30,7 +30,7 @@ pub(crate) struct FallMeaning {
 }
 
 impl Relative {
-    pub(crate) const NONE: Self = Self { factor: 1.0, own: None };
+    pub(crate) const NONE: Self = Self { factor: 1.0, law_rate: None };
 
     /// Scales the flow by `factor` for coupling.
     pub(crate) fn on_allocation(&mut self, factor: f64) {
@@ -40,8 +40,8 @@ impl Relative {
     /// Applies coupling's allocation `share`, which changes the present one by `factor`; `limits` bound the
     /// controller's own rate, too.
     pub(crate) fn on_share(&mut self, share: f64, factor: f64, limits: &RateLimits) {
-        let own = self.own.map(|own| limits.clamp_bps(own));
-        self.factor = own.map_or(self.factor * factor, |own| share / own);
+        let law_rate = self.law_rate.map(|law_rate| limits.clamp_bps(law_rate));
+        self.factor = law_rate.map_or(self.factor * factor, |law_rate| share / law_rate);
     }
 
     pub(crate) fn factor(&self) -> f64 {
@@ -54,24 +54,25 @@ impl Relative {
     }
 
     /// The rate if the controller's own rate is `own` and the present one is `present`.
-    pub(crate) fn follow(&mut self, own: f64, present: f64, fall: &FallMeaning) -> f64 {
-        if own <= 0.0 {
+    pub(crate) fn follow(&mut self, law_rate: f64, present: f64, fall: &FallMeaning) -> f64 {
+        if law_rate <= 0.0 {
             *self = Self::NONE;
-            return own;
+            return law_rate;
         }
-        let before = self.own.replace(own);
-        let fell_to = |share: f64| before.is_some_and(|before| own < before && own <= share * before);
+        let before = self.law_rate.replace(law_rate);
+        let fell_to =
+            |share: f64| before.is_some_and(|before| law_rate < before && law_rate <= share * before);
         if self.factor < 1.0 && fell_to(fall.yields_at) {
-            let rate = own.min(present);
-            self.factor = rate / own;
+            let rate = law_rate.min(present);
+            self.factor = rate / law_rate;
             return rate;
         }
         if fell_to(fall.cut_at) {
             self.factor = fall.rescaled.max(1.0);
-        } else if fall.pays_back && self.factor > 1.0 && before.is_some_and(|before| own > before) {
-            self.factor = (present / own).max(1.0);
+        } else if fall.pays_back && self.factor > 1.0 && before.is_some_and(|before| law_rate > before) {
+            self.factor = (present / law_rate).max(1.0);
         }
-        self.factor * own
+        self.factor * law_rate
     }
 }
 
@@ -82,10 +83,10 @@ mod tests {
     const FALL: FallMeaning = FallMeaning { yields_at: 1.0, cut_at: 0.85, pays_back: false, rescaled: 1.0 };
 
     #[test]
-    fn without_a_word_the_laws_own_rate_holds() {
+    fn without_an_allocation_the_laws_own_rate_holds() {
         let mut relative = Relative::NONE;
-        for own in [1e6, 0.3e6, 0.1, 7e6 / 3.0] {
-            assert_eq!(relative.follow(own, 5.0, &FALL), own);
+        for law_rate in [1e6, 0.3e6, 0.1, 7e6 / 3.0] {
+            assert_eq!(relative.follow(law_rate, 5.0, &FALL), law_rate);
         }
     }
 
@@ -101,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_by_what_was_received_before_the_word_counts_on_its_scale() {
+    fn a_cut_by_an_older_receive_rate_is_scaled_to_the_new_allocation() {
         let mut relative = Relative::NONE;
         relative.follow(1000.0, 1000.0, &FALL);
         relative.on_allocation(2.0);

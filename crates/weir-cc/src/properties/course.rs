@@ -5,7 +5,7 @@ use core::fmt::Write as _;
 
 use super::LAWS;
 use crate::decision::ChangeReason;
-use crate::testing::properties::{CAPACITY, befall, flow};
+use crate::testing::properties::{CAPACITY, change_path, flow};
 use crate::testing::{Law, PacketSource, usual_limits};
 
 /// Seconds, the target rate, the queuing delay, packets that the full queue dropped, and the number of decisions
@@ -16,7 +16,7 @@ fn course(law: &Law) -> String {
     for second in 1..=60 {
         let (dropped, mut decided) = (path.dropped, [0; ChangeReason::ALL.len()]);
         for ms in (second - 1) * 1000..second * 1000 {
-            befall(&mut path, ms);
+            change_path(&mut path, ms);
             path.tick();
             let Some(decision) = path.take_decision() else { continue };
             decided[ChangeReason::ALL.iter().position(|&why| why == decision.why).unwrap()] += 1;
@@ -36,7 +36,7 @@ fn course(law: &Law) -> String {
 }
 
 #[test]
-fn the_course_of_each_law_is_as_it_was() {
+fn the_course_of_each_law_equals_its_snapshot() {
     for law in LAWS.iter().map(|line| line.law) {
         insta::assert_snapshot!(law.name.replace(' ', "-"), course(&law));
     }

@@ -63,6 +63,7 @@ impl RoundTrip {
 mod tests {
     use super::*;
 
+    /// The round-trip time after these samples in ms.
     fn after(samples: &[i64]) -> (RoundTrip, Config) {
         let config = Config::default();
         let mut rtt = RoundTrip::new(&config);
@@ -102,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn what_waits_in_a_queue_of_two_seconds_is_not_lost() {
+    fn packets_in_a_queue_of_two_seconds_are_not_lost() {
         // 1.2·2050 + 10 ms are above the longest timeout, and that is above the round trip with its wait for a
         // report.
         let (rtt, config) = after(&[2050, 2050]);

@@ -119,6 +119,7 @@ mod tests {
 
     const KBPS: f64 = 1e3;
 
+    /// Sender time of `ms` milliseconds.
     fn at(ms: i64) -> SendTime {
         SendTime::from_millis(ms)
     }
@@ -219,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn what_others_change_is_no_climb() {
+    fn changes_by_others_are_no_climb() {
         let mut climb = standing();
         climb.scale(2.0);
         assert!(decided(&mut climb, 3000, &[2000.0; 5]).iter().all(|climbing| !climbing));

@@ -6,6 +6,7 @@ fn kbps(rate: u64) -> DataRate {
     DataRate::from_kbps(rate)
 }
 
+/// Sender time of `ms` milliseconds.
 fn ms(ms: i64) -> SendTime {
     SendTime::from_millis(ms)
 }
@@ -91,7 +92,8 @@ fn law() -> RateController<Obedient> {
     RateController::new_by(rule, FlowContext::new(limits(100, 500, 2000), Some(TimeDelta::from_secs(3))))
 }
 
-fn tell(law: &mut RateController<Obedient>, rate: u64) -> Decision {
+/// The law computes `rate` kbit/s from a report.
+fn deliver(law: &mut RateController<Obedient>, rate: u64) -> Decision {
     tell_at(law, 0, rate)
 }
 
@@ -110,6 +112,7 @@ fn factor(law: &RateController<Obedient>) -> LimitingFactor {
     law.target().limiting_factor
 }
 
+/// A packet of 1000 bytes leaves at `at`, in ms.
 fn send(law: &mut RateController<Obedient>, at: i64) {
     let size = DataSize::from_bytes(1000);
     let packet = SentPacket::new(0, ms(at), size);
@@ -133,11 +136,11 @@ fn way(decision: Decision) -> (u64, u64, ChangeReason) {
 fn each_decision_starts_from_the_one_before_and_keeps_to_the_limits() {
     let mut law = law();
     assert_eq!(law.target().sending_rate, kbps(500));
-    assert_eq!(way(tell(&mut law, 800)), (500, 800, ChangeReason::Growth));
-    assert_eq!(way(tell(&mut law, 600)), (800, 600, ChangeReason::Delay));
-    assert_eq!(way(tell(&mut law, 9000)), (600, 2000, ChangeReason::Growth));
-    assert_eq!(way(tell(&mut law, 1)), (2000, 100, ChangeReason::Delay));
-    assert_eq!(tell(&mut law, 700).rtt, Some(TimeDelta::from_millis(80)));
+    assert_eq!(way(deliver(&mut law, 800)), (500, 800, ChangeReason::Growth));
+    assert_eq!(way(deliver(&mut law, 600)), (800, 600, ChangeReason::Delay));
+    assert_eq!(way(deliver(&mut law, 9000)), (600, 2000, ChangeReason::Growth));
+    assert_eq!(way(deliver(&mut law, 1)), (2000, 100, ChangeReason::Delay));
+    assert_eq!(deliver(&mut law, 700).rtt, Some(TimeDelta::from_millis(80)));
 }
 
 #[test]
@@ -186,9 +189,9 @@ fn a_probe_is_a_reason_and_limits_nothing() {
 #[test]
 fn a_cut_at_the_minimum_still_says_its_reason() {
     let mut law = law();
-    tell(&mut law, 1);
-    assert_eq!(way(tell(&mut law, 50)), (100, 100, ChangeReason::Delay));
-    assert_eq!(way(tell(&mut law, 100)), (100, 100, ChangeReason::Growth), "nothing was to be cut");
+    deliver(&mut law, 1);
+    assert_eq!(way(deliver(&mut law, 50)), (100, 100, ChangeReason::Delay));
+    assert_eq!(way(deliver(&mut law, 100)), (100, 100, ChangeReason::Growth), "nothing was to be cut");
 }
 
 #[test]
@@ -196,26 +199,26 @@ fn the_present_rate_as_a_share_changes_nothing() {
     let (mut coupled, mut alone) = (law(), law());
     for law in [&mut coupled, &mut alone] {
         law.rule_mut().limited_by = Some(LimitingFactor::Loss);
-        tell(law, 800);
+        deliver(law, 800);
     }
     assert_eq!(apply_allocation(&mut coupled, 800), kbps(800));
     assert_eq!((coupled.frame.share(), alone.frame.share()), (Some(kbps(800)), None));
     assert_eq!((coupled.rule().scaled, coupled.target()), (0, alone.target()));
-    assert_eq!(tell(&mut coupled, 700), tell(&mut alone, 700));
+    assert_eq!(deliver(&mut coupled, 700), deliver(&mut alone, 700));
 }
 
 #[test]
 fn a_share_scales_the_rule_and_is_where_the_next_decision_starts() {
     let mut law = law();
     assert_eq!(apply_allocation(&mut law, 300), kbps(300), "before the first decision");
-    assert_eq!(tell(&mut law, 800).base, kbps(300));
+    assert_eq!(deliver(&mut law, 800).base, kbps(300));
     // 5000 · 300/500 · 400/800.
     assert_eq!(apply_allocation(&mut law, 400), kbps(400));
     let target = law.target();
     assert_eq!((target.sending_rate, target.limiting_factor), (kbps(400), LimitingFactor::Coupling));
     assert_eq!(target.window, Some(DataSize::from_bytes(1500)));
     assert_eq!(law.frame().rate(), 400e3);
-    assert_eq!(way(tell(&mut law, 420)), (400, 420, ChangeReason::Growth));
+    assert_eq!(way(deliver(&mut law, 420)), (400, 420, ChangeReason::Growth));
 }
 
 #[test]
@@ -234,7 +237,7 @@ fn coupling_limits_the_rate_exactly_while_the_share_is_below_what_the_law_comput
         apply_allocation(&mut law, share);
         assert_eq!(law.target().limiting_factor, factor, "{share}");
     }
-    tell(&mut law, 1990);
+    deliver(&mut law, 1990);
     assert_eq!(factor(&law), LimitingFactor::Maximum, "it is the law's own");
 }
 
@@ -249,13 +252,13 @@ fn a_share_beyond_the_limits_is_the_nearest_rate_within_them() {
     );
     assert_eq!(apply_allocation(&mut law, 8000), kbps(2000));
     assert_eq!(law.rule().scaled, 1, "it stands there already");
-    assert_eq!(way(tell(&mut law, 1500)), (2000, 1500, ChangeReason::Delay));
+    assert_eq!(way(deliver(&mut law, 1500)), (2000, 1500, ChangeReason::Delay));
     assert_eq!(apply_allocation(&mut law, 1), kbps(100));
-    assert_eq!(way(tell(&mut law, 1000)), (100, 1000, ChangeReason::Growth));
+    assert_eq!(way(deliver(&mut law, 1000)), (100, 1000, ChangeReason::Growth));
 }
 
 #[test]
-fn a_pause_ends_the_silence_and_tells_no_decision() {
+fn a_pause_ends_the_silence_without_a_decision() {
     let mut law = law();
     for (n, event) in [PathEvent::Paused, PathEvent::Resumed].into_iter().enumerate() {
         send(&mut law, 0);
@@ -295,7 +298,7 @@ fn silence_halves_the_rate_each_second_and_an_early_timeout_does_nothing() {
 #[test]
 fn limits_and_another_route_decide() {
     let mut law = law();
-    tell(&mut law, 800);
+    deliver(&mut law, 800);
     let decision = law.on_event(ms(0), PathEvent::Limits(limits(100, 300, 600))).unwrap();
     assert_eq!(way(decision), (800, 600, ChangeReason::Limits));
     assert_eq!(law.target().limiting_factor, LimitingFactor::Maximum);
@@ -307,33 +310,33 @@ fn limits_and_another_route_decide() {
         (LimitingFactor::RampUp, None, 1)
     );
     // Below the start rate it stays.
-    tell(&mut law, 200);
+    deliver(&mut law, 200);
     let decision = law.on_event(ms(20), PathEvent::RouteChanged).unwrap();
     assert_eq!(way(decision), (200, 200, ChangeReason::Route));
 }
 
 #[test]
-fn the_least_that_waited_is_that_since_the_feedback_before() {
+fn the_least_queued_bytes_are_those_since_the_last_feedback() {
     let mut law = law();
     let waiting = |bytes| SendState { queued: DataSize::from_bytes(bytes), ..SendState::default() };
     let size = DataSize::from_bytes(1000);
     let packet = SentPacket::new(0, ms(0), size);
-    let told =
+    let queued_and_least =
         |law: &RateController<Obedient>| (law.frame().queued().bytes(), law.frame().least_queued().bytes());
     law.on_sent(&packet, &waiting(700));
     law.on_feedback(ms(10), &Feedback::Ceiling(kbps(500)), &waiting(5000));
-    assert_eq!(told(&law), (5000, 700));
+    assert_eq!(queued_and_least(&law), (5000, 700));
     law.on_sent(&packet, &waiting(4000));
     assert_eq!(law.on_timeout(ms(500), &waiting(4500)), None, "it is not due");
-    assert_eq!(told(&law), (5000, 700));
+    assert_eq!(queued_and_least(&law), (5000, 700));
     law.on_timeout(ms(4000), &waiting(4500));
-    assert_eq!(told(&law), (4500, 4000));
+    assert_eq!(queued_and_least(&law), (4500, 4000));
     law.on_event(ms(4100), PathEvent::Paused);
-    assert_eq!(told(&law), (0, 0));
+    assert_eq!(queued_and_least(&law), (0, 0));
 }
 
 #[test]
-fn what_is_noted_or_foreign_decides_nothing() {
+fn recorded_and_foreign_reports_make_no_decision() {
     let mut law = law();
     let state =
         SendState { queued: DataSize::from_bytes(900), application_limited: true, ..SendState::default() };

@@ -66,6 +66,7 @@ mod tests {
     use super::*;
     use crate::time::SendTime;
 
+    /// The queue delay in s after a packet that left at `ms` and took `delay_ms`.
     fn packet(queue: &mut QueueDelay, ms: i64, delay_ms: i64) -> f64 {
         let at = ArrivalTime::from_millis(7_200_000 + ms + delay_ms);
         queue.on_packet(at, ApparentDelay::between(SendTime::from_millis(ms), at));

@@ -14,6 +14,7 @@ pub(super) fn kbps(rate: u64) -> DataRate {
     DataRate::from_kbps(rate)
 }
 
+/// Sender time of `ms` milliseconds.
 pub(super) fn ms(ms: i64) -> SendTime {
     SendTime::from_millis(ms)
 }
@@ -88,7 +89,7 @@ impl<C: Controller> Bench<C> {
     }
 
     /// Reports the fates in `ecn` of the next packets, `None` for a missing one, after a queue of `queue` ms.
-    pub(super) fn tell(&mut self, queue: i64, ecn: &[Option<Ecn>]) -> Option<Decision> {
+    pub(super) fn deliver(&mut self, queue: i64, ecn: &[Option<Ecn>]) -> Option<Decision> {
         let state = self.in_flight();
         let reported = &self.sent[self.reported..][..ecn.len()];
         let result = |(&sent, ecn): (&SentPacket, &Option<Ecn>)| {
@@ -113,7 +114,7 @@ impl<C: Controller> Bench<C> {
             while let Some(due) = self.law.next_timeout().filter(|&due| due <= ms(at)) {
                 self.law.on_timeout(due, &SendState::default());
             }
-            self.tell(0, &vec![Some(Ecn::NotEct); count]);
+            self.deliver(0, &vec![Some(Ecn::NotEct); count]);
         }
     }
 

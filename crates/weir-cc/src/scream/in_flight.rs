@@ -70,6 +70,7 @@ impl InFlight {
 mod tests {
     use super::*;
 
+    /// Packets 1 to 5 of 100 to 500 bytes in flight.
     fn five_packets() -> InFlight {
         let mut in_flight = InFlight::new();
         (1..=5).for_each(|id| in_flight.on_sent(id, id * 100));
@@ -88,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_scales_what_is_in_flight_and_nothing_else() {
+    fn an_allocation_scales_the_bytes_in_flight_alone() {
         let mut in_flight = five_packets();
         in_flight.acknowledge(2);
         in_flight.scale(0.5);
@@ -120,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn more_packets_than_can_be_told_apart_stay_in_flight() {
+    fn more_packets_than_numbers_stay_in_flight() {
         let mut in_flight = InFlight::new();
         (0..70_000).for_each(|id| in_flight.on_sent(id, 10));
         assert_eq!((in_flight.sent.len(), in_flight.bytes()), (MAX_PACKETS, 700_000));

@@ -111,6 +111,7 @@ mod tests {
 
     const RTT: TimeDelta = TimeDelta::from_millis(100);
 
+    /// Sender time of `ms` milliseconds.
     fn ms(ms: i64) -> SendTime {
         SendTime::from_millis(ms)
     }
@@ -153,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn of_too_many_missing_packets_the_oldest_is_lost() {
+    fn too_many_missing_packets_make_the_oldest_lost() {
         let mut losses = LossDetector::new();
         losses.window = RTT;
         let lost = (0..=MAX_FLAGGED as u64).filter(|&id| losses.on_missing(ms(0), id)).count();

@@ -97,6 +97,7 @@ mod tests {
     const SIZE: u64 = 1012;
     const PAYLOAD: u64 = 1000;
 
+    /// A network with the ten packets of the fixture in flight.
     fn network() -> Network {
         let mut network = Network::new();
         for sent in &ten_sent() {

@@ -84,6 +84,7 @@ mod tests {
 
     const V1: Cadence = Cadence { per_bit: 1e-4, min: 2.5, max: 50.0, frame_end: false };
 
+    /// Packet `id` arrives at `ms`; `marker` is the marker bit of RTP.
     fn arrive(receiver: &mut ScreamReceiver, id: u64, ms: i64, marker: bool) {
         receiver.on_arrival(&Arrival {
             id,

@@ -126,16 +126,18 @@ fn call() -> impl Strategy<Value = Call> {
 }
 
 fn packet_result() -> impl Strategy<Value = PacketResult> {
-    let at = || prop::option::weighted(0.9, any::<i64>().prop_map(ArrivalTime::from_nanos));
+    let arrival_time = || prop::option::weighted(0.9, any::<i64>().prop_map(ArrivalTime::from_nanos));
     let fate = prop_oneof![
-        (at(), ecn()).prop_map(|(at, ecn)| PacketFate::Arrived { at, ecn }),
+        (arrival_time(), ecn()).prop_map(|(at, ecn)| PacketFate::Arrived { at, ecn }),
         Just(PacketFate::Missing),
-        (at(), ecn()).prop_map(|(at, ecn)| PacketFate::Recovered { at, ecn }),
+        (arrival_time(), ecn()).prop_map(|(at, ecn)| PacketFate::Recovered { at, ecn }),
     ];
-    (any::<u64>(), any::<i64>(), size(), any::<bool>(), fate).prop_map(|(id, at, size, padding, fate)| {
-        let at = SendTime::from_nanos(at);
-        PacketResult { sent: SentPacket { id, at, size, payload: size, padding, probe: None }, fate }
-    })
+    (any::<u64>(), any::<i64>(), size(), any::<bool>(), fate).prop_map(
+        |(id, departure, size, padding, fate)| {
+            let at = SendTime::from_nanos(departure);
+            PacketResult { sent: SentPacket { id, at, size, payload: size, padding, probe: None }, fate }
+        },
+    )
 }
 
 fn reception_report() -> impl Strategy<Value = ReceptionReport> {

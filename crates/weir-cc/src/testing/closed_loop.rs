@@ -316,12 +316,14 @@ impl Loop {
         self.queuing_delay = self.path.backlog(true_time(self.now)).bytes / self.capacity;
     }
 
+    /// The state of the endpoint.
     fn state(&self) -> SendState {
         let queued = self.waiting.iter().map(|packet| packet.size).sum();
         let application_limited = self.source_limit < self.sender.target().media_rate;
         SendState { in_flight: self.history.in_flight(), queued, application_limited }
     }
 
+    /// Sends all packets and probes that the pacer releases now.
     fn send(&mut self) {
         self.history.expire(self.now);
         while let Some(probe) = self.sender.poll_probe() {
@@ -368,6 +370,7 @@ impl Loop {
         in_flight.is_zero() || in_flight + packet.size <= window
     }
 
+    /// Puts a packet on the path, unless random loss takes it.
     fn transmit(&mut self, id: u64, packet: &Packet) {
         if self.dice.shows(self.random_loss) {
             return;
@@ -395,6 +398,7 @@ impl Loop {
         }
     }
 
+    /// Delivers the packets that arrive by now to the receiver half.
     fn arrive(&mut self) {
         while let Some(arrived) = self.path.arrival(true_time(self.now)) {
             let FlightPacket { mut arrival, copied } = arrived.packet;
@@ -421,11 +425,13 @@ impl Loop {
     /// Delivers the delayed reports that are due.
     fn hear_late_reports(&mut self, state: &SendState) {
         while let Some(late) = self.path.answered(true_time(self.now)) {
-            let decision = hear(self.now, &late.report(), state, &mut self.history, &mut *self.sender);
+            let decision =
+                deliver_report(self.now, &late.report(), state, &mut self.history, &mut *self.sender);
             self.on_decision(decision);
         }
     }
 
+    /// Delivers the receiver's reports, with the impairments of the reverse path.
     fn report(&mut self) {
         let (state, clock) = (self.state(), self.receiver_clock(self.now));
         self.hear_late_reports(&state);
@@ -440,7 +446,8 @@ impl Loop {
                 self.path.answer_at(true_time(self.now) + LATE, LateReport::new(&report));
             }
             if !late {
-                let decision = hear(self.now, &report, &state, &mut self.history, &mut *self.sender);
+                let decision =
+                    deliver_report(self.now, &report, &state, &mut self.history, &mut *self.sender);
                 self.on_decision(decision);
             }
         }
@@ -448,7 +455,7 @@ impl Loop {
             && !self.feedback_cut
         {
             let report = Report::Reception(report);
-            let decision = hear(self.now, &report, &state, &mut self.history, &mut *self.sender);
+            let decision = deliver_report(self.now, &report, &state, &mut self.history, &mut *self.sender);
             self.on_decision(decision);
         }
     }
@@ -464,6 +471,7 @@ fn true_time(at: SendTime) -> Time {
     Time::from_nanos(at.nanos().max(0) as u64)
 }
 
+/// The value of the signal `name`.
 fn value_of(name: &str, signals: &[Signal], read: impl FnOnce(&mut [f64])) -> f64 {
     let mut values = vec![0.0; signals.len()];
     read(&mut values);
@@ -471,7 +479,7 @@ fn value_of(name: &str, signals: &[Signal], read: impl FnOnce(&mut [f64])) -> f6
 }
 
 /// Gives `sender` a report, if it is of its kind and possible.
-fn hear(
+fn deliver_report(
     now: SendTime,
     report: &Report<'_>,
     state: &SendState,

@@ -68,6 +68,7 @@ impl CheckedSender {
         decision
     }
 
+    /// Makes `call` at the present time.
     fn apply(&mut self, call: &Call, state: &SendState) -> Option<Decision> {
         match *call {
             Call::Sent(size, padding) => {
@@ -111,6 +112,7 @@ impl CheckedSender {
         decision
     }
 
+    /// Checks that a timeout before its time changes nothing.
     fn early_timeout(&mut self, state: &SendState) -> Option<Decision> {
         let before = (self.sender.target(), self.sender.next_timeout());
         let decision = self.sender.on_timeout(self.now, state);
@@ -118,10 +120,12 @@ impl CheckedSender {
         decision
     }
 
+    /// Whether a timeout is due now.
     fn is_due(&self) -> bool {
         self.sender.next_timeout().is_some_and(|due| due <= self.now)
     }
 
+    /// Checks the target, the signals and the evidence of each reason.
     fn check(&self) {
         check_target(&self.limits, &self.sender.target());
         read_signals(self.sender.signals(), |out| self.sender.read_signals(out));

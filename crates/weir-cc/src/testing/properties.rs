@@ -37,7 +37,7 @@ pub use copies::{
     on_a_wide_link_copies_grow_as_fast_as_without_coupling,
 };
 #[cfg(test)]
-pub(crate) use coupling::{CAPACITY, befall, flow};
+pub(crate) use coupling::{CAPACITY, change_path, flow};
 pub use coupling::{
     a_share_outside_the_limits_is_clamped_and_the_next_decision_starts_there,
     a_source_that_fills_its_rate_is_never_what_lowers_it,

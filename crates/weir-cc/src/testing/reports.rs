@@ -30,6 +30,7 @@ pub(super) enum ReportContent {
     Other(Report<'static>),
 }
 
+/// The content of `report`, with times from `zero` on.
 fn content(report: &Report<'_>, zero: ArrivalTime) -> ReportContent {
     match *report {
         Report::Packets { records, number, at } => {
@@ -100,6 +101,7 @@ pub fn arrive(receiver: &mut dyn Receiver, packet: &Arrival, mut on_report: impl
     read_signals(receiver.signals(), |out| receiver.read_signals(out));
 }
 
+/// Polls the reports that are due at `now`, and checks that none comes before its time.
 fn drain(receiver: &mut dyn Receiver, now: ArrivalTime, on_report: &mut impl FnMut(&Report<'_>)) {
     const MOST_AT_ONCE: usize = 10;
     let before = receiver.next_timeout();

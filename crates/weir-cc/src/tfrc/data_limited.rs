@@ -46,6 +46,7 @@ mod tests {
 
     const RTT: TimeDelta = TimeDelta::from_millis(100);
 
+    /// Sender time of `ms` milliseconds.
     fn ms(ms: i64) -> SendTime {
         SendTime::from_millis(ms)
     }

@@ -36,6 +36,7 @@ pub(super) fn loss_event_rate(packets: f64, t_rto: f64, term: TimeoutTerm) -> f6
 mod tests {
     use super::*;
 
+    /// Checks that `value` is `expected` within 1e-3.
     fn near(value: f64, expected: f64) {
         assert!((value / expected - 1.0).abs() < 1e-3, "{value}, not {expected}");
     }

@@ -200,6 +200,7 @@ mod tests {
 
     const RTT: TimeDelta = TimeDelta::from_millis(100);
 
+    /// Receiver time of `ms` milliseconds.
     fn ms(ms: i64) -> ArrivalTime {
         ArrivalTime::from_millis(ms)
     }

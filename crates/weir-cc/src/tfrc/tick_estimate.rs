@@ -51,6 +51,7 @@ fn ticks(sample: TimeDelta, tick: f64) -> i64 {
 mod tests {
     use super::*;
 
+    /// The timeout in s after these samples in ms.
     fn after(tick: i64, samples: &[i64]) -> f64 {
         let ms = TimeDelta::from_millis;
         let mut estimate = TickEstimate::first(ms(samples[0]), ms(tick));
@@ -58,6 +59,7 @@ mod tests {
         estimate.timeout()
     }
 
+    /// Checks that `seconds` is `expected` within 1e-9.
     fn near(seconds: f64, expected: f64) {
         assert!((seconds - expected).abs() < 1e-9, "{seconds}, not {expected} s");
     }

@@ -143,11 +143,11 @@ impl Cubic {
 
     /// Takes a round-trip sample of data. Returns whether it is a measure of the path.
     fn note_rtt(&mut self, now: SendTime, rtt: TimeDelta) -> bool {
-        let tells = self.epoch.is_none_or(|epoch| now - epoch.start >= IGNORED_TIME);
-        if tells {
+        let is_measure = self.epoch.is_none_or(|epoch| now - epoch.start >= IGNORED_TIME);
+        if is_measure {
             self.least_rtt = self.least_rtt.min(rtt);
         }
-        tells
+        is_measure
     }
 }
 
@@ -163,8 +163,8 @@ impl WindowAlgorithm for Cubic {
         if let Some(hystart) = &mut self.hystart {
             hystart.count(delivery);
         }
-        let tells = delivery.rtt.is_some_and(|rtt| self.note_rtt(delivery.now, rtt));
-        if tells
+        let is_measure = delivery.rtt.is_some_and(|rtt| self.note_rtt(delivery.now, rtt));
+        if is_measure
             && window.in_slow_start()
             && !delivery.recovering
             && let Some(hystart) = &mut self.hystart
@@ -242,6 +242,7 @@ mod tests {
     use crate::window::hystart;
     use crate::window::test_support::delivery;
 
+    /// Whether `value` is `expected` within `tolerance`.
     fn close(value: f64, expected: f64, tolerance: f64) -> bool {
         (value - expected).abs() <= tolerance
     }
@@ -427,16 +428,17 @@ mod tests {
     #[test]
     fn round_trips_right_after_a_recovery_are_not_taken_for_the_least() {
         let (mut algorithm, mut window) = after_loss(100.0);
-        let told = |ms, rtt| Delivery { rtt: Some(TimeDelta::from_millis(rtt)), ..delivery(ms, 1.0, 50.0) };
-        algorithm.on_delivery(&mut window, &told(0, 80));
+        let with_rtt =
+            |ms, rtt| Delivery { rtt: Some(TimeDelta::from_millis(rtt)), ..delivery(ms, 1.0, 50.0) };
+        algorithm.on_delivery(&mut window, &with_rtt(0, 80));
         algorithm.on_ack(&mut window, &ack_at(0, 1.0));
-        algorithm.on_delivery(&mut window, &told(999, 60));
+        algorithm.on_delivery(&mut window, &with_rtt(999, 60));
         assert_eq!(algorithm.least_rtt, TimeDelta::from_millis(80));
-        algorithm.on_delivery(&mut window, &told(1000, 70));
+        algorithm.on_delivery(&mut window, &with_rtt(1000, 70));
         assert_eq!(algorithm.least_rtt, TimeDelta::from_millis(70));
         // A timeout forgets it: the path may have changed.
         algorithm.on_congestion(&mut window, SendTime::from_millis(2000), Congestion::Timeout, 50.0);
-        algorithm.on_delivery(&mut window, &told(3000, 90));
+        algorithm.on_delivery(&mut window, &with_rtt(3000, 90));
         assert_eq!(algorithm.least_rtt, TimeDelta::from_millis(90));
     }
 

@@ -101,6 +101,7 @@ mod tests {
         algorithm.on_delivery(&mut window, &Delivery { marked, ..delivery(0, 16.0, 16.0) });
     }
 
+    /// The window after a congestion event of this kind at 100 segments.
     fn congested(algorithm: &mut Dctcp, kind: Congestion) -> f64 {
         let mut window = Window { cwnd: 100.0, ssthresh: f64::INFINITY };
         algorithm.on_congestion(&mut window, SendTime::ZERO, kind, 90.0);

@@ -146,6 +146,7 @@ mod tests {
     use super::*;
     use crate::window::test_support::ack;
 
+    /// Whether `value` is `expected` within `tolerance`.
     fn close(value: f64, expected: f64, tolerance: f64) -> bool {
         (value - expected).abs() <= tolerance
     }

@@ -170,6 +170,7 @@ mod tests {
     /// The least round-trip time of these tests.
     const LEAST: TimeDelta = TimeDelta::from_millis(100);
 
+    /// A delivery of one segment at `us` µs.
     fn delivery(us: i64, outstanding: f64, rtt_ms: i64) -> Delivery {
         Delivery {
             now: SendTime::from_nanos(1000 * us),
@@ -182,7 +183,8 @@ mod tests {
         }
     }
 
-    fn told(hystart: &mut HyStart, cwnd: f64, delivery: &Delivery) -> bool {
+    /// Passes a delivery to `hystart`. Returns whether slow start ends.
+    fn deliver(hystart: &mut HyStart, cwnd: f64, delivery: &Delivery) -> bool {
         hystart.count(delivery);
         hystart.ends_slow_start(cwnd, delivery, LEAST)
     }
@@ -192,7 +194,7 @@ mod tests {
     fn ends_at(config: Config, cwnd: f64, gap: i64, rtts: &[i64]) -> Option<usize> {
         let mut hystart = HyStart::new(config);
         (0..).zip(rtts).position(|(number, &rtt)| {
-            told(&mut hystart, cwnd, &delivery(1_000_000 + gap * number, 1000.0, rtt))
+            deliver(&mut hystart, cwnd, &delivery(1_000_000 + gap * number, 1000.0, rtt))
         })
     }
 
@@ -245,7 +247,7 @@ mod tests {
             // Each acknowledgement releases the segment of the next flight.
             let outstanding = (flight - 1) as f64;
             let now = 1_000_000 + 100_000 * round + gap * number;
-            told(&mut hystart, 20.0, &delivery(now, outstanding, 100))
+            deliver(&mut hystart, 20.0, &delivery(now, outstanding, 100))
         })
     }
 
@@ -264,10 +266,10 @@ mod tests {
         // The first acknowledgement begins a round with 9 more outstanding. The train of the next, after a pause of 60 ms,
         // counts from its own first acknowledgement on.
         for number in 0..10 {
-            assert!(!told(&mut hystart, 20.0, &delivery(1_000_000 + 1000 * number, 9.0, 100)));
+            assert!(!deliver(&mut hystart, 20.0, &delivery(1_000_000 + 1000 * number, 9.0, 100)));
         }
         assert_eq!(hystart.round_start, SendTime::from_millis(1000));
-        assert!(!told(&mut hystart, 20.0, &delivery(1_100_000, 9.0, 100)));
+        assert!(!deliver(&mut hystart, 20.0, &delivery(1_100_000, 9.0, 100)));
         assert_eq!(hystart.round_start, SendTime::from_millis(1100));
     }
 
@@ -275,7 +277,7 @@ mod tests {
     fn end_is_found_once_until_a_timeout() {
         let mut hystart = HyStart::new(Config::linux());
         let ends = |hystart: &mut HyStart, from: i64| {
-            (0..30).position(|number| told(hystart, 20.0, &delivery(from + 5000 * number, 100.0, 120)))
+            (0..30).position(|number| deliver(hystart, 20.0, &delivery(from + 5000 * number, 100.0, 120)))
         };
         assert_eq!(ends(&mut hystart, 1_000_000), Some(8));
         assert_eq!(ends(&mut hystart, 2_000_000), None);

@@ -36,6 +36,7 @@ fn event() -> impl Strategy<Value = Event> {
     ]
 }
 
+/// The window algorithms with their rules and forms.
 fn laws() -> Vec<Box<dyn WindowAlgorithm>> {
     let mut laws: Vec<Box<dyn WindowAlgorithm>> = Vec::new();
     laws.push(Box::new(Cubic::linux_3_16(Some(HyStart::new(Config::linux_3_16())))));
@@ -58,6 +59,7 @@ fn laws() -> Vec<Box<dyn WindowAlgorithm>> {
     laws
 }
 
+/// Passes `event` to `algorithm` at `now`.
 fn apply_event(algorithm: &mut dyn WindowAlgorithm, window: &mut Window, now: SendTime, event: &Event) {
     let rtt = TimeDelta::from_millis(50);
     match *event {

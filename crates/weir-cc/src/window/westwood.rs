@@ -166,6 +166,7 @@ mod tests {
     use super::*;
     use crate::window::test_support::{ack, delivery};
 
+    /// The window after a loss at `cwnd` segments.
     fn congested(algorithm: &mut Westwood, cwnd: f64) -> Window {
         let mut window = Window { cwnd, ssthresh: f64::INFINITY };
         algorithm.on_congestion(&mut window, SendTime::ZERO, Congestion::Loss, cwnd);

@@ -48,6 +48,7 @@ impl Replay {
         Self { law, window, sent: 10.0, acknowledged: 0.0 }
     }
 
+    /// Passes a recorded acknowledgement to the algorithm.
     fn take(&mut self, recorded: &Recorded) {
         let acked = recorded.acknowledged - self.acknowledged;
         self.acknowledged = recorded.acknowledged;

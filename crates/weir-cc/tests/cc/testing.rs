@@ -155,6 +155,7 @@ impl Controller for Broken {
     }
 }
 
+/// The halves of a controller with `fault`.
 fn broken(fault: Fault, limits: RateLimits) -> BothHalves {
     let law = aimd(limits);
     halves(

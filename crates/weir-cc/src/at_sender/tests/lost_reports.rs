@@ -29,6 +29,7 @@ fn reports_lost<L: Controller, O: Observer>(mut sender: AtSender<O, L>) -> AtSen
     sender
 }
 
+/// The value of the signal `name`.
 fn shown<O: Observer, L: Controller>(sender: &AtSender<O, L>, name: &str) -> f64 {
     let mut values = vec![0.0; sender.signals().len()];
     sender.read_signals(&mut values);

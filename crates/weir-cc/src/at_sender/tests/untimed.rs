@@ -32,15 +32,15 @@ fn a_packet_at_an_unknown_time_has_the_delay_of_the_one_before() {
         fate: PacketFate::Recovered { at: None, ecn: Ecn::NotEct },
     };
     // Before any time is reported there is no delay; then it is 40 ms, then 55.
-    tell(&mut sender, &[untimed(0), came(1, 10, 50), untimed(2), came(3, 30, 85), untimed(4)], None);
+    deliver(&mut sender, &[untimed(0), came(1, 10, 50), untimed(2), came(3, 30, 85), untimed(4)], None);
     assert_eq!(sender.observer.0, [(1, 50, true), (2, 60, false), (3, 85, true), (4, 95, false)]);
     // A late packet arrives no earlier than the times already reported.
     sender.observer.0.clear();
-    tell(&mut sender, &[late(0), untimed(5)], None);
+    deliver(&mut sender, &[late(0), untimed(5)], None);
     assert_eq!(sender.observer.0, [(0, 85, false), (5, 105, false)]);
     // On another path no delay is known.
     sender.on_event(ms(0), PathEvent::RouteChanged);
     sender.observer.0.clear();
-    tell(&mut sender, &[untimed(6)], None);
+    deliver(&mut sender, &[untimed(6)], None);
     assert_eq!(sender.observer.0, []);
 }

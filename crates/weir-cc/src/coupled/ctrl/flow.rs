@@ -129,6 +129,7 @@ mod tests {
     use super::*;
     use crate::coupled::message::WindowEvent;
 
+    /// A flow with a window of 10 segments and a threshold of 5.
     fn flow() -> Flow {
         let parameters = FlowParameters { priority: 1.0, desired: None, least: DataRate::ZERO };
         let window = Window { cwnd: 10.0, ssthresh: 5.0 };
@@ -136,6 +137,7 @@ mod tests {
         Flow::new(SendTime::ZERO, parameters, &windowed)
     }
 
+    /// The acknowledgement of `acked` segments with `flight` segments in flight.
     fn acked(acked: f64, flight: f64, window_limited: bool) -> CwndUpdate {
         let window = Window { cwnd: 10.0, ssthresh: 5.0 };
         let (before, after, srtt, base_rtt) = (window, window, None, None);
@@ -152,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_acknowledged_lately_is_that_of_this_round_and_of_the_last() {
+    fn recent_acknowledgements_are_those_of_this_round_and_the_last() {
         let mut flow = flow();
         let mut lately = |segments: f64, turns: bool| {
             flow.on_acknowledged(SendTime::from_millis(7), &acked(segments, 5.0, false));

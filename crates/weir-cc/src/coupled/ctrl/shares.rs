@@ -125,6 +125,7 @@ mod tests {
     use crate::time::SendTime;
     use crate::window::Window;
 
+    /// A flow that can use at most `cap` segments.
     fn flow(weight: f64, cap: f64) -> Flow {
         let parameters = FlowParameters { priority: weight, desired: None, least: DataRate::ZERO };
         let window = Window { cwnd: 10.0, ssthresh: f64::INFINITY };
@@ -132,6 +133,7 @@ mod tests {
         Flow { cap, ..Flow::new(SendTime::ZERO, parameters, &windowed) }
     }
 
+    /// The shares of `flows` in an aggregate window of `sum` segments.
     fn shares(sum: f64, flows: &[Flow]) -> Vec<f64> {
         let mut shares = WindowShares::default();
         shares.recompute(flows);
@@ -148,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_flow_cannot_use_goes_to_the_others_by_weight() {
+    fn unusable_share_goes_to_the_other_flows_by_weight() {
         // 24: 6, 6, 12. The first can use 3: 21 are left for 1 + 2.
         assert_eq!(shares(24.0, &[flow(1.0, 3.0), flow(1.0, GREEDY), flow(2.0, GREEDY)]), [3.0, 7.0, 14.0]);
         // 7 is above the second's 6.5 then: 14.5 for the last.
@@ -156,19 +158,19 @@ mod tests {
     }
 
     #[test]
-    fn what_one_cannot_use_another_takes_that_has_a_limit_as_well() {
+    fn unusable_share_goes_to_another_limited_flow() {
         assert_eq!(shares(24.0, &[flow(1.0, 3.0), flow(1.0, 100.0)]), [3.0, 21.0]);
         // Both below their limits.
         assert_eq!(shares(24.0, &[flow(1.0, 13.0), flow(2.0, 17.0)]), [8.0, 16.0]);
     }
 
     #[test]
-    fn nobody_leaves_anything_where_nobody_can_take_it() {
+    fn no_rate_is_left_over_where_no_flow_can_use_it() {
         assert_eq!(shares(24.0, &[flow(1.0, 3.0), flow(1.0, 4.0)]), [12.0, 12.0]);
     }
 
     #[test]
-    fn a_sum_is_a_number_whatever_is_told() {
+    fn a_sum_is_finite_whatever_is_reported() {
         let flows = [flow(1.0, GREEDY)];
         assert_eq!(shares(f64::NAN, &flows), [1.0]);
         assert_eq!(shares(f64::INFINITY, &flows), [MAX_SUM]);

@@ -79,6 +79,7 @@ impl Rig {
         Self::with_threshold(config, sum, 1.0, priorities)
     }
 
+    /// Flows with `priorities`, the first of which brings a window of `sum` segments and `ssthresh`.
     fn with_threshold(config: Config, sum: f64, ssthresh: f64, priorities: &[f64]) -> Self {
         let mut rig = Self::new(config);
         for (flow, &priority) in (0..).zip(priorities) {
@@ -111,6 +112,7 @@ impl Rig {
         self.apply();
     }
 
+    /// Stores the ordered windows, and the other actions.
     fn apply(&mut self) {
         while let Some((FlowId(flow), action)) = self.coupler.poll_action() {
             match action {
@@ -132,6 +134,7 @@ impl Rig {
         self.report_window(flow, event, window(cwnd, ssthresh));
     }
 
+    /// Flow `flow` sends a window event after which its window is `after`.
     fn report_window(&mut self, flow: u32, event: WindowEvent, after: Window) {
         let before = self.windows[&flow];
         if !matches!(event, WindowEvent::TimedOut | WindowEvent::RecoveryEntered) {
@@ -180,6 +183,7 @@ impl Rig {
     }
 }
 
+/// Whether `value` is `expected` within 1e-9.
 fn close(value: f64, expected: f64) -> bool {
     (value - expected).abs() < 1e-9
 }

@@ -35,6 +35,7 @@ pub(super) fn media(start: u64, parameters: FlowParameters) -> CouplingMessage {
     CouplingMessage::Join(Join { parameters, start: KBPS(start), present: KBPS(start), window: None })
 }
 
+/// The join of a data flow with a window of `cwnd` segments.
 pub(super) fn data(cwnd: f64, parameters: FlowParameters) -> CouplingMessage {
     let window = Window { cwnd, ssthresh: f64::INFINITY };
     let base_rtt = Some(TimeDelta::from_millis(100));
@@ -42,12 +43,14 @@ pub(super) fn data(cwnd: f64, parameters: FlowParameters) -> CouplingMessage {
     CouplingMessage::Join(Join { parameters, start: KBPS(100), present: KBPS(100), window: Some(windowed) })
 }
 
+/// The update of a media flow that decides `rate` from `base`, in kbit/s.
 pub(super) fn update(base: u64, rate: u64, why: ChangeReason) -> CouplingMessage {
     let rtt = Some(TimeDelta::from_millis(100));
     let decision = Decision { rate: KBPS(rate), base: KBPS(base), why, rtt };
     CouplingMessage::Update(Update { decision, window: None, epoch: 0, has_feedback: true })
 }
 
+/// A window event that changed the window from `before` to `after` segments.
 pub(super) fn update_of(event: WindowEvent, before: f64, after: f64, srtt_ms: i64) -> CouplingMessage {
     let window = |cwnd| Window { cwnd, ssthresh: 5.0 };
     CouplingMessage::Window(CwndUpdate {
@@ -82,6 +85,7 @@ impl Call {
         self.take_actions();
     }
 
+    /// Stores the actions of the coupler: rates in kbit/s, windows in segments, and the number of reductions.
     fn take_actions(&mut self) {
         while let Some((FlowId(flow), action)) = self.mixed.poll_action() {
             match action {
@@ -108,6 +112,7 @@ impl Call {
         self.mixed.aggregate(MEDIA).or(self.mixed.aggregate(DATA)).unwrap().sum / 1e3
     }
 
+    /// Checks that the aggregate is `sum` kbit/s within 0.01.
     fn close(&self, sum: f64) {
         assert!((self.sum() - sum).abs() < 0.01, "{} for {sum}", self.sum());
     }
@@ -319,7 +324,7 @@ fn rule_7_a_flow_in_recovery_gets_no_window() {
 }
 
 #[test]
-fn rule_8_a_timer_only_retransmits_while_others_are_heard_of() {
+fn rule_8_a_timeout_only_retransmits_while_other_flows_get_feedback() {
     let mut call = Call::with_sum(Config::default(), 2000);
     call.send_message(1100, MEDIA, update(1000, 1000, ChangeReason::Growth));
     call.send_message(1250, DATA, update_of(WindowEvent::TimedOut, 10.0, 10.0, 100));
@@ -392,7 +397,7 @@ fn alone_a_media_flow_has_what_its_law_computes() {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused() {
+fn implausible_messages_are_refused() {
     let mut mixed = Mixed::new(Config::default()).unwrap();
     let mut send = |member, message: CouplingMessage| mixed.on_message(MS(0), member, &message);
     assert_eq!(send(MEDIA, update(1, 1, ChangeReason::Growth)), Err(Refusal::UnknownFlow(MEDIA)));

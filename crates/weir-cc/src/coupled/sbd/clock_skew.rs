@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn of_what_came_before_it_is_cleared_nothing_is_left() {
+    fn clearing_removes_all_earlier_values() {
         let feed = |skew: &mut ClockSkew, slope: f64| {
             for k in 0..200 {
                 let time = T * f64::from(k);

@@ -185,8 +185,8 @@ impl Detector {
             flow.newest.is_some_and(|newest| newest.saturating_add(silent) >= next)
         };
         let is_complete = |flow: &Flow| flow.newest.is_some_and(|newest| newest >= next);
-        let all = || self.flows.iter().filter(heard_of).all(is_complete);
-        (next <= self.newest && (next + MAX_LATE <= self.newest || all())).then_some(next)
+        let all_complete = || self.flows.iter().filter(heard_of).all(is_complete);
+        (next <= self.newest && (next + MAX_LATE <= self.newest || all_complete())).then_some(next)
     }
 
     fn judge(&mut self, interval: u64) {

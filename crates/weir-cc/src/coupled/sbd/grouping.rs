@@ -32,22 +32,25 @@ impl Grouping {
     /// bottleneck, or is without statistics, has no group.
     pub fn divide(&mut self, config: &Config, flows: &[Option<Statistics>], groups: &mut Vec<Option<u32>>) {
         self.take_bottlenecked(flows);
-        let of = |flow: usize| flows[flow].as_ref();
+        let statistics_of = |flow: usize| flows[flow].as_ref();
         let within = |most: f64| move |hi: &GroupedFlow, lo: &GroupedFlow| hi.key - lo.key < most;
         let within_part =
             |most: f64| move |hi: &GroupedFlow, lo: &GroupedFlow| hi.key - lo.key < most * hi.key;
         // Steps 2 to 4 (RFC 8382 §3.3.1): frequency, variability and skew.
-        self.split(|flow| of(flow).map(|of| of.frequency), within(config.frequency_difference));
-        self.split(|flow| of(flow).map(|of| of.variability), within_part(config.variability_difference));
-        self.split(|flow| of(flow).map(|of| of.skew), within(config.skew_difference));
+        self.split(|flow| statistics_of(flow).map(|of| of.frequency), within(config.frequency_difference));
+        self.split(
+            |flow| statistics_of(flow).map(|of| of.variability),
+            within_part(config.variability_difference),
+        );
+        self.split(|flow| statistics_of(flow).map(|of| of.skew), within(config.skew_difference));
         // Step 5: loss divides only where it is high, and its difference is significant (resolution 4).
         let alike = within_part(config.loss_difference);
         let by_chance = |hi: &GroupedFlow, lo: &GroupedFlow| {
-            let variance = |placed: &GroupedFlow| of(placed.flow).map_or(0.0, variance_of_loss);
+            let variance = |placed: &GroupedFlow| statistics_of(placed.flow).map_or(0.0, variance_of_loss);
             hi.key - lo.key < DEVIATIONS * libm::sqrt(variance(hi) + variance(lo))
         };
         self.split(
-            |flow| of(flow).map(|of| of.loss),
+            |flow| statistics_of(flow).map(|of| of.loss),
             |hi, lo| hi.key <= config.loss_threshold || alike(hi, lo) || by_chance(hi, lo),
         );
         groups.clear();
@@ -103,6 +106,7 @@ pub(super) fn variance_of_loss(statistics: &Statistics) -> f64 {
 mod tests {
     use super::*;
 
+    /// Statistics of an interval of a flow at a bottleneck.
     fn flow(frequency: f64, variability_ms: f64, skew: f64, loss: f64) -> Statistics {
         Statistics {
             interval: 0,
@@ -122,6 +126,7 @@ mod tests {
         groups_of(&flows)
     }
 
+    /// The group of each flow, by the default configuration.
     fn groups_of(flows: &[Option<Statistics>]) -> Vec<Option<u32>> {
         let mut groups = Vec::new();
         Grouping::new().divide(&Config::default(), flows, &mut groups);

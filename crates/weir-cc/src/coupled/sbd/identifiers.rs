@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn of_equals_the_one_with_more_rate_then_the_lower_number() {
+    fn among_equals_the_higher_rate_wins_and_then_the_lower_number() {
         assert_eq!(numbers(&[(0, 1, 1.0), (0, 2, 3.0)]), [2, 2]);
         assert_eq!(numbers(&[(0, 2, 1.0), (0, 1, 1.0)]), [1, 1]);
         assert_eq!(numbers(&[(0, 7, 1.0), (1, 7, 2.0)]), [100, 7]);

@@ -72,9 +72,9 @@ fn changes(seed: u64, seconds: u64, flows: [Flow; 2]) -> Vec<(u64, bool)> {
     let mut links = [Link::new(seed, 1.7), Link::new(seed + 1000, 1.6)];
     let mut statistics = [(); 2].map(|()| FlowStatistics::new(Config::default()).unwrap());
     let mut detector = Detector::new(Config::default()).unwrap();
-    let of = |flow: usize| FlowId(flow as u32);
+    let flow_id = |flow: usize| FlowId(flow as u32);
     (0..2).for_each(|flow| {
-        detector.join(of(flow), None);
+        detector.join(flow_id(flow), None);
     });
     let (mut coupled, mut changes) = (false, Vec::new());
     for ms in 0..seconds * 1000 {
@@ -89,12 +89,12 @@ fn changes(seed: u64, seconds: u64, flows: [Flow; 2]) -> Vec<(u64, bool)> {
             };
             let link = &mut links[usize::from(ms / 1000 >= flow.second_from)];
             let waited = link.pass(PACKET_MS);
-            if let Some(told) = take_statistics(&mut statistics[place], flow, sent, waited) {
-                detector.on_statistics(of(place), &told);
+            if let Some(of_interval) = take_statistics(&mut statistics[place], flow, sent, waited) {
+                detector.on_statistics(flow_id(place), &of_interval);
             }
         }
         while detector.poll().is_some() {}
-        let now = detector.group(of(0)) == detector.group(of(1));
+        let now = detector.group(flow_id(0)) == detector.group(flow_id(1));
         if now != coupled {
             coupled = now;
             changes.push((ms / 1000, now));

@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_leaves_is_the_oldest() {
+    fn the_oldest_value_leaves_first() {
         let mut ring = Ring::new(3);
         let left: Vec<u8> = (1..=5).map(|value| ring.push(value)).collect();
         assert_eq!(left, [0, 0, 0, 1, 2]);

@@ -124,15 +124,15 @@ impl UnitPair {
 impl DelayAndLoss {
     /// Mean of two units.
     fn midpoint([one, other]: &[Self; 2]) -> Self {
-        let of = |field: fn(&Self) -> f64| field(one).midpoint(field(other));
+        let midpoint_of = |field: fn(&Self) -> f64| field(one).midpoint(field(other));
         Self {
-            queuing: of(|harm| harm.queuing),
-            most_queuing: of(|harm| harm.most_queuing),
-            variance: of(|harm| harm.variance),
-            loss: of(|harm| harm.loss),
-            loss_variance: of(|harm| harm.loss_variance),
-            most_loss: of(|harm| harm.most_loss),
-            rate: of(|harm| harm.rate),
+            queuing: midpoint_of(|harm| harm.queuing),
+            most_queuing: midpoint_of(|harm| harm.most_queuing),
+            variance: midpoint_of(|harm| harm.variance),
+            loss: midpoint_of(|harm| harm.loss),
+            loss_variance: midpoint_of(|harm| harm.loss_variance),
+            most_loss: midpoint_of(|harm| harm.most_loss),
+            rate: midpoint_of(|harm| harm.rate),
         }
     }
 
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_unknown_counts_neither_way() {
+    fn an_unknown_value_counts_neither_way() {
         let mut course = Course::new();
         assert_eq!(course.observe(PairVerdict::Together, 29), None);
         assert_eq!(course.observe(PairVerdict::Unknown, 60), None);

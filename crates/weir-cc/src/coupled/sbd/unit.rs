@@ -191,37 +191,39 @@ mod tests {
         samples: 20,
     };
 
-    fn told(queuing: f64) -> Statistics {
+    /// Statistics of an interval with a queuing delay of `queuing` seconds.
+    fn with_queuing(queuing: f64) -> Statistics {
         Statistics { queuing, ..IN_INTERVAL }
     }
 
+    /// Checks that `value` is `expected` within 1e-12.
     fn near(value: f64, expected: f64) {
         assert!((value - expected).abs() < 1e-12, "{value} instead of {expected}");
     }
 
     #[test]
-    fn a_unit_begins_again_after_more_silence_than_it_may_keep() {
+    fn a_unit_starts_anew_after_more_silent_intervals_than_allowed() {
         let mut unit = PathUnit::new(None, 0, 10, 10);
-        unit.on_interval(Some(&told(0.01)), 1e6, 2);
+        unit.on_interval(Some(&with_queuing(0.01)), 1e6, 2);
         for _ in 0..2 {
             unit.on_interval(None, 0.0, 2);
         }
         assert_eq!(unit.grown, 1);
         // An interval without samples is a silent one, however long that lasts.
         for _ in 0..3 {
-            unit.on_interval(Some(&Statistics { samples: 0, ..told(0.5) }), 1e6, 2);
+            unit.on_interval(Some(&Statistics { samples: 0, ..with_queuing(0.5) }), 1e6, 2);
             assert_eq!(unit.grown, 0);
         }
-        unit.on_interval(Some(&told(0.01)), 1e6, 2);
+        unit.on_interval(Some(&with_queuing(0.01)), 1e6, 2);
         unit.on_interval(None, 0.0, 2);
         assert_eq!(unit.grown, 1, "silence is counted anew");
     }
 
     #[test]
-    fn harm_is_what_is_known_of_the_guards_span() {
+    fn delay_and_loss_are_those_of_the_known_part_of_the_guards_span() {
         let mut unit = PathUnit::new(None, 0, 4, 10);
         for (queuing, rate) in [(0.010, 1e6), (0.030, 3e6)] {
-            unit.on_interval(Some(&told(queuing)), rate, 2);
+            unit.on_interval(Some(&with_queuing(queuing)), rate, 2);
         }
         let harm = unit.harm();
         // Means of 10 ms, then of 20 ms; both delays are 10 ms away from the latter.
@@ -231,7 +233,7 @@ mod tests {
         near(harm.rate, 2e6);
         // Of six intervals the last four count: 30, 10, 10 and 10 ms; four of them count as one value.
         for _ in 0..3 {
-            unit.on_interval(Some(&told(0.010)), 1e6, 2);
+            unit.on_interval(Some(&with_queuing(0.010)), 1e6, 2);
         }
         let harm = unit.harm();
         near(harm.queuing, 0.015);

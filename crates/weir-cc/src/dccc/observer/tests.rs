@@ -6,6 +6,7 @@ use crate::packet::Stamp;
 /// The receiver's clock is two hours ahead.
 const OFFSET: i64 = 7_200_000;
 
+/// Receiver time of `ms` milliseconds.
 fn at(ms: i64) -> ArrivalTime {
     ArrivalTime::from_millis(OFFSET + ms)
 }
@@ -26,6 +27,7 @@ fn observer() -> DcccObserver {
     DcccObserver::new(Config { sending_rate: SendingRate::Stamped, ..Config::default() }).unwrap()
 }
 
+/// The report that is due at `now`, in ms.
 fn report(observer: &mut DcccObserver, now: i64) -> Option<DcccReport> {
     observer.report(at(now)).map(|report| match report {
         NativeReport::Dccc(report) => report,
@@ -196,7 +198,7 @@ fn numbered(id: u64, departure: i64, arrival: i64) -> Arrival {
 }
 
 #[test]
-fn what_was_sent_goes_by_departures_whatever_the_law_allowed() {
+fn the_sent_rate_follows_departures_and_not_the_target() {
     let mut observer = by_departures();
     for (id, departure) in [(1, 30), (2, 33), (3, 80)] {
         observer.on_arrival(&numbered(id, departure, departure + 25));
@@ -236,7 +238,7 @@ fn packets_that_leave_at_once_wait_for_others() {
 }
 
 #[test]
-fn of_what_no_report_told_neither_packets_nor_time_count() {
+fn unreported_packets_and_their_time_do_not_count() {
     let mut observer = by_departures();
     observer.on_arrival(&numbered(1, 10, 35));
     observer.on_unreported();
@@ -254,8 +256,8 @@ fn a_packet_at_an_unknown_time_counts_in_the_spacing_and_not_in_the_means() {
     observer.on_arrival(&packet(40, 65, 200, 50));
     observer.on_untimed(&packet(80, 120, 800, 50));
     observer.on_arrival(&packet(90, 125, 216, 50));
-    let told = report(&mut observer, 125).unwrap();
+    let reported = report(&mut observer, 125).unwrap();
     // Delays of 25 and 35 ms, rates of 200 and 216 kbit/s; 100 ms for three packets.
-    assert_eq!((delay(&told), told.sending_rate), (30.0, DataRate::from_kbps(208)));
-    assert_eq!(told.interarrival, ms(100) / 3);
+    assert_eq!((delay(&reported), reported.sending_rate), (30.0, DataRate::from_kbps(208)));
+    assert_eq!(reported.interarrival, ms(100) / 3);
 }

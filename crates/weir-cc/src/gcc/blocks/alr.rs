@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_sent_too_much_counts_for_half_a_second() {
+    fn the_excess_sent_counts_for_half_a_second() {
         let mut alr = detector();
         send(&mut alr, 0, 1, 1000);
         // From -32 500: 5500 a packet, 26 000 after (58 500 / 5500 = 10.6) the 11th.

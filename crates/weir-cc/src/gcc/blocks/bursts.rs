@@ -215,6 +215,7 @@ impl BurstConfig {
 mod tests {
     use super::*;
 
+    /// A reported packet, with times in µs.
     fn packet(departure_us: i64, arrival_us: i64, bytes: u64) -> ReportedPacket {
         ReportedPacket {
             departure: SendTime::from_nanos(departure_us * 1000),
@@ -266,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn what_leaves_at_once_is_one_burst_however_it_arrives() {
+    fn packets_that_leave_at_once_are_one_burst_however_they_arrive() {
         let at_once = [(0, 100), (20, 120), (20, 140), (20, 160), (40, 180)];
         // {0}, {20 20 20} until 160: d = 60 - 20.
         assert_eq!(gradients(BurstConfig::DRAFT_02, &at_once), [40]);

@@ -255,10 +255,12 @@ mod tests {
 
     const RTT: TimeDelta = TimeDelta::from_millis(100);
 
+    /// Sender time of `ms` milliseconds.
     fn at(ms: i64) -> SendTime {
         SendTime::from_millis(ms)
     }
 
+    /// Results of `packets` packets of 1000 bytes, of which the first `lost` are missing.
     fn results(packets: u64, lost: u64) -> Vec<PacketResult> {
         let size = DataSize::from_bytes(1000);
         (0..packets)

@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_lost_report_told_counts_as_lost() {
+    fn packets_of_a_lost_report_count_as_lost() {
         let mut count = LossCount::new(LossDefinition::Unheard);
         count.on_results(&report(&[(0, true)]));
         // The report on 1 to 4 is lost: 5 expected from 1 to 6 but two.
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_lost_report_told_is_not_known() {
+    fn packets_of_a_lost_report_have_no_fate() {
         let mut count = LossCount::new(LossDefinition::Reported);
         count.on_results(&report(&[(0, true)]));
         // The report on 1 to 4 is lost: of 5 and 6 one is missing.

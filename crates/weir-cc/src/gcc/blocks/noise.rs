@@ -171,6 +171,7 @@ mod tests {
         about_mean: false,
     };
 
+    /// The variance after one sample of this innovation in ms.
     fn after(config: NoiseConfig, innovation: f64, period_ms: i64) -> f64 {
         let mut noise = NoiseVariance::new(config);
         noise.on_sample(TimeDelta::from_millis(period_ms));
@@ -211,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_reset_is_as_new() {
+    fn a_reset_state_equals_a_new_one() {
         let config = NoiseConfig { about_mean: true, ..DRAFT };
         let mut noise = NoiseVariance::new(config);
         (0..400).for_each(|_| noise.on_sample(TimeDelta::from_millis(10)));

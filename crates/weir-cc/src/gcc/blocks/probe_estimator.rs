@@ -202,6 +202,7 @@ mod tests {
         Probe { id: id(number), rate: DataRate::from_kbps(800), packets: 5, size: DataSize::from_bytes(5000) }
     }
 
+    /// An estimator that expects probe 1.
     fn estimator() -> ProbeEstimator {
         let mut estimator = ProbeEstimator::new(ProbeEstimatorConfig::LIBWEBRTC_2025);
         estimator.expect(probe(1));

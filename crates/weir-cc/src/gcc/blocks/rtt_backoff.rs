@@ -128,12 +128,13 @@ impl RttBackoff {
 mod tests {
     use super::*;
 
+    /// Sender time of `ms` milliseconds.
     fn at(ms: i64) -> SendTime {
         SendTime::from_millis(ms)
     }
 
     #[test]
-    fn what_is_sent_and_not_heard_of_adds_to_the_round_trip_time() {
+    fn time_without_feedback_adds_to_the_round_trip_time() {
         let mut backoff = RttBackoff::new(RttBackoffConfig::default());
         backoff.on_sent(at(1000));
         assert_eq!(backoff.corrected_rtt(), TimeDelta::ZERO);

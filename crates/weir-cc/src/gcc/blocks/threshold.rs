@@ -91,6 +91,7 @@ mod tests {
         max_gap: TimeDelta::from_millis(100),
     };
 
+    /// Receiver time of `ms` milliseconds.
     fn at(ms: i64) -> ArrivalTime {
         ArrivalTime::from_millis(ms)
     }

@@ -272,6 +272,7 @@ mod tests {
     use super::*;
     use crate::time::ArrivalTime;
 
+    /// A reported packet, with times in ms.
     fn packet(departure_ms: i64, arrival_ms: i64, bytes: u64) -> ReportedPacket {
         ReportedPacket {
             departure: SendTime::from_millis(departure_ms),
@@ -280,6 +281,7 @@ mod tests {
         }
     }
 
+    /// The throughput after `packets`.
     fn meter(packets: &[ReportedPacket]) -> Throughput {
         let mut meter = Throughput::new(ThroughputConfig::default());
         for packet in packets {
@@ -315,9 +317,9 @@ mod tests {
     #[test]
     fn inversions_are_counted_between_neighbours() {
         // Left at 10, 20, 0: one inversion, in whatever order the second is reported.
-        let told = [packet(10, 50, 1250), packet(0, 60, 1250), packet(20, 55, 1250)];
-        let mut late = meter(&told);
-        assert_eq!((late.inversions, meter(&[told[0], told[2], told[1]]).inversions), (1, 1));
+        let reported = [packet(10, 50, 1250), packet(0, 60, 1250), packet(20, 55, 1250)];
+        let mut late = meter(&reported);
+        assert_eq!((late.inversions, meter(&[reported[0], reported[2], reported[1]]).inversions), (1, 1));
         // Behind a window of twenty packets it is forgotten.
         (0..40).for_each(|n| late.on_packet(&packet(100 + 60 * n, 150 + 60 * n, 1250)));
         assert_eq!(late.inversions, 0);
@@ -396,7 +398,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_carried_along_is_what_the_definition_says(
+        fn running_sums_equal_their_definition(
             steps in prop::collection::vec((0..60_i64, -30..60_i64, 1..1500_u64), 1..400),
         ) {
             let mut meter = Throughput::new(ThroughputConfig::default());

@@ -144,6 +144,7 @@ mod tests {
         },
     };
 
+    /// A sample whose delay grows by `gradient` ms in `inter_departure` ms.
     fn sample(inter_departure: i64, gradient: i64, size_delta: f64) -> BurstSample {
         let ms = TimeDelta::from_millis;
         BurstSample {

@@ -213,21 +213,21 @@ fn alr_rules(alr: &AlrConfig) -> [Rule; 3] {
 }
 
 fn probing_rules(probing: &ProbeControllerConfig) -> [Rule; 7] {
-    let all = |factors: &[f64]| factors.iter().all(|&factor| positive(factor));
+    let all_positive = |factors: &[f64]| factors.iter().all(|&factor| positive(factor));
     let times = [probing.wait, probing.alr_interval, probing.duration, probing.repeat_duration];
     let recovery = &probing.recovery;
     [
-        ("initial", all(&probing.initial), "above 0"),
-        ("further_step", all(&[probing.further_threshold, probing.further_step]), "above 0"),
-        ("alr_scale", all(&[probing.alr_scale, probing.loss_limited_scale]), "above 0"),
-        ("allocation", all(&probing.allocation) && positive(probing.allocation_bound), "above 0"),
+        ("initial", all_positive(&probing.initial), "above 0"),
+        ("further_step", all_positive(&[probing.further_threshold, probing.further_step]), "above 0"),
+        ("alr_scale", all_positive(&[probing.alr_scale, probing.loss_limited_scale]), "above 0"),
+        ("allocation", all_positive(&probing.allocation) && positive(probing.allocation_bound), "above 0"),
         ("allocation_estimate_bound", positive(probing.allocation_estimate_bound), "above 0"),
         (
             "wait",
             times.iter().all(|&time| time >= TimeDelta::from_millis(1)),
             "at least 1 ms, as all intervals",
         ),
-        ("recovery", all(&[recovery.drop, recovery.share]) && recovery.uncertainty < 1.0, "above 0"),
+        ("recovery", all_positive(&[recovery.drop, recovery.share]) && recovery.uncertainty < 1.0, "above 0"),
     ]
 }
 

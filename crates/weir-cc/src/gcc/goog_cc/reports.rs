@@ -127,6 +127,7 @@ mod tests {
         TimeDelta::from_millis(ms)
     }
 
+    /// Sender time of `ms` milliseconds.
     fn at(ms: i64) -> SendTime {
         SendTime::from_millis(ms)
     }
@@ -144,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn feedback_counts_where_no_receiver_report_tells_a_round_trip_time_for_five_seconds() {
+    fn feedback_gives_the_round_trip_time_after_5_s_without_a_receiver_report() {
         let mut reports = Reports::new(REPORT_INTERVAL);
         assert_eq!(reports.least(), None);
         assert_eq!(reports.on_feedback(ms(80), at(1000)), None);
@@ -159,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn who_waits_for_no_receiver_report_goes_by_feedback_until_one_comes() {
+    fn without_receiver_reports_feedback_gives_loss_and_round_trip_time() {
         let mut reports = Reports::new(TimeDelta::ZERO);
         assert!(reports.lack_losses(at(0)));
         assert_eq!(reports.on_feedback(ms(80), at(0)), Some(ms(80)));

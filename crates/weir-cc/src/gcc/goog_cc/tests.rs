@@ -26,6 +26,7 @@ fn limits() -> RateLimits {
     RateLimits::new(kbps(50), kbps(300), kbps(2500)).unwrap()
 }
 
+/// Sender time of `ms` milliseconds.
 fn at(ms: i64) -> SendTime {
     SendTime::from_millis(ms)
 }
@@ -37,7 +38,7 @@ struct Call {
     next: u64,
     pending: Vec<SentPacket>,
     /// Packets reported by feedback, and the lost ones among them.
-    told: (u32, i32),
+    reported: (u32, i32),
 }
 
 impl Call {
@@ -47,14 +48,16 @@ impl Call {
             now_ms: 0,
             next: 0,
             pending: Vec::new(),
-            told: (0, 0),
+            reported: (0, 0),
         }
     }
 
+    /// The target rate in kbit/s.
     fn rate(&self) -> u64 {
         self.sender.target().media_rate.bps() / 1000
     }
 
+    /// The value of the signal `name`.
     fn signal(&self, name: &str) -> f64 {
         let signals = self.sender.signals();
         let mut values = vec![0.0; signals.len()];
@@ -62,6 +65,7 @@ impl Call {
         values[signals.iter().position(|signal| signal.name == name).unwrap()]
     }
 
+    /// A packet of `bytes` bytes leaves now.
     fn send(&mut self, bytes: u64, probe: Option<ProbeId>) {
         let size = DataSize::from_bytes(bytes);
         let sent =
@@ -71,6 +75,7 @@ impl Call {
         self.pending.push(sent);
     }
 
+    /// Calls the timeout if it is due.
     fn tick(&mut self) {
         if self.sender.next_timeout().is_some_and(|due| due <= at(self.now_ms)) {
             self.sender.on_timeout(at(self.now_ms), &STATE);
@@ -89,18 +94,18 @@ impl Call {
             self.tick();
             self.send(bytes, None);
             if self.now_ms % 50 == 0 {
-                self.hear(&queue_ms);
+                self.deliver_feedback(&queue_ms);
             }
         }
     }
 
     /// Feedback on packets sent a round trip ago or earlier.
-    fn hear(&mut self, queue_ms: impl Fn(i64) -> Option<i64>) {
-        let told = at(self.now_ms - 2 * DELAY_MS);
+    fn deliver_feedback(&mut self, queue_ms: impl Fn(i64) -> Option<i64>) {
+        let newest_departure = at(self.now_ms - 2 * DELAY_MS);
         let results: Vec<_> = self
             .pending
             .iter()
-            .filter(|sent| sent.at <= told)
+            .filter(|sent| sent.at <= newest_departure)
             .map(|sent| {
                 let left = sent.at.nanos() / 1_000_000;
                 let fate = match queue_ms(left) {
@@ -113,7 +118,7 @@ impl Call {
                 PacketResult { sent: *sent, fate }
             })
             .collect();
-        self.pending.retain(|sent| sent.at > told);
+        self.pending.retain(|sent| sent.at > newest_departure);
         let feedback = Feedback::Packets {
             results: &results,
             at: None,
@@ -122,7 +127,7 @@ impl Call {
         };
         self.sender.on_feedback(at(self.now_ms), &feedback, &STATE);
         let lost = results.iter().filter(|result| result.fate == PacketFate::Missing).count();
-        self.told = (self.told.0 + results.len() as u32, self.told.1 + lost as i32);
+        self.reported = (self.reported.0 + results.len() as u32, self.reported.1 + lost as i32);
         if self.now_ms % 1000 == 0 {
             self.report(None);
         }
@@ -130,7 +135,7 @@ impl Call {
 
     /// A receiver report comes.
     fn report(&mut self, rtt: Option<TimeDelta>) {
-        let (highest_sequence, cumulative_lost) = self.told;
+        let (highest_sequence, cumulative_lost) = self.reported;
         let report = ReceptionReport { cumulative_lost, highest_sequence, ..ReceptionReport::default() };
         self.sender.on_feedback(at(self.now_ms), &Feedback::Reception { report, rtt }, &STATE);
     }
@@ -167,7 +172,7 @@ fn a_probes_result_becomes_the_rate_at_once() {
         call.send(1000, Some(probe.id));
     }
     call.now_ms += 100;
-    call.hear(|_| Some(0));
+    call.deliver_feedback(|_| Some(0));
     assert_eq!((call.rate(), call.sender.target().limiting_factor), (800, LimitingFactor::RampUp));
 }
 
@@ -210,7 +215,7 @@ fn packets_out_of_order_are_taken_in_order_of_arrival() {
                 call.pending.reverse();
             }
             call.now_ms += 100;
-            call.hear(|_| Some(0));
+            call.deliver_feedback(|_| Some(0));
             call.now_ms -= 100;
         }
         (call.rate(), call.signal("R"), call.signal("trend"))
@@ -274,7 +279,7 @@ fn feedback_of_losses_alone_says_nothing_of_delay() {
 }
 
 #[test]
-fn underuse_that_ends_is_told_once() {
+fn the_end_of_underuse_is_reported_once() {
     let config = Config::default();
     let mut delay = DelayBased::new(&config, limits());
     let recovered = |delay: &mut DelayBased, wait: i64, from: i64| {
@@ -287,8 +292,8 @@ fn underuse_that_ends_is_told_once() {
         delay.on_feedback(packets.iter(), None, None, at(from + 200)).recovered
     };
     // A queue of 300 ms drains by 2 ms per packet, and is empty after 150 of them.
-    let told = (0..60).filter(|feedback| recovered(&mut delay, 300 - 10 * feedback, 50 * feedback));
-    assert_eq!(told.count(), 1);
+    let ends = (0..60).filter(|feedback| recovered(&mut delay, 300 - 10 * feedback, 50 * feedback));
+    assert_eq!(ends.count(), 1);
 }
 
 #[test]
@@ -323,7 +328,7 @@ fn silence_halves_the_rate_each_second_and_feedback_ends_it() {
     // 3 and 4 s after the last feedback.
     assert_eq!(call.rate(), before / 4);
     assert_eq!(call.sender.target().limiting_factor, LimitingFactor::Silence);
-    call.hear(|_| Some(0));
+    call.deliver_feedback(|_| Some(0));
     assert!(call.rate() > before / 2);
 }
 
@@ -350,7 +355,7 @@ fn a_source_that_paused_goes_on_at_its_rate() {
 }
 
 #[test]
-fn nothing_and_what_other_laws_hear_change_nothing() {
+fn empty_feedback_and_reports_of_other_laws_change_nothing() {
     let mut call = Call::new(&Config::default());
     let empty = Feedback::Packets { results: &[], at: None, rtt: None, missed_reports: 3 };
     assert_eq!(call.sender.on_feedback(at(0), &empty, &STATE), None);
@@ -438,11 +443,11 @@ fn frames_are_left_out_while_more_is_in_flight_than_350_ms_of_the_target() {
 }
 
 #[test]
-fn what_a_receiver_report_changes_is_told_with_the_next_packet() {
+fn a_receiver_report_changes_the_rate_with_the_next_packet() {
     let mut call = Call::new(&Config { use_loss_v2: false, ..Config::default() });
     call.run(2000, 375, |_| Some(0));
     let before = call.rate();
-    call.told = (call.told.0 + 100, call.told.1 + 50);
+    call.reported = (call.reported.0 + 100, call.reported.1 + 50);
     call.report(None);
     call.now_ms += 1;
     call.tick();
@@ -453,7 +458,7 @@ fn what_a_receiver_report_changes_is_told_with_the_next_packet() {
 }
 
 #[test]
-fn receiver_reports_tell_the_round_trip_time_and_feedback_where_none_does_for_five_seconds() {
+fn receiver_reports_give_the_round_trip_time_and_feedback_after_5_s_without() {
     let growth = |reported: Option<i64>, ms| {
         let mut call = Call::new(&Config::default());
         let over_use = |sent| if (1000..1600).contains(&sent) { (sent - 1000) / 4 } else { 0 };

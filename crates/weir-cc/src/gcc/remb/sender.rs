@@ -230,6 +230,7 @@ mod tests {
         sender.target().media_rate
     }
 
+    /// A receiver report with this loss in 1/256 arrives. Returns the media rate.
     fn report(sender: &mut GccSender, fraction_lost: u8) -> DataRate {
         let report = ReceptionReport { fraction_lost, ..ReceptionReport::default() };
         sender.on_feedback(SendTime::ZERO, &Feedback::Reception { report, rtt: None }, &STATE);

@@ -39,8 +39,8 @@ fn rate_and_delays(path: &mut Loop, seconds: i64) -> (f64, f64, f64) {
         path.run(TimeDelta::from_secs(seconds), |p| (p.target_rate(), p.queuing_delay().millis_f64()));
     let mut delays: Vec<f64> = samples.iter().map(|&(_, delay)| delay).collect();
     delays.sort_unstable_by(f64::total_cmp);
-    let at = |share: f64| delays[(share * delays.len() as f64) as usize];
-    (mean(samples.iter().map(|&(rate, _)| rate / 1e3)), at(0.5), at(0.95))
+    let quantile = |share: f64| delays[(share * delays.len() as f64) as usize];
+    (mean(samples.iter().map(|&(rate, _)| rate / 1e3)), quantile(0.5), quantile(0.95))
 }
 
 #[test]

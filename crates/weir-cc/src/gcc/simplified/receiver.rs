@@ -191,6 +191,7 @@ mod tests {
 
     const CLOCK: TimeDelta = TimeDelta::from_secs(7200);
 
+    /// A receiver half that starts at 1 Mbit/s.
     fn receiver(config: Config) -> SimplifiedGccReceiver {
         let kbps = DataRate::from_kbps;
         let limits = RateLimits::new(kbps(100), kbps(1000), kbps(6000)).unwrap();
@@ -227,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gradient_beyond_the_threshold_of_either_sign_is_told_by_one_packet() {
+    fn one_packet_shows_a_gradient_beyond_the_threshold_of_either_sign() {
         let mut receiver = receiver(Config::default());
         steady(&mut receiver, 2);
         assert_eq!(signals(&receiver)[..3], [0.0, 0.0, 1.0]);
@@ -243,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rate_grows_by_a_fifth_in_a_second_and_is_told_each_second() {
+    fn the_rate_grows_by_a_fifth_in_a_second_and_is_sent_each_second() {
         let mut receiver = receiver(Config::default());
         steady(&mut receiver, 126);
         // 125 gaps of 8 ms: 1000 · 1.2; the first REMB is due a second after the first packet.
@@ -254,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn over_use_falls_to_a_share_of_the_receive_rate_and_is_told_at_once() {
+    fn over_use_lowers_the_rate_to_a_share_of_the_receive_rate_at_once() {
         let mut receiver = receiver(Config::default());
         steady(&mut receiver, 126);
         remb(&mut receiver, 1_025_000);
@@ -285,13 +286,13 @@ mod tests {
     }
 
     #[test]
-    fn where_nothing_arrives_nothing_is_told_and_the_rate_stays() {
+    fn without_arrivals_no_report_is_sent_and_the_rate_stays() {
         for update in [UpdateTimes::Tick, UpdateTimes::Continuous] {
             let mut receiver = receiver(Config { update, ..Config::default() });
             steady(&mut receiver, 126);
-            let told: Vec<_> = (1..60).filter_map(|s| remb(&mut receiver, s * 1_000_000 + 25_000)).collect();
+            let rembs: Vec<_> = (1..60).filter_map(|s| remb(&mut receiver, s * 1_000_000 + 25_000)).collect();
             // The last packet came at 1.025 s: at 1.025, 2.025 and 3.025 s it is at most 2 s ago.
-            assert_eq!(told.len(), 3, "{told:?}");
+            assert_eq!(rembs.len(), 3, "{rembs:?}");
             assert_eq!(receiver.next_timeout(), None);
             assert!(signals(&receiver)[4] <= 1e6 * 1.2 * 1.2 * 1.2 + 10.0);
             receiver.on_arrival(&packet(60_000_000, 60_025_000));

@@ -140,6 +140,7 @@ mod tests {
         .unwrap()
     }
 
+    /// Sender time of `ms` milliseconds.
     fn at(ms: i64) -> SendTime {
         SendTime::from_millis(ms)
     }

@@ -25,9 +25,9 @@ impl Call {
 
     /// Passes `reports` reports; returns for each whether it had results. After each ms `forge` may send some of its
     /// own.
-    fn hear(&mut self, reports: i64, mut forge: impl FnMut(&mut SendHistory, i64)) -> Vec<bool> {
-        let mut told = vec![];
-        while told.len() < reports as usize {
+    fn run_reports(&mut self, reports: i64, mut forge: impl FnMut(&mut SendHistory, i64)) -> Vec<bool> {
+        let mut had_results = vec![];
+        while had_results.len() < reports as usize {
             let Self { history, sent, ms, way_ms, clock_ms, gap_ms, every_ms } = self;
             let (ms, way_ms, clock_ms, every_ms) = (*ms, *way_ms, *clock_ms, *every_ms);
             // At 10 ms and each 150 from then on, or each 10.
@@ -42,16 +42,16 @@ impl Call {
                 let records: Vec<Record> =
                     arrived.map(|&(_, at, number)| record(number, Some(at + clock_ms))).collect();
                 let report = Report::packets(&records, (ms / 50) as u8);
-                let heard = history.join(at(ms), &report);
+                let joined = history.join(at(ms), &report);
                 // A receiver without arrivals since the last report sends none.
                 if !records.is_empty() || every_ms < 100 {
-                    told.push(heard.is_some() && !fates(heard).is_empty());
+                    had_results.push(joined.is_some() && !fates(joined).is_empty());
                 }
             }
             forge(history, ms);
             self.ms += 1;
         }
-        told
+        had_results
     }
 }
 
@@ -61,11 +61,11 @@ fn honest(_: &mut SendHistory, _: i64) {}
 fn a_path_that_has_become_shorter_costs_two_reports() {
     let mut call = Call::new();
     // The first packet arrives at 40 ms, and is in the report that comes at 100 ms.
-    assert_eq!(call.hear(4, honest), [false, false, true, true]);
-    call.hear(20, honest);
+    assert_eq!(call.run_reports(4, honest), [false, false, true, true]);
+    call.run_reports(20, honest);
     call.way_ms = 10;
     // From 80 ms to 20 and a wait of up to 10 for a packet: less than half.
-    assert_eq!(call.hear(5, honest), [false, false, true, true, true]);
+    assert_eq!(call.run_reports(5, honest), [false, false, true, true, true]);
     assert_eq!(call.history.refused(), ImpossibleReports { early: 2, ..ImpossibleReports::default() });
 }
 
@@ -75,28 +75,28 @@ fn sparse() -> Call {
 }
 
 #[test]
-fn a_path_that_has_become_shorter_is_believed_within_a_second_where_packets_are_sparse() {
+fn a_shorter_path_is_accepted_within_a_second_where_packets_are_sparse() {
     // The apparent round trip is 90 and 140 ms, then 40 and 90: none of the latter denies the former.
     let mut call = sparse();
-    call.hear(40, honest);
+    call.run_reports(40, honest);
     call.way_ms = 10;
-    let told = call.hear(40, honest);
-    assert_eq!(told.iter().filter(|told| !**told).count(), 4, "{told:?}");
-    assert!(told[10..].iter().all(|told| *told));
+    let had_results = call.run_reports(40, honest);
+    assert_eq!(had_results.iter().filter(|had_results| !**had_results).count(), 4, "{had_results:?}");
+    assert!(had_results[10..].iter().all(|had_results| *had_results));
 }
 
 #[test]
-fn a_word_too_early_on_each_of_a_few_packets_is_not_believed() {
+fn early_claims_on_a_few_packets_are_refused() {
     let mut call = sparse();
-    call.hear(40, honest);
-    let told = call.hear(100, |history, ms| {
+    call.run_reports(40, honest);
+    let had_results = call.run_reports(100, |history, ms| {
         if (ms + 140) % 150 == 1 {
             let newest = (history.next_number() - 1) as u16;
             let lie = [record(newest, Some(ms))];
             assert_eq!(history.join(at(ms), &Report::packets(&lie, 0)), None, "{ms}");
         }
     });
-    assert!(told.into_iter().all(|told| told));
+    assert!(had_results.into_iter().all(|had_results| had_results));
 }
 
 /// The newest packet of `call` that left at least `ms` ago, and when.
@@ -108,20 +108,20 @@ fn left_before(call: &Call, ms: i64) -> (u16, i64) {
 #[test]
 fn round_trips_each_just_possible_after_the_one_before_get_nowhere() {
     let mut call = Call::new();
-    call.hear(20, honest);
+    call.run_reports(20, honest);
     // The smallest round trip is 90 ms: half of it is possible, and half of that, and no less.
-    let mut tell = |ms| {
+    let mut deliver = |ms| {
         let (number, left) = left_before(&call, ms);
         let lie = [record(number, Some(left + 40))];
         call.history.join(at(call.ms), &Report::packets(&lie, 0)).is_some()
     };
-    assert_eq!([45, 45, 30, 20, 10].map(&mut tell), [true, true, true, false, false]);
+    assert_eq!([45, 45, 30, 20, 10].map(&mut deliver), [true, true, true, false, false]);
 }
 
 #[test]
 fn arrivals_each_a_round_trip_before_the_last_stop_at_one() {
     let mut call = Call::new();
-    call.hear(20, honest);
+    call.run_reports(20, honest);
     let mut records: Vec<Record> = vec![];
     for (place, early) in [90, 180, 270].into_iter().enumerate() {
         let (number, left) = left_before(&call, 80 - 10 * place as i64);
@@ -132,9 +132,9 @@ fn arrivals_each_a_round_trip_before_the_last_stop_at_one() {
 }
 
 #[test]
-fn what_is_said_of_the_newest_packet_that_has_left_tells_whether_a_report_is_early() {
+fn the_newest_packet_decides_whether_a_report_is_early() {
     let mut call = Call::new();
-    call.hear(20, honest);
+    call.run_reports(20, honest);
     let newest = (call.history.next_number() - 1) as u16;
     let mut join = |records: &[Record]| {
         let report = packets(records, 0, call.ms);
@@ -152,52 +152,52 @@ fn what_is_said_of_the_newest_packet_that_has_left_tells_whether_a_report_is_ear
 #[test]
 fn a_new_route_may_be_as_short_as_it_likes() {
     let mut call = Call::new();
-    call.hear(20, honest);
+    call.run_reports(20, honest);
     call.history.change_route(at(call.ms));
     call.way_ms = 10;
-    assert_eq!(call.hear(3, honest), [true, true, true]);
+    assert_eq!(call.run_reports(3, honest), [true, true, true]);
     assert_eq!(call.history.refused(), ImpossibleReports::default());
 }
 
 #[test]
-fn a_word_too_early_is_not_believed_while_others_deny_it() {
+fn a_claim_of_an_early_arrival_is_refused_while_others_deny_it() {
     let mut call = Call::new();
-    call.hear(20, honest);
+    call.run_reports(20, honest);
     // Each 10 ms a forged report claims the arrival of the packet that has just left, whatever the honest reports have
     // of it later.
-    let told = call.hear(200, |history, ms| {
+    let had_results = call.run_reports(200, |history, ms| {
         if ms % 10 == 1 {
             let newest = (history.next_number() - 1) as u16;
             let lie = [record(newest, Some(ms))];
             assert_eq!(history.join(at(ms), &Report::packets(&lie, 0)), None, "{ms}");
         }
     });
-    assert!(told.into_iter().all(|told| told));
+    assert!(had_results.into_iter().all(|had_results| had_results));
     assert_eq!(call.history.refused(), ImpossibleReports { early: 1000, ..ImpossibleReports::default() });
 }
 
 #[test]
 fn an_arrival_that_makes_the_way_shorter_than_a_round_trip_is_none() {
     let mut call = Call::new();
-    call.hear(20, honest);
+    call.run_reports(20, honest);
     let newest = (call.history.next_number() - 1) as u16;
-    let mut tell = |arrival_ms: i64| {
+    let mut deliver = |arrival_ms: i64| {
         let lie = [record(newest, Some(arrival_ms))];
         fates(call.history.join(at(1050), &Report::packets(&lie, 0))).len()
     };
     // It left at 950 ms and takes 40. The smallest round trip is 90 ms, a wait of 10 in it: it cannot have arrived
     // before 900, and 2 ms are for rounding.
-    assert_eq!((tell(897), tell(-3_600_000)), (0, 0));
-    assert_eq!((tell(898), tell(990)), (1, 0), "what is possible is believed, and once");
+    assert_eq!((deliver(897), deliver(-3_600_000)), (0, 0));
+    assert_eq!((deliver(898), deliver(990)), (1, 0), "what is possible is believed, and once");
     assert_eq!(call.history.refused(), ImpossibleReports { impossible: 2, ..ImpossibleReports::default() });
 }
 
 #[test]
 fn a_receivers_clock_that_is_set_back_costs_two_reports() {
     let mut call = Call::new();
-    call.hear(20, honest);
+    call.run_reports(20, honest);
     call.clock_ms = -250;
-    assert_eq!(call.hear(5, honest), [false, false, true, true, true]);
+    assert_eq!(call.run_reports(5, honest), [false, false, true, true, true]);
     assert_eq!(
         call.history.refused(),
         ImpossibleReports { impossible: 10, ..ImpossibleReports::default() },
@@ -206,7 +206,7 @@ fn a_receivers_clock_that_is_set_back_costs_two_reports() {
 }
 
 #[test]
-fn a_late_packet_and_reports_that_overlap_contradict_nobody() {
+fn a_late_packet_and_overlapping_reports_are_no_contradiction() {
     let mut history = history_of(5, 10);
     history.join(at(60), &Report::packets(&[record(1, Some(1010)), record(3, Some(1030))], 0));
     // Packet 2 comes late; transport-wide feedback reports packet 3 only once, and the other form of report repeats it.
@@ -221,7 +221,7 @@ fn a_late_packet_and_reports_that_overlap_contradict_nobody() {
 }
 
 #[test]
-fn no_more_is_told_than_there_is() {
+fn a_report_cannot_name_packets_that_have_not_left() {
     let mut history = history_of(0, 10);
     assert!(!history.may_tell(0, 1) && history.may_tell(0, 0));
     history = history_of(70_000, 0);
@@ -283,7 +283,7 @@ fn own_reports_of_two_contradict_each_other_with_the_second_that_differs() {
 }
 
 #[test]
-fn queues_and_losses_of_one_path_contradict_nobody() {
+fn queues_and_losses_of_one_path_are_no_contradiction() {
     let none = [0; 0];
     // A queue that fills at once, by 500 ms, and drains as fast as time passes; every second.
     assert_eq!(own_reports(60, None, 0, |ms| (500 - ms % 1000).max(0)), none);
@@ -303,7 +303,7 @@ fn refuted(early: Option<i64>) -> [bool; 2] {
     let mut call = Call::new();
     let mut seconds = || {
         let mut refuted = false;
-        call.hear(80, |history, ms| {
+        call.run_reports(80, |history, ms| {
             if ms == 200
                 && let Some(early) = early
             {

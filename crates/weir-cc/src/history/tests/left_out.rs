@@ -4,7 +4,7 @@ use super::*;
 use crate::history::left_out::LeftOut;
 
 #[test]
-fn a_law_hears_nothing_of_numbers_left_out() {
+fn numbers_left_out_do_not_reach_the_controller() {
     let mut history = SendHistory::new(TimeDelta::from_secs(2));
     let send = |history: &mut SendHistory, ms| history.on_media_sent(at(ms), DataSize::ZERO, SIZE);
     assert_eq!(send(&mut history, 0).id, 0);
@@ -12,8 +12,8 @@ fn a_law_hears_nothing_of_numbers_left_out() {
     assert_eq!((history.next_number(), send(&mut history, 10).id), (2, 1));
     assert_eq!(history.in_flight(), DataSize::from_bytes(2000));
     let records = [record(0, Some(20)), record(1, None), record(2, Some(30))];
-    let told = history.join(at(60), &Report::packets(&records, 0));
-    assert_eq!(fates(told), [(0, "arrived"), (1, "arrived")]);
+    let joined = history.join(at(60), &Report::packets(&records, 0));
+    assert_eq!(fates(joined), [(0, "arrived"), (1, "arrived")]);
     assert_eq!((history.in_flight(), history.refused()), (DataSize::ZERO, ImpossibleReports::default()));
     // Long after both have been forgotten numbers and ids are as far apart as before.
     assert_eq!((send(&mut history, 9000).id, history.next_number()), (2, 4));
@@ -41,10 +41,10 @@ fn convicted(honest: impl Fn(i64) -> Option<bool>, lie_first: bool) -> Option<i6
         history.on_media_sent(at(ms), DataSize::ZERO, SIZE);
         let number = history.next_number() as u16;
         history.leave_out(at(ms));
-        let said = [Some(true), honest(second)];
+        let claims_of_arrival = [Some(true), honest(second)];
         let order = if lie_first { [0, 1] } else { [1, 0] };
         for (place, which) in order.into_iter().enumerate() {
-            let Some(claims) = said[which] else { continue };
+            let Some(claims) = claims_of_arrival[which] else { continue };
             let records = [record(number, claims.then_some(ms + 40))];
             history.join(at(ms + 50 + 50 * place as i64), &Report::packets(&records, 0));
         }
@@ -53,7 +53,7 @@ fn convicted(honest: impl Fn(i64) -> Option<bool>, lie_first: bool) -> Option<i6
 }
 
 #[test]
-fn who_claims_in_eight_seconds_what_nobody_denies_is_the_receiver() {
+fn undenied_claims_of_eight_seconds_are_those_of_the_receiver() {
     for lie_first in [true, false] {
         // The eighth number, and two seconds in which others may report.
         assert_eq!(convicted(|_| Some(true), lie_first), Some(9), "it agrees with the liar, or is it");
@@ -78,11 +78,11 @@ impl Numbers {
     }
 
     /// Skips a number at `ms`; reports with each of `said` (whether it arrived) follow 100 ms later.
-    fn tell(&mut self, ms: i64, said: &[bool]) -> bool {
+    fn skip_and_report(&mut self, ms: i64, claims_of_arrival: &[bool]) -> bool {
         self.history.on_media_sent(at(ms), DataSize::ZERO, SIZE);
         let number = self.history.next_number() as u16;
         self.history.leave_out(at(ms));
-        for &arrived in said {
+        for &arrived in claims_of_arrival {
             let records = [record(number, arrived.then_some(ms + 40))];
             self.history.join(at(ms + 100), &Report::packets(&records, 0));
         }
@@ -94,12 +94,12 @@ impl Numbers {
 fn numbers_of_one_second_are_one_claim_and_claims_of_90_seconds_count() {
     // A hundred numbers in a second, claimed by one report that may be the only one that is not lost.
     let mut burst = Numbers::new();
-    assert!((0..100).all(|n| !burst.tell(10 * n, &[true])));
-    assert!((1..10).all(|n| !burst.tell(20_000 * n, &[true])), "four or five in 90 s");
+    assert!((0..100).all(|n| !burst.skip_and_report(10 * n, &[true])));
+    assert!((1..10).all(|n| !burst.skip_and_report(20_000 * n, &[true])), "four or five in 90 s");
     // Eight that are 10 s apart, the newest of which counts with the next.
     let every = |ms: i64| {
         let mut slow = Numbers::new();
-        (0..20).find(|n| slow.tell(ms * n, &[true]))
+        (0..20).find(|n| slow.skip_and_report(ms * n, &[true]))
     };
     assert_eq!((every(10_000), every(13_000)), (Some(8), None));
 }
@@ -108,16 +108,16 @@ fn numbers_of_one_second_are_one_claim_and_claims_of_90_seconds_count() {
 fn a_conviction_ends_when_claims_are_denied_and_90_seconds_after_the_last() {
     let lying = || {
         let mut numbers = Numbers::new();
-        (0..10).for_each(|n| _ = numbers.tell(1000 * n, &[true]));
+        (0..10).for_each(|n| _ = numbers.skip_and_report(1000 * n, &[true]));
         assert!(numbers.history.receiver_lies() && numbers.history.is_receiver_doubted());
         numbers
     };
     let mut denied = lying();
-    let ends = (10..20).find(|n| !denied.tell(1000 * n, &[true, false]));
+    let ends = (10..20).find(|n| !denied.skip_and_report(1000 * n, &[true, false]));
     assert_eq!(ends, Some(14), "three of thirteen that count are more than a fifth");
     let mut honest = lying();
     // The receiver denies a number each 10 s, and claims none.
-    let ends = (1..20).find(|n| !honest.tell(10_000 * n, &[false]));
+    let ends = (1..20).find(|n| !honest.skip_and_report(10_000 * n, &[false]));
     assert_eq!(ends, Some(10), "the last claim was at 9.1 s");
     assert!(!honest.history.is_receiver_doubted());
     let mut route = lying();

@@ -21,7 +21,7 @@ impl TwoReporters {
         (self.rng >> 33) as i64 % below
     }
 
-    fn hear(&mut self, ms: i64, sequence: i64, report: NativeReport) {
+    fn deliver(&mut self, ms: i64, sequence: i64, report: NativeReport) {
         let echo = Echo { sequence: sequence as u16, held: TimeDelta::ZERO };
         self.history.join(at(ms), &Report::Native { report, echo });
         if self.history.is_contested(at(ms)) {
@@ -69,14 +69,14 @@ fn dccc_reports(seed: u64, jitter: i64, forged: Option<(i64, i64)>, queue: impl 
             arrivals.retain(|(arrived, ..)| *arrived > there);
             reported = there;
             if call.draw(10) > 0 {
-                call.hear(ms, newest, mean_delay(delays / count + CLOCKS));
+                call.deliver(ms, newest, mean_delay(delays / count + CLOCKS));
             }
         }
         if let Some((every, forged)) = forged
             && ms % every == 30
             && ms >= 5000
         {
-            call.hear(ms, (ms - 50) / 10, mean_delay(forged + CLOCKS));
+            call.deliver(ms, (ms - 50) / 10, mean_delay(forged + CLOCKS));
         }
     }
     call.contested
@@ -91,7 +91,7 @@ fn sawtooth(most: i64) -> impl Fn(i64) -> i64 {
 }
 
 #[test]
-fn mean_delays_of_one_receiver_contradict_nobody() {
+fn mean_delays_of_one_receiver_are_no_contradiction() {
     for seed in 0..40 {
         for jitter in [0, 15, 60] {
             for most in [0, 300, 2000] {
@@ -131,7 +131,7 @@ fn tfrc_reports(seed: u64, one_in: i64, forged: Option<(i64, f64)>) -> Vec<i64> 
     let mut call = TwoReporters::new(seed);
     // Packets since each of the last loss events, the newest first; weights of RFC 5348 5.4.
     let (mut intervals, weights) = (vec![0_i64], [1.0, 1.0, 1.0, 1.0, 0.8, 0.6, 0.4, 0.2]);
-    let tell = |loss_event_rate| {
+    let report_loss = |loss_event_rate| {
         NativeReport::Tfrc(crate::report::TfrcReport {
             loss_event_rate,
             receive_rate: weir_units::DataRate::from_kbps(800),
@@ -159,13 +159,13 @@ fn tfrc_reports(seed: u64, one_in: i64, forged: Option<(i64, f64)>) -> Vec<i64> 
             } else {
                 1.0 / mean(&intervals[1..]).max(mean(&intervals[..known])).max(1.0)
             };
-            call.hear(ms, (ms - 60) / 10, tell(p));
+            call.deliver(ms, (ms - 60) / 10, report_loss(p));
         }
         if let Some((every, forged)) = forged
             && ms % every == 30
             && ms >= 30_000
         {
-            call.hear(ms, (ms - 50) / 10, tell(forged));
+            call.deliver(ms, (ms - 50) / 10, report_loss(forged));
         }
     }
     call.contested

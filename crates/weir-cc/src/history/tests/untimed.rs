@@ -21,7 +21,7 @@ fn history_with(ecn: Ecn) -> SendHistory {
 }
 
 /// Fates of the packets in a report of `records`, which comes 100 ms after the first packet left.
-fn told(history: &mut SendHistory, records: &[Record]) -> Vec<PacketFate> {
+fn reported_fates(history: &mut SendHistory, records: &[Record]) -> Vec<PacketFate> {
     let Some(Feedback::Packets { results, .. }) = history.join(at(100), &packets(records, 0, 1100)) else {
         panic!("not per packet")
     };
@@ -44,23 +44,23 @@ fn it_leaves_flight_and_measures_nothing() {
 }
 
 #[test]
-fn a_time_that_is_told_later_is_no_second_arrival() {
+fn a_time_reported_later_is_no_second_arrival() {
     let mut history = history_with(Ecn::NotEct);
     let arrived = PacketFate::Arrived { at: None, ecn: Ecn::NotEct };
-    assert_eq!(told(&mut history, &[untimed(0, Ecn::NotEct)]), [arrived]);
-    assert_eq!(told(&mut history, &[timed(0, 1020, Ecn::NotEct)]), []);
-    assert_eq!(told(&mut history, &[untimed(0, Ecn::Ce), record(0, None)]), []);
+    assert_eq!(reported_fates(&mut history, &[untimed(0, Ecn::NotEct)]), [arrived]);
+    assert_eq!(reported_fates(&mut history, &[timed(0, 1020, Ecn::NotEct)]), []);
+    assert_eq!(reported_fates(&mut history, &[untimed(0, Ecn::Ce), record(0, None)]), []);
     assert!(!history.is_contested(at(100)));
 }
 
 #[test]
-fn a_mark_is_told_without_a_time_too() {
+fn a_mark_is_reported_without_a_time_too() {
     for ecn in [Ecn::Ect0, Ecn::Ect1] {
         let mut history = history_with(ecn);
         let marked = |at| PacketFate::Arrived { at, ecn: Ecn::Ce };
         let at = ArrivalTime::from_millis(1020);
         let records = [untimed(0, Ecn::Ce), timed(1, 1020, Ecn::Ce)];
-        assert_eq!(told(&mut history, &records), [marked(None), marked(Some(at))]);
+        assert_eq!(reported_fates(&mut history, &records), [marked(None), marked(Some(at))]);
         assert_eq!(history.refused(), ImpossibleReports::default());
     }
 }
@@ -68,8 +68,8 @@ fn a_mark_is_told_without_a_time_too() {
 #[test]
 fn a_mark_on_what_another_report_has_unmarked_is_none() {
     let mut history = history_with(Ecn::Ect0);
-    assert_eq!(told(&mut history, &[timed(0, 1020, Ecn::Ect0), untimed(1, Ecn::Ect0)]).len(), 2);
-    assert_eq!(told(&mut history, &[untimed(0, Ecn::Ce), untimed(1, Ecn::Ce)]), []);
+    assert_eq!(reported_fates(&mut history, &[timed(0, 1020, Ecn::Ect0), untimed(1, Ecn::Ect0)]).len(), 2);
+    assert_eq!(reported_fates(&mut history, &[untimed(0, Ecn::Ce), untimed(1, Ecn::Ce)]), []);
 }
 
 #[test]
@@ -78,13 +78,19 @@ fn a_mark_on_a_packet_that_left_without_ecn_is_refused_and_its_arrival_is_not() 
     let unmarked = |at| PacketFate::Arrived { at, ecn: Ecn::NotEct };
     let at_1020 = Some(ArrivalTime::from_millis(1020));
     let records = [untimed(0, Ecn::Ce), timed(1, 1020, Ecn::Ce), Record { ecn: Ecn::Ce, ..record(2, None) }];
-    assert_eq!(told(&mut history, &records), [unmarked(None), unmarked(at_1020), PacketFate::Missing]);
+    assert_eq!(
+        reported_fates(&mut history, &records),
+        [unmarked(None), unmarked(at_1020), PacketFate::Missing]
+    );
     assert_eq!(history.refused(), ImpossibleReports { marks: 2, ..ImpossibleReports::default() });
     // Packets that leave from now on may be marked, and those that left before may not.
     history.set_ecn(Ecn::Ect1);
     history.on_media_sent(at(100), DataSize::ZERO, SIZE);
     let marked = PacketFate::Arrived { at: None, ecn: Ecn::Ce };
-    assert_eq!(told(&mut history, &[untimed(9, Ecn::Ce), untimed(10, Ecn::Ce)]), [unmarked(None), marked]);
+    assert_eq!(
+        reported_fates(&mut history, &[untimed(9, Ecn::Ce), untimed(10, Ecn::Ce)]),
+        [unmarked(None), marked]
+    );
     assert_eq!(history.refused(), ImpossibleReports { marks: 3, ..ImpossibleReports::default() });
 }
 
@@ -98,11 +104,11 @@ fn course(early: impl Fn(i64) -> bool) -> (bool, f64) {
         let now = at(10 * n);
         history.on_media_sent(now, DataSize::ZERO, SIZE);
         if n % 5 == 0 && n >= 20 {
-            let told = n - 15..n - 10;
+            let window = n - 15..n - 10;
             let without: Vec<_> =
-                told.clone().filter(|&n| early(n)).map(|n| untimed(n as u16, Ecn::NotEct)).collect();
+                window.clone().filter(|&n| early(n)).map(|n| untimed(n as u16, Ecn::NotEct)).collect();
             arrived += fates(history.join(now, &Report::packets(&without, n as u8))).len();
-            let with: Vec<_> = told.map(|n| record(n as u16, Some(10 * n + 50))).collect();
+            let with: Vec<_> = window.map(|n| record(n as u16, Some(10 * n + 50))).collect();
             timed += fates(history.join(now, &packets(&with, n as u8, 10 * n - 50))).len();
             contested |= history.is_contested(now);
         }
@@ -111,7 +117,7 @@ fn course(early: impl Fn(i64) -> bool) -> (bool, f64) {
 }
 
 #[test]
-fn who_tells_of_most_arrivals_before_their_times_contradicts_the_receiver_and_withholds_few() {
+fn early_reports_on_most_arrivals_contradict_the_receiver() {
     assert_eq!(course(|_| false), (false, 1.0));
     // A receiver that knows the time of the newest packets with its next report.
     assert_eq!(course(|n| n % 5 == 4), (false, 0.8));
@@ -125,13 +131,13 @@ fn who_tells_of_most_arrivals_before_their_times_contradicts_the_receiver_and_wi
 }
 
 #[test]
-fn it_cannot_be_told_before_a_packet_has_been_there_and_back() {
+fn an_arrival_without_a_time_is_refused_before_one_round_trip() {
     let mut history = SendHistory::new(TimeDelta::from_secs(5));
     for n in 0..40_i64 {
         history.on_media_sent(at(50 * n), DataSize::ZERO, SIZE);
-        let Ok(heard) = u16::try_from(n - 2) else { continue };
+        let Ok(sequence) = u16::try_from(n - 2) else { continue };
         // A round trip of 80 ms, and 20 ms that the receiver held it.
-        let records = [record(heard, Some(50 * (n - 2) + 40))];
+        let records = [record(sequence, Some(50 * (n - 2) + 40))];
         assert!(history.join(at(50 * n), &packets(&records, n as u8, 50 * n - 40)).is_some());
     }
     // Packet 39 left at 1950 ms.

@@ -13,6 +13,7 @@ fn kbps(rate: u64) -> DataRate {
     DataRate::from_kbps(rate)
 }
 
+/// Sender time of `ms` milliseconds.
 fn ms(ms: i64) -> SendTime {
     SendTime::from_millis(ms)
 }
@@ -112,7 +113,7 @@ fn the_window_keeps_to_what_is_in_flight_and_never_below_two_packets() {
 }
 
 #[test]
-fn what_was_sent_within_a_round_trip_counts_as_in_flight() {
+fn packets_sent_within_a_round_trip_count_as_in_flight() {
     let mut sender = settled();
     (0..6).for_each(|n| sender.on_sent(&packet(10 + n, 120 + n as i64), &flying(0)));
     ack(&mut sender, 1..3, 200, 0, &flying(1_000));
@@ -164,7 +165,7 @@ fn two_later_packets_do_not_make_a_loss() {
 }
 
 #[test]
-fn what_moves_no_window_decides_nothing() {
+fn feedback_that_moves_no_window_makes_no_decision() {
     let mut sender = settled();
     let before = sender.target();
     let results = [PacketResult { sent: packet(10, 200), fate: PacketFate::Missing }];
@@ -208,7 +209,7 @@ fn silence_leaves_one_packet_and_then_halves() {
 }
 
 #[test]
-fn what_is_outstanding_times_out_although_a_report_told_of_some() {
+fn outstanding_packets_time_out_although_a_report_had_some() {
     let mut sender = settled();
     (10..30).for_each(|id| sender.on_sent(&packet(id, 200), &flying(20_000)));
     ack(&mut sender, 10..11, 200, 0, &flying(20_000));

@@ -9,6 +9,7 @@ use crate::time::SendTime;
 /// Difference between the clocks of the hosts.
 const OFFSET: i64 = 7_200_000;
 
+/// Receiver time of `ms` milliseconds.
 fn ms(ms: i64) -> ArrivalTime {
     ArrivalTime::from_millis(OFFSET + ms)
 }
@@ -304,8 +305,8 @@ fn another_route_has_its_own_base_delay_and_no_loss_yet() {
     assert!(congested > TimeDelta::from_millis(100), "{congested:?}");
     path.observer.on_route_changed();
     // 60 ms more on the path: a queue, as no change of route was reported.
-    let told = path.run(1000, 80, |_| false).last.unwrap();
-    assert_eq!((told.congestion, told.ramp_up), (TimeDelta::ZERO, true));
+    let last_report = path.run(1000, 80, |_| false).last.unwrap();
+    assert_eq!((last_report.congestion, last_report.ramp_up), (TimeDelta::ZERO, true));
 }
 
 #[test]

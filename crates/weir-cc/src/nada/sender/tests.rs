@@ -12,6 +12,7 @@ fn kbps(rate: u64) -> DataRate {
     DataRate::from_kbps(rate)
 }
 
+/// Sender time of `ms` milliseconds.
 fn ms(ms: i64) -> SendTime {
     SendTime::from_millis(ms)
 }
@@ -29,7 +30,8 @@ fn sent(at: i64) -> SentPacket {
     SentPacket::new(0, ms(at), size)
 }
 
-fn tell(sender: &mut Nada, at: i64, report: NadaReport, queued: u64) -> Decision {
+/// A report arrives at `at`, in ms, with `queued` bytes at the sender.
+fn deliver(sender: &mut Nada, at: i64, report: NadaReport, queued: u64) -> Decision {
     let feedback =
         Feedback::Native { report: NativeReport::Nada(report), rtt: Some(TimeDelta::from_millis(80)) };
     let state = SendState { queued: DataSize::from_bytes(queued), ..SendState::default() };
@@ -68,22 +70,22 @@ fn it_begins_at_the_start_rate() {
 fn ramp_up_goes_by_the_receive_rate_and_the_round_trip_time() {
     let mut sender = nada();
     // gamma = 50/(80 + 220) = 1/6: 600·7/6 = 700.
-    let decision = tell(&mut sender, 100, ramp_up(600), 0);
+    let decision = deliver(&mut sender, 100, ramp_up(600), 0);
     assert_eq!((decision.base, decision.rate, decision.why), (kbps(500), kbps(700), ChangeReason::Growth));
     assert_eq!(sender.target().limiting_factor, LimitingFactor::RampUp);
     assert_eq!(decision.rtt, Some(TimeDelta::from_millis(80)));
-    assert_eq!(tell(&mut sender, 200, ramp_up(0), 0).rate, kbps(700), "an unknown receive rate holds");
-    tell(&mut sender, 300, ramp_up(1400), 0);
+    assert_eq!(deliver(&mut sender, 200, ramp_up(0), 0).rate, kbps(700), "an unknown receive rate holds");
+    deliver(&mut sender, 300, ramp_up(1400), 0);
     assert_eq!(sender.target().limiting_factor, LimitingFactor::Maximum);
 }
 
 #[test]
 fn a_gradual_update_takes_the_change_since_the_last_report_of_either_mode() {
     let mut sender = nada();
-    tell(&mut sender, 100, ramp_up(0), 0);
+    deliver(&mut sender, 100, ramp_up(0), 0);
     // x_offset = 40 − 10·1500/500 = 10; x_diff = 40 − 0;
     // 500·(1 − 0.5·0.2·10/500 − 40/500) = 500·(1 − 0.002 − 0.08) = 459.
-    let decision = tell(&mut sender, 200, gradual(40), 0);
+    let decision = deliver(&mut sender, 200, gradual(40), 0);
     assert_eq!((decision.rate, decision.why), (kbps(459), ChangeReason::Delay));
     assert_eq!(sender.target().limiting_factor, LimitingFactor::Delay);
     let [x_curr, x_offset, x_diff, r_ref] = signals(&sender);
@@ -94,10 +96,10 @@ fn a_gradual_update_takes_the_change_since_the_last_report_of_either_mode() {
 #[test]
 fn the_rate_stays_within_the_limits() {
     let mut sender = nada();
-    let decision = tell(&mut sender, 100, gradual(i64::MAX / 2_000_000), 0);
+    let decision = deliver(&mut sender, 100, gradual(i64::MAX / 2_000_000), 0);
     assert_eq!((decision.rate, decision.why), (kbps(150), ChangeReason::Delay));
     assert_eq!(sender.target().limiting_factor, LimitingFactor::Minimum);
-    let backwards = tell(&mut sender, -100, gradual(0), 0);
+    let backwards = deliver(&mut sender, -100, gradual(0), 0);
     assert_eq!(backwards.rate, kbps(1500));
 }
 
@@ -105,8 +107,8 @@ fn the_rate_stays_within_the_limits() {
 fn the_shaping_buffer_drains_by_both_rates() {
     let mut sender = Nada::new(Config::default(), limits(150, 1000, 1500)).unwrap();
     // r_ref = 1000 stays at x = 15. 2000 bytes: ±48 kbit/s.
-    tell(&mut sender, 0, ramp_up_at(15), 0);
-    tell(&mut sender, 100, gradual(15), 2000);
+    deliver(&mut sender, 0, ramp_up_at(15), 0);
+    deliver(&mut sender, 100, gradual(15), 2000);
     let target = sender.target();
     assert_eq!((target.media_rate, target.sending_rate), (kbps(952), kbps(1048)));
     assert_eq!(target.pacing, Pacing::Factor(1.0));
@@ -118,7 +120,7 @@ fn pacing_without_shaping_leaves_the_rates_alone() {
         [(NadaPacing::Unpaced, Pacing::Unpaced), (NadaPacing::Factor(2.5), Pacing::Factor(2.5))]
     {
         let mut sender = Nada::new(Config { pacing, ..Config::default() }, limits(150, 500, 1500)).unwrap();
-        tell(&mut sender, 100, ramp_up(0), 2000);
+        deliver(&mut sender, 100, ramp_up(0), 2000);
         let target = sender.target();
         assert_eq!((target.media_rate, target.sending_rate), (kbps(500), kbps(500)));
         assert_eq!(target.pacing, expected);
@@ -144,7 +146,7 @@ fn missing_reports_halve_the_rate_each_second_down_to_the_minimum() {
 #[test]
 fn after_a_silence_the_first_report_has_no_difference() {
     let mut sender = nada();
-    tell(&mut sender, 100, gradual(30), 0);
+    deliver(&mut sender, 100, gradual(30), 0);
     let state = SendState::default();
     sender.on_sent(&sent(110), &state);
     sender.on_timeout(ms(1110), &state);
@@ -152,7 +154,7 @@ fn after_a_silence_the_first_report_has_no_difference() {
     // x = 10·1500/r_ref is the equilibrium: without a difference the rate stays.
     let x = 15e6 / before.bps_f64();
     let report = NadaReport { congestion: TimeDelta::from_millis_f64(x), ..gradual(0) };
-    let after = tell(&mut sender, 9000, report, 0);
+    let after = deliver(&mut sender, 9000, report, 0);
     assert!(after.rate.bps().abs_diff(before.bps()) <= 1, "{before:?} → {after:?}");
     assert_eq!(sender.next_timeout(), None);
 }
@@ -162,7 +164,7 @@ fn a_source_without_data_is_not_taken_for_a_silent_path() {
     let mut sender = nada();
     let state = SendState::default();
     sender.on_sent(&sent(0), &state);
-    tell(&mut sender, 100, ramp_up(0), 0);
+    deliver(&mut sender, 100, ramp_up(0), 0);
     assert_eq!(sender.next_timeout(), None);
     sender.on_sent(&sent(60_000), &state);
     assert_eq!(sender.next_timeout(), Some(ms(61_000)));
@@ -178,7 +180,7 @@ fn events_and_coupling_become_the_laws_own_state() {
         (sender.target().media_rate, sender.target().limiting_factor),
         (kbps(900), LimitingFactor::RampUp)
     );
-    assert_eq!(tell(&mut sender, 100, ramp_up(0), 0).base, kbps(900));
+    assert_eq!(deliver(&mut sender, 100, ramp_up(0), 0).base, kbps(900));
     let narrower = PathEvent::Limits(limits(100, 300, 600));
     let decision = sender.on_event(ms(200), narrower).unwrap();
     assert_eq!((decision.base, decision.rate, decision.why), (kbps(900), kbps(600), ChangeReason::Limits));
@@ -203,14 +205,14 @@ fn a_source_that_offers_less_is_what_limits_the_rate() {
     let state = SendState { application_limited: true, ..SendState::default() };
     assert!(sender.on_feedback(ms(100), &feedback, &state).is_some());
     assert_eq!(sender.target().limiting_factor, LimitingFactor::Application);
-    tell(&mut sender, 200, ramp_up(600), 0);
+    deliver(&mut sender, 200, ramp_up(600), 0);
     assert_eq!(sender.target().limiting_factor, LimitingFactor::RampUp);
 }
 
 #[test]
 fn the_round_trip_time_is_kept_until_a_new_one_comes() {
     let mut sender = nada();
-    tell(&mut sender, 100, ramp_up(600), 0);
+    deliver(&mut sender, 100, ramp_up(600), 0);
     let feedback = Feedback::Native { report: NativeReport::Nada(ramp_up(600)), rtt: None };
     let decision = sender.on_feedback(ms(200), &feedback, &SendState::default()).unwrap();
     assert_eq!((decision.rtt, decision.rate), (Some(TimeDelta::from_millis(80)), kbps(700)));
@@ -236,11 +238,11 @@ fn the_buffer_counts_as_it_was_at_the_last_report_or_timeout() {
 fn a_pause_and_another_route_forget_the_signal() {
     for event in [PathEvent::Paused, PathEvent::Resumed, PathEvent::RouteChanged] {
         let mut sender = nada();
-        tell(&mut sender, 100, gradual(30), 0);
+        deliver(&mut sender, 100, gradual(30), 0);
         sender.on_event(ms(200), event);
         assert!(signals(&sender)[..3].iter().all(|value| value.is_nan()), "{event:?}");
         // The next report counts for an interval, and against itself.
-        let rate = tell(&mut sender, 5000, gradual(40), 0);
+        let rate = deliver(&mut sender, 5000, gradual(40), 0);
         assert_eq!(signals(&sender)[2], 0.0);
         let base = rate.base.bps_f64();
         let (config, interval) = (Config::default(), TimeDelta::from_millis(100));
@@ -252,7 +254,7 @@ fn a_pause_and_another_route_forget_the_signal() {
 #[test]
 fn a_negative_signal_is_none() {
     let mut sender = nada();
-    tell(&mut sender, 100, gradual(-30), 0);
+    deliver(&mut sender, 100, gradual(-30), 0);
     assert_eq!(signals(&sender)[0], 0.0);
 }
 
@@ -263,19 +265,19 @@ fn a_frame_captured_a_moment_ago_is_no_backlog() {
         let queued = DataSize::from_bytes(queued);
         sender.on_sent(&sent(at), &SendState { queued, ..SendState::default() });
     };
-    tell(&mut sender, 0, ramp_up_at(15), 0);
+    deliver(&mut sender, 0, ramp_up_at(15), 0);
     // Each report comes just after a capture of 4000 bytes, and between reports all packets have left.
     for round in 1..4 {
         left(&mut sender, 100 * round - 50, 2000);
         left(&mut sender, 100 * round - 30, 0);
-        tell(&mut sender, 100 * round, gradual(15), 4000);
+        deliver(&mut sender, 100 * round, gradual(15), 4000);
         let target = sender.target();
         assert_eq!((target.media_rate, target.sending_rate), (kbps(1000), kbps(1000)));
     }
     let present = Config { shaping_buffer: ShapingBuffer::Present, ..Config::default() };
     let mut literal = Nada::new(present, limits(150, 1000, 1500)).unwrap();
     left(&mut literal, 50, 0);
-    tell(&mut literal, 100, ramp_up_at(15), 2000);
+    deliver(&mut literal, 100, ramp_up_at(15), 2000);
     assert_eq!(literal.target().media_rate, kbps(952));
 }
 

@@ -80,6 +80,7 @@ impl DelayFilter {
 mod tests {
     use super::*;
 
+    /// Checks that `value` is `expected` within 1e-9.
     fn near(value: f64, expected: f64) {
         assert!((value - expected).abs() < 1e-9, "{value} instead of {expected}");
     }

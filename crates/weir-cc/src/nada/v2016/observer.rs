@@ -112,13 +112,13 @@ impl Observer for Nada2016Observer {
     }
 
     fn read_signals(&self, out: &mut [f64]) {
-        let of = |value: fn(&LatestInputs) -> f64| self.latest.as_ref().map_or(f64::NAN, value);
+        let input_of = |value: fn(&LatestInputs) -> f64| self.latest.as_ref().map_or(f64::NAN, value);
         let values = [
             self.filter.get(),
-            of(|latest| latest.warped),
-            of(|latest| latest.loss),
-            of(|latest| latest.x_n),
-            of(|latest| latest.receive_rate.map_or(f64::NAN, DataRate::bps_f64)),
+            input_of(|latest| latest.warped),
+            input_of(|latest| latest.loss),
+            input_of(|latest| latest.x_n),
+            input_of(|latest| latest.receive_rate.map_or(f64::NAN, DataRate::bps_f64)),
         ];
         out.iter_mut().zip(values).for_each(|(slot, value)| *slot = value);
     }

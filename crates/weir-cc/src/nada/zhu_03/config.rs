@@ -104,6 +104,7 @@ impl Config {
 mod tests {
     use super::*;
 
+    /// The error of the default configuration with `change`.
     fn rejected(change: impl FnOnce(&mut Config)) -> String {
         let mut config = Config::default();
         change(&mut config);

@@ -184,12 +184,14 @@ mod tests {
         NadaZhu03::new(Config { slow_start: ms(slow_start), ..Config::default() }, limits()).unwrap()
     }
 
-    fn tell(sender: &mut NadaZhu03, at: i64, x_n: i64, x_ref: i64) -> Decision {
+    /// A report of the delays `x_n` and `x_ref` arrives at `at`, all in ms.
+    fn deliver(sender: &mut NadaZhu03, at: i64, x_n: i64, x_ref: i64) -> Decision {
         let report = NativeReport::NadaDelay(NadaDelayReport { congestion: ms(x_n), reference: ms(x_ref) });
         let feedback = Feedback::Native { report, rtt: None };
         sender.on_feedback(SendTime::from_millis(at), &feedback, &SendState::default()).unwrap()
     }
 
+    /// A packet of 1094 bytes leaves at `at`, in ms.
     fn send(sender: &mut NadaZhu03, at: i64) {
         let (at, size) = (SendTime::from_millis(at), DataSize::from_bytes(1094));
         let packet = SentPacket::new(0, at, size);
@@ -207,40 +209,40 @@ mod tests {
     fn at_rest_the_rate_is_in_inverse_proportion_to_the_delay() {
         let mut sender = sender(0);
         // 0.1 + 5.9·25/105.357… = 1.5: capacity and equilibrium of dccc-2017. Here 0.1 + 5.9·25/100 = 1.575.
-        let decision = tell(&mut sender, 100, 100, 25);
+        let decision = deliver(&mut sender, 100, 100, 25);
         assert_eq!(
             (decision.base, decision.rate, decision.why),
             (kbps(300), kbps(1575), ChangeReason::Growth)
         );
         assert_eq!(sender.found(), LimitingFactor::Delay);
         assert_eq!(signals(&sender), [100.0, 100.0, 25.0, 1575e3]);
-        assert_eq!(tell(&mut sender, 200, 100, 25).rate, kbps(1575));
+        assert_eq!(deliver(&mut sender, 200, 100, 25).rate, kbps(1575));
     }
 
     #[test]
     fn a_rising_delay_is_predicted_to_go_on() {
         let mut sender = sender(0);
-        tell(&mut sender, 100, 90, 25);
+        deliver(&mut sender, 100, 90, 25);
         // x̂ = 100 + 10·100/50 = 120; 0.1 + 5.9·25/120 = 1.3291666…
-        assert_eq!(tell(&mut sender, 150, 100, 25).rate, DataRate::from_bps(1_329_167));
+        assert_eq!(deliver(&mut sender, 150, 100, 25).rate, DataRate::from_bps(1_329_167));
         assert_eq!(signals(&sender)[1], 120.0);
         // x̂ = 80 − 20·100/100 = 60; 0.1 + 5.9·25/60 = 2.5583333…
-        assert_eq!(tell(&mut sender, 250, 80, 25).rate, DataRate::from_bps(2_558_333));
+        assert_eq!(deliver(&mut sender, 250, 80, 25).rate, DataRate::from_bps(2_558_333));
         // At once: as after 1 ms. x̂ = 81 + 1·100 = 181; 0.1 + 5.9·25/181 = 0.9149171…
-        assert_eq!(tell(&mut sender, 250, 81, 25).rate, DataRate::from_bps(914_917));
+        assert_eq!(deliver(&mut sender, 250, 81, 25).rate, DataRate::from_bps(914_917));
     }
 
     #[test]
     fn a_delay_that_falls_to_nothing_gives_the_maximum() {
         let mut sender = sender(0);
-        tell(&mut sender, 100, 200, 25);
+        deliver(&mut sender, 100, 200, 25);
         // x̂ = 100 − 100·100/100 = 0.
-        let decision = tell(&mut sender, 200, 100, 25);
+        let decision = deliver(&mut sender, 200, 100, 25);
         assert_eq!((decision.rate, decision.why), (kbps(6000), ChangeReason::Growth));
         assert_eq!(sender.target().limiting_factor, LimitingFactor::Maximum);
-        assert_eq!(tell(&mut sender, 300, 100, -25).why, ChangeReason::Delay, "clocks that disagree");
+        assert_eq!(deliver(&mut sender, 300, 100, -25).why, ChangeReason::Delay, "clocks that disagree");
         for step in 4..14 {
-            tell(&mut sender, 100 * step, 100, -25);
+            deliver(&mut sender, 100 * step, 100, -25);
         }
         assert_eq!(sender.target().limiting_factor, LimitingFactor::Minimum);
     }
@@ -258,36 +260,36 @@ mod tests {
         send(&mut sender, 1000);
         send(&mut sender, 1500);
         // 0.1 + 2.5/10·5.9 = 1.575; 0.1 + 5/10·5.9 = 3.05.
-        let decision = tell(&mut sender, 3500, 25, 25);
+        let decision = deliver(&mut sender, 3500, 25, 25);
         assert_eq!((decision.rate, decision.why), (kbps(1575), ChangeReason::Growth));
         assert_eq!(sender.target().limiting_factor, LimitingFactor::RampUp);
-        assert_eq!(tell(&mut sender, 6000, 25, 25).rate, kbps(3050));
+        assert_eq!(deliver(&mut sender, 6000, 25, 25).rate, kbps(3050));
         // A delay of four times the reference allows less than slow start: 1.575.
-        let decision = tell(&mut sender, 9000, 100, 25);
+        let decision = deliver(&mut sender, 9000, 100, 25);
         assert!(decision.rate < kbps(1575), "the delay is rising: {decision:?}");
         assert_eq!((decision.why, sender.found()), (ChangeReason::Delay, LimitingFactor::Delay));
-        tell(&mut sender, 10_900, 25, 25);
-        assert_eq!(tell(&mut sender, 11_000, 25, 25).rate, kbps(6000));
+        deliver(&mut sender, 10_900, 25, 25);
+        assert_eq!(deliver(&mut sender, 11_000, 25, 25).rate, kbps(6000));
     }
 
     #[test]
     fn without_a_packet_slow_start_begins_with_the_first_report() {
         let mut sender = sender(10_000);
-        assert_eq!(tell(&mut sender, 5000, 25, 25).rate, kbps(100));
-        assert_eq!(tell(&mut sender, 10_000, 25, 25).rate, kbps(3050));
+        assert_eq!(deliver(&mut sender, 5000, 25, 25).rate, kbps(100));
+        assert_eq!(deliver(&mut sender, 10_000, 25, 25).rate, kbps(3050));
     }
 
     #[test]
     fn after_silence_the_first_report_predicts_nothing() {
         let mut sender = sender(0);
-        tell(&mut sender, 100, 50, 25);
+        deliver(&mut sender, 100, 50, 25);
         send(&mut sender, 110);
         let halved = sender.on_timeout(SendTime::from_millis(1110), &SendState::default()).unwrap();
         assert_eq!((halved.rate, halved.why), (halved.base.scale(0.5), ChangeReason::Timeout));
         assert!(signals(&sender)[0].is_nan() && signals(&sender)[1].is_nan());
-        assert_eq!(tell(&mut sender, 2000, 100, 25).rate, kbps(1575));
+        assert_eq!(deliver(&mut sender, 2000, 100, 25).rate, kbps(1575));
         sender.on_event(SendTime::from_millis(2000), PathEvent::RouteChanged);
-        assert_eq!(tell(&mut sender, 2100, 200, 25).rate, DataRate::from_bps(837_500));
+        assert_eq!(deliver(&mut sender, 2100, 200, 25).rate, DataRate::from_bps(837_500));
     }
 
     #[test]

@@ -10,6 +10,7 @@ fn kbps(rate: u64) -> DataRate {
     DataRate::from_kbps(rate)
 }
 
+/// Sender time of `ms` milliseconds.
 fn ms(ms: i64) -> SendTime {
     SendTime::from_millis(ms)
 }
@@ -29,6 +30,7 @@ fn send(sender: &mut Rap, ids: core::ops::Range<u64>, at: i64) {
     ids.for_each(|id| sender.on_sent(&packet(id, at), &SendState::default()));
 }
 
+/// Feedback with these results arrives at `at`, in ms.
 fn feed(sender: &mut Rap, at: i64, results: &[PacketResult]) -> Option<Decision> {
     // The receiver's clock is an hour ahead, and a packet with a one-way delay of 50 ms waited 10 ms.
     let made = Some(ArrivalTime::from_millis(3_600_000 + at - 50));
@@ -148,7 +150,7 @@ fn a_packet_is_lost_three_numbers_below_the_newest() {
 }
 
 #[test]
-fn packets_without_news_are_lost_after_the_timeout_and_halve_the_rate_again_and_again() {
+fn unreported_packets_are_lost_after_each_timeout_and_halve_the_rate() {
     let mut sender = settled(Config { usage_threshold: 1.0, ..Config::default() });
     send(&mut sender, 1..3, 200);
     // 1.2 · 100 + 10 ms; the step ends before.

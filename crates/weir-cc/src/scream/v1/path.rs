@@ -110,6 +110,7 @@ mod tests {
     use crate::packet::Ecn;
     use crate::scream::fixture::{arrived, missing, ms, recovered, ten_sent};
 
+    /// A path with the ten packets of the fixture in flight.
     fn path() -> Path {
         let mut path = Path::new();
         for sent in &ten_sent() {

@@ -282,6 +282,7 @@ mod tests {
     const CALM: RateInputs = RateInputs { in_fast_increase: false, qdelay_trend: 0.0, qdelay_trend_mem: 0.0 };
     const FAST: RateInputs = RateInputs { in_fast_increase: true, ..CALM };
 
+    /// Checks that `value` is `expected` within 1e-9, relative.
     fn near(value: f64, expected: f64) {
         assert!((value - expected).abs() < 1e-9 * expected.abs(), "{value} instead of {expected}");
     }
@@ -295,10 +296,12 @@ mod tests {
         RateLimits::new(kbps(100), kbps(300), kbps(2500)).unwrap()
     }
 
+    /// Sender time of `ms` milliseconds.
     fn ms(ms: i64) -> SendTime {
         SendTime::from_millis(ms)
     }
 
+    /// A packet of `bytes` bytes leaves at `at`, in ms, with `queued` bytes behind it.
     fn send(control: &mut RateControl, at: i64, bytes: u64, queued: u64) {
         let size = DataSize::from_bytes(bytes);
         let packet = SentPacket::new(0, ms(at), size);
@@ -389,7 +392,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_computed_while_nothing_is_sent() {
+    fn no_rate_is_computed_without_packets_sent() {
         let mut control = RateControl::new(3e5);
         assert_eq!(control.next_timeout(), None);
         send(&mut control, 0, 7500, 0);

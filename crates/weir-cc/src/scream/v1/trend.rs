@@ -95,10 +95,12 @@ mod tests {
         QdelayTrend::new(TimeDelta::from_millis(50), 0.1, 0.99)
     }
 
+    /// Sender time of `ms` milliseconds.
     fn ms(ms: i64) -> SendTime {
         SendTime::from_millis(ms)
     }
 
+    /// Checks that `value` is `expected` within 1e-9.
     fn near(value: f64, expected: f64) {
         assert!((value - expected).abs() < 1e-9, "{value} instead of {expected}");
     }

@@ -155,6 +155,7 @@ mod tests {
 
     const CONFIG: Config = Config::RFC_8298;
 
+    /// Sender time of `ms` milliseconds.
     fn ms(ms: i64) -> SendTime {
         SendTime::from_millis(ms)
     }
@@ -163,6 +164,7 @@ mod tests {
         WindowInputs { bytes_in_flight, qdelay, qdelay_target: 0.1, qdelay_trend }
     }
 
+    /// Checks that `value` is `expected` within 1e-9, relative.
     fn near(value: f64, expected: f64) {
         assert!((value - expected).abs() < 1e-9 * expected.abs(), "{value} instead of {expected}");
     }

@@ -155,10 +155,12 @@ mod tests {
 
     const RTT: TimeDelta = TimeDelta::from_millis(50);
 
+    /// Checks that `value` is `expected` within 1e-12.
     fn near(value: f64, expected: f64) {
         assert!((value - expected).abs() < 1e-12, "{value} instead of {expected}");
     }
 
+    /// Sender time of `ms` milliseconds.
     fn ms(ms: i64) -> SendTime {
         SendTime::from_millis(ms)
     }

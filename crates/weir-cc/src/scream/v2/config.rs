@@ -249,6 +249,7 @@ const CLOCK_MARGIN: f64 = 0.001;
 mod tests {
     use super::*;
 
+    /// Checks that `value` is `expected` within 1e-9, relative.
     fn near(value: f64, expected: f64) {
         assert!((value - expected).abs() < 1e-9 * expected, "{value} instead of {expected}");
     }

@@ -113,6 +113,7 @@ mod tests {
         arrived(id, Ecn::NotEct)
     }
 
+    /// Checks that `value` is `expected` within 1e-15.
     fn near(value: f64, expected: f64) {
         assert!((value - expected).abs() < 1e-15, "{value} instead of {expected}");
     }
@@ -155,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn of_too_many_missing_packets_the_oldest_is_lost() {
+    fn too_many_missing_packets_make_the_oldest_lost() {
         let mut losses = LossShare::new();
         let results: Vec<_> = (1..=MOST_MISSING as u64 + 1).map(missing).collect();
         losses.on_feedback(&results, &RULE);

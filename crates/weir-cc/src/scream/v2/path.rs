@@ -109,6 +109,7 @@ impl Path {
         if let Some((departure, _)) = acked.newest {
             self.on_rtt(now, rtt.unwrap_or(now - departure), idle);
         }
+        // The loss rule needs the averages, so delays are taken before.
         let rule = LossRule {
             reorder_time: config.reorder_time,
             threshold: config.loss_rate_threshold,
@@ -241,6 +242,8 @@ mod tests {
     use crate::packet::Ecn;
     use crate::scream::fixture::{arrived, missing, ms, ten_sent};
 
+    /// Feedback with a round-trip time of `rtt_ms`, a delay target of 60 ms and a reference window of 101 200
+    /// bytes.
     fn feedback(results: &[PacketResult], rtt_ms: i64, idle: bool) -> PathFeedback<'_> {
         PathFeedback {
             results,
@@ -251,6 +254,7 @@ mod tests {
         }
     }
 
+    /// A path with the ten packets of the fixture in flight.
     fn path() -> Path {
         let mut path = Path::new(&Config::default());
         for sent in &ten_sent() {
@@ -259,6 +263,7 @@ mod tests {
         path
     }
 
+    /// Checks that `value` is `expected` within 1e-9.
     fn near(value: f64, expected: f64) {
         assert!((value - expected).abs() < 1e-9, "{value} instead of {expected}");
     }
@@ -292,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_acknowledged_in_100_ms_is_a_rate() {
+    fn bytes_acknowledged_in_100_ms_give_a_rate() {
         let (mut path, config) = (path(), Config::default());
         path.on_feedback(ms(100), &config, &feedback(&[arrived(1, Ecn::NotEct)], 80, false));
         let results = [missing(2), arrived(3, Ecn::NotEct)];

@@ -143,7 +143,7 @@ impl ScreamV2 {
         DataSize::from_bytes_f64(least.max(window.ref_wnd() * overhead + mss))
     }
 
-    /// During a feedback timeout a minimum rate that detects its end.
+    /// Rate at which the pacer spaces packets. During a feedback timeout a minimum rate detects its end.
     fn pacing_rate(&self) -> DataRate {
         let min = self.config.rate_pace_min;
         if self.silence.is_silent() {

@@ -44,6 +44,7 @@ impl LateReport {
         Self { report, records }
     }
 
+    /// The report with its records.
     pub(super) fn report(&self) -> Report<'_> {
         match self.report {
             Report::Packets { number, at, .. } => Report::Packets { records: &self.records, number, at },

@@ -44,6 +44,7 @@ pub(super) fn parameters(priority: f64) -> FlowParameters {
 }
 
 impl Hosts {
+    /// Hosts without flows, and the coupler of `composition`.
     pub(super) fn of(composition: &Composition) -> Self {
         Self {
             coupler: (composition.build)(),
@@ -63,12 +64,14 @@ impl Hosts {
         hosts
     }
 
+    /// The join of `flow`; flows with odd numbers have a window.
     pub(super) fn join_message(&self, flow: u32, priority: f64) -> CouplingMessage {
         let windowed = Windowed { window: WINDOW, segment: SEGMENT, base_rtt: Some(RTT) };
         let window = (self.windows || flow % 2 == 1).then_some(windowed);
         CouplingMessage::Join(Join { parameters: parameters(priority), start: START, present: START, window })
     }
 
+    /// Flow `flow` joins.
     pub(super) fn joins(&mut self, flow: u32, priority: f64) -> Result<(), Refusal> {
         let message = self.join_message(flow, priority);
         let windowed = self.windows || flow % 2 == 1;
@@ -86,6 +89,7 @@ impl Hosts {
         (result, self.take_actions())
     }
 
+    /// The coupler's actions, which the hosts apply.
     pub(super) fn take_actions(&mut self) -> Vec<(u32, CouplerAction)> {
         let mut actions = Vec::new();
         while let Some((FlowId(flow), action)) = self.coupler.poll_action() {

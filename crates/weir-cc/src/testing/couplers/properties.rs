@@ -26,6 +26,7 @@ const CASES: [u32; 2] = [32, 256];
 /// Number of members in an arbitrary case.
 const MEMBERS: u32 = 5;
 
+/// Checks `property` for `cases` cases of `strategy`; a panic names the composition.
 fn holds<S: Strategy<Value: Debug>>(of: &Composition, cases: u32, strategy: &S, property: impl Fn(S::Value)) {
     let config = ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(cases) };
     let mut runner = TestRunner::new(config);

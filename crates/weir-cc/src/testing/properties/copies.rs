@@ -66,8 +66,8 @@ impl StaggeredFlows {
             let Some(decision) = flow.take_decision() else { continue };
             self.rates[n] = decision.rate;
             if let Some(share) = couple(&decision, self.sum()) {
-                let told = self.flows.iter_mut().map(|flow| flow.apply_allocation(share));
-                self.rates.iter_mut().zip(told).for_each(|(rate, taken)| *rate = taken);
+                let taken_rates = self.flows.iter_mut().map(|flow| flow.apply_allocation(share));
+                self.rates.iter_mut().zip(taken_rates).for_each(|(rate, taken)| *rate = taken);
             }
         }
     }

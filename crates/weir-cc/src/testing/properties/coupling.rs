@@ -32,7 +32,7 @@ enum Identity {
 }
 
 /// A minute with changes of a link of 1 Mbit/s: applies the one at `ms`.
-pub(crate) fn befall(path: &mut Loop, ms: i64) {
+pub(crate) fn change_path(path: &mut Loop, ms: i64) {
     match ms {
         20_000 => path.set_capacity(CAPACITY.scale(0.4)),
         30_000 => path.set_capacity(CAPACITY.scale(2.0)),
@@ -51,7 +51,7 @@ fn course(law: &Law, identity: Identity) -> Vec<(Target, Option<Decision>)> {
     let mut present = usual_limits().start();
     let mut course = Vec::new();
     for ms in 0..60_000 {
-        befall(&mut path, ms);
+        change_path(&mut path, ms);
         path.tick();
         let decision = path.take_decision();
         present = decision.map_or(present, |decision| decision.rate);
@@ -135,7 +135,7 @@ pub fn coupling_is_the_cause_exactly_while_a_share_is_below_what_the_law_compute
     let (mut computed, mut present) = (usual_limits().start(), usual_limits().start());
     let mut held = 0;
     for ms in 0..60_000 {
-        befall(&mut path, ms);
+        change_path(&mut path, ms);
         path.tick();
         if let Some(decision) = path.take_decision() {
             (computed, present) = (decision.rate, decision.rate);

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use weir_units::DataRate;
 
-use super::coupling::{CAPACITY, befall, flow};
+use super::coupling::{CAPACITY, change_path, flow};
 use crate::controller::Target;
 use crate::coupled::fse::{Config, Fse, InitialGrouping, Updates};
 use crate::coupled::{Coupler, CouplerAction, CouplingMessage, FlowId, FlowParameters, Join, Update};
@@ -15,6 +15,7 @@ use crate::time::SendTime;
 
 const FLOW: FlowId = FlowId(0);
 
+/// Forms of the exchange: the published configurations, and two with options that they do not use.
 fn forms() -> [Config; 8] {
     [
         Config::rtp_2014_active(),
@@ -33,6 +34,7 @@ fn at(ms: i64) -> SendTime {
     SendTime::from_millis(5_000_000 + ms)
 }
 
+/// An exchange that the flow has joined at its start rate.
 fn joined(config: Config) -> Fse {
     let mut fse = Fse::new(config, InitialGrouping::Together).unwrap();
     let limits = usual_limits();
@@ -42,7 +44,7 @@ fn joined(config: Config) -> Fse {
     fse
 }
 
-/// An exchange with one member, which gets the flow's decisions; the flow gets its actions.
+/// An exchange with one member. The member's decisions go to it, and its actions go to the member.
 struct OneMemberExchange {
     config: Config,
     fse: Fse,
@@ -50,7 +52,7 @@ struct OneMemberExchange {
 }
 
 impl OneMemberExchange {
-    fn of(config: Config) -> Self {
+    fn new(config: Config) -> Self {
         Self { config, fse: joined(config), epoch: 0 }
     }
 
@@ -64,26 +66,26 @@ impl OneMemberExchange {
             let update = Update { decision, window: None, epoch: self.epoch, has_feedback: true };
             self.fse.on_message(at(ms), FLOW, &CouplingMessage::Update(update)).unwrap();
         }
-        while let Some((_, order)) = self.fse.poll_action() {
-            let CouplerAction::Rate { rate, epoch } = order else { panic!("{order:?}") };
+        while let Some((_, action)) = self.fse.poll_action() {
+            let CouplerAction::Rate { rate, epoch } = action else { panic!("{action:?}") };
             assert_eq!(rate, present, "{:?} at {ms} ms", self.config);
             if epoch > 0 {
                 path.apply_allocation(rate);
                 self.epoch = epoch;
             }
         }
-        let told = self.fse.aggregate(FLOW).map(|told| DataRate::from_bps_f64(told.sum));
-        assert!(decision.is_none_or(|decision| told == Some(decision.rate)), "{:?}", self.config);
+        let sum = self.fse.aggregate(FLOW).map(|aggregate| DataRate::from_bps_f64(aggregate.sum));
+        assert!(decision.is_none_or(|decision| sum == Some(decision.rate)), "{:?}", self.config);
     }
 }
 
 /// A minute with changes of the link: the target after each ms, with an exchange of each of `forms`.
 fn course(law: &Law, forms: &[Config]) -> Vec<Target> {
     let mut path = flow(law, usual_limits(), PacketSource::VIDEO, CAPACITY);
-    let mut exchanges: Vec<_> = forms.iter().map(|&config| OneMemberExchange::of(config)).collect();
+    let mut exchanges: Vec<_> = forms.iter().map(|&config| OneMemberExchange::new(config)).collect();
     let mut present = usual_limits().start();
-    let tell = |ms: i64| {
-        befall(&mut path, ms);
+    let advance = |ms: i64| {
+        change_path(&mut path, ms);
         path.tick();
         let decision = path.take_decision();
         present = decision.map_or(present, |decision| decision.rate);
@@ -92,7 +94,7 @@ fn course(law: &Law, forms: &[Config]) -> Vec<Target> {
         }
         path.target()
     };
-    (0..60_000).map(tell).collect()
+    (0..60_000).map(advance).collect()
 }
 
 /// Alone in a Flow State Exchange of any form, a minute with changes of the link is bit by bit as without it.

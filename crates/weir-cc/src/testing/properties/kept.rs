@@ -165,11 +165,12 @@ fn long_after(law: &Law, factor: f64, change: CapacityChange) -> (f64, f64) {
 /// sent packets are dropped.
 pub fn a_word_floods_no_link_and_starves_no_flow_for_long(law: &Law) {
     for factor in [0.5, 2.0] {
-        let [fresh, alone, told] = [CapacityChange::None, CapacityChange::Link, CapacityChange::LinkAndWord]
-            .map(|change| long_after(law, factor, change));
-        let starved = told.0 < 0.9 * alone.0.min(fresh.0).min(1.0);
-        let flooded = told.1 > alone.1.max(fresh.1) + 0.01;
-        let figures = format!("{told:.3?}, alone {alone:.3?} or {fresh:.3?}");
+        let [fresh, alone, announced] =
+            [CapacityChange::None, CapacityChange::Link, CapacityChange::LinkAndWord]
+                .map(|change| long_after(law, factor, change));
+        let starved = announced.0 < 0.9 * alone.0.min(fresh.0).min(1.0);
+        let flooded = announced.1 > alone.1.max(fresh.1) + 0.01;
+        let figures = format!("{announced:.3?}, alone {alone:.3?} or {fresh:.3?}");
         assert!(!starved && !flooded, "{} ×{factor}: {figures}", law.name);
     }
 }

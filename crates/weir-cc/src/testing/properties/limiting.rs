@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::coupling::{CAPACITY, befall, flow};
+use super::coupling::{CAPACITY, change_path, flow};
 use crate::controller::{LimitingFactor, Target};
 use crate::decision::{ChangeReason, Decision};
 use crate::testing::closed_loop::PacketSource;
@@ -40,7 +40,7 @@ fn course(law: &Law) -> Vec<(Target, bool)> {
     let mut probed = false;
     let mut course = Vec::new();
     for ms in 0..60_000 {
-        befall(&mut path, ms);
+        change_path(&mut path, ms);
         path.tick();
         probed |= matches!(path.take_decision(), Some(Decision { why: ChangeReason::Probe, .. }));
         if (ms + 1) % (1000 / PARTS as i64) == 0 {

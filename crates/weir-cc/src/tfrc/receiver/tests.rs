@@ -6,6 +6,7 @@ use super::*;
 use crate::packet::Stamp;
 use crate::time::SendTime;
 
+/// Receiver time of `ms` milliseconds.
 fn ms(ms: i64) -> ArrivalTime {
     ArrivalTime::from_millis(ms)
 }
@@ -38,15 +39,15 @@ fn report(observer: &mut TfrcObserver, at: i64) -> Option<(f64, u64)> {
 
 /// Packet `n` arrives at `n` · 10 ms: 800 kbit/s. Returns when reports were made.
 fn stream(observer: &mut TfrcObserver, ids: impl IntoIterator<Item = u64>) -> Vec<(i64, f64, u64)> {
-    let mut told = Vec::new();
+    let mut reported = Vec::new();
     for id in ids {
         let at = id as i64 * 10;
         arrive(observer, id, at, 100);
         if let Some((p, rate)) = report(observer, at) {
-            told.push((at, p, rate));
+            reported.push((at, p, rate));
         }
     }
-    told
+    reported
 }
 
 #[test]
@@ -63,20 +64,20 @@ fn the_first_packet_is_reported_at_once_and_each_one_while_the_round_trip_time_i
 #[test]
 fn then_a_report_comes_once_per_round_trip() {
     let mut observer = observer();
-    let told = stream(&mut observer, 0..50);
+    let reported = stream(&mut observer, 0..50);
     // The first reports a packet per round trip: 1000 · 8 / 0.1 s.
-    assert_eq!(told, [(0, 0.0, 80), (100, 0.0, 800), (200, 0.0, 800), (300, 0.0, 800), (400, 0.0, 800)]);
+    assert_eq!(reported, [(0, 0.0, 80), (100, 0.0, 800), (200, 0.0, 800), (300, 0.0, 800), (400, 0.0, 800)]);
 }
 
 #[test]
 fn a_new_loss_event_is_reported_at_once_and_the_timer_begins_anew() {
     let mut observer = observer();
-    let told = stream(&mut observer, (0..44).chain(45..60));
-    let times: Vec<i64> = told.iter().map(|told| told.0).collect();
+    let reported = stream(&mut observer, (0..44).chain(45..60));
+    let times: Vec<i64> = reported.iter().map(|reported| reported.0).collect();
     // 44 is lost for certain when 47 comes.
     assert_eq!(times, [0, 100, 200, 300, 400, 470, 570]);
     // 800 kbit/s are 10 packets per round trip: p = 0.01217. The lost packet's bytes are missing after it.
-    let (p, rate) = (told[5].1, told[5].2);
+    let (p, rate) = (reported[5].1, reported[5].2);
     assert!((p / 0.01217 - 1.0).abs() < 0.05, "{p}");
     assert_eq!(rate, 720);
 }

@@ -52,6 +52,7 @@ mod tests {
     /// The factor of the multiplicative decrease.
     const BETA: f64 = 0.7;
 
+    /// Whether `value` is `expected` within `tolerance`.
     fn close(value: f64, expected: f64, tolerance: f64) -> bool {
         (value - expected).abs() <= tolerance
     }

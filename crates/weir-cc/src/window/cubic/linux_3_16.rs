@@ -122,6 +122,7 @@ mod tests {
         }
     }
 
+    /// The algorithm and its window after a loss at `cwnd` segments.
     fn after_loss(cwnd: f64) -> (Cubic, Window) {
         let mut algorithm = Cubic::linux_3_16(None);
         let mut window = Window { cwnd, ssthresh: INFINITE };

@@ -182,6 +182,7 @@ mod tests {
         (algorithm, window)
     }
 
+    /// An acknowledgement of `acked` segments arrives at `ms`.
     fn acknowledge(algorithm: &mut Cubic, window: &mut Window, ms: i64, acked: f64) {
         let rtt = TimeDelta::from_millis(500); // smoothed and of the handshake: neither is looked at
         let now = SendTime::from_millis(ms);
@@ -288,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_counted_for_a_slower_pace_opens_the_window_once() {
+    fn acknowledgements_counted_for_a_slower_growth_open_the_window_once() {
         let mut counts = Linux6 { pace: 4.0, counted: 90.0, ..Linux6::new() };
         let mut window = Window { cwnd: 50.0, ssthresh: 50.0 };
         counts.open(&mut window, 2.0);

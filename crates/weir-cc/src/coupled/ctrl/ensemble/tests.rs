@@ -27,6 +27,7 @@ fn actions(coupler: &mut ETcp) -> Vec<(u32, CouplerAction)> {
     core::iter::from_fn(|| coupler.poll_action()).map(|(FlowId(flow), action)| (flow, action)).collect()
 }
 
+/// An update of a flow whose window is `cwnd` segments.
 fn update(cwnd: f64) -> CouplingMessage {
     let rate = DataRate::from_kbps(300);
     let window = Window { cwnd, ssthresh: f64::INFINITY };

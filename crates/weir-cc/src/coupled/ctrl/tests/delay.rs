@@ -55,7 +55,7 @@ fn a_loss_halves_the_aggregate_once_in_a_round_trip() {
 }
 
 #[test]
-fn missing_feedback_of_one_flow_is_no_congestion_while_another_is_heard() {
+fn missing_feedback_of_one_flow_is_no_congestion_while_another_gets_some() {
     let mut rig = ledbats();
     rig.wait(150);
     let stays = rig.cwnd(1);

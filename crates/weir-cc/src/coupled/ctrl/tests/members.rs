@@ -29,7 +29,7 @@ fn a_newcomer_comes_to_its_share_by_its_own_acknowledgements() {
 }
 
 #[test]
-fn who_leaves_leaves_its_share_to_the_others_in_order() {
+fn a_leaving_flow_gives_its_share_to_the_others_in_order() {
     let mut rig = Rig::sharing(ramped(), 30.0, &[1.0, 1.0, 1.0]);
     rig.send_message(0, &CouplingMessage::Leave);
     assert_eq!((rig.share(1), rig.share(2), rig.cwnd(1)), (15.0, 15.0, 10.0));
@@ -50,7 +50,7 @@ fn who_leaves_leaves_its_share_to_the_others_in_order() {
 }
 
 #[test]
-fn who_goes_on_by_itself_takes_its_share_along() {
+fn a_withdrawn_flow_keeps_its_share() {
     let mut rig = Rig::sharing(ramped(), 30.0, &[1.0, 1.0, 1.0]);
     rig.send_message(0, &CouplingMessage::Withdraw);
     rig.windows.remove(&0);
@@ -58,7 +58,7 @@ fn who_goes_on_by_itself_takes_its_share_along() {
 }
 
 #[test]
-fn who_leaves_in_recovery_leaves_the_reduction_behind() {
+fn the_reduction_of_a_flow_that_leaves_in_recovery_stays() {
     let mut rig = Rig::sharing(ramped(), 20.0, &[1.0, 1.0]);
     rig.enter_recovery(0);
     rig.send_message(0, &CouplingMessage::Leave);
@@ -100,7 +100,7 @@ fn flows_of_a_tenant_share_its_weight_however_many_they_are() {
 }
 
 #[test]
-fn who_does_not_use_half_of_its_share_leaves_the_rest_to_others() {
+fn a_flow_that_uses_less_than_half_of_its_share_yields_the_rest() {
     let mut rig = Rig::sharing(ramped(), 80.0, &[1.0, 1.0]);
     use_all(&mut rig, &[0, 1], 2);
     for _ in 0..3 {
@@ -144,7 +144,7 @@ fn a_coordinator_that_is_silent_for_two_round_trips_hands_over() {
 }
 
 #[test]
-fn who_is_idle_hands_over() {
+fn an_idle_coordinator_is_replaced() {
     let mut rig = Rig::sharing(ramped(), 20.0, &[1.0, 1.0]);
     let stays = rig.windows[&0];
     rig.report_window(0, WindowEvent::Idle, stays);
@@ -191,7 +191,7 @@ fn by_rates_a_window_is_as_long_as_its_path() {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused_with_the_reason() {
+fn implausible_messages_are_refused_with_the_reason() {
     let mut rig = Rig::sharing(ramped(), 20.0, &[1.0]);
     let mut refusal = |flow, message: &CouplingMessage| {
         rig.coupler.on_message(SendTime::ZERO, FlowId(flow), message).unwrap_err()

@@ -24,6 +24,7 @@ fn events() -> impl Strategy<Value = Vec<Event>> {
     prop::collection::vec(event, 1..120)
 }
 
+/// Couplers of each form.
 fn couplers() -> Vec<CtrlTcp> {
     let configs = [
         Config::default(),
@@ -38,6 +39,7 @@ fn couplers() -> Vec<CtrlTcp> {
     couplers
 }
 
+/// Checks that the shares are finite and add up to the aggregate.
 fn check_shares(coupler: &CtrlTcp) {
     let shares: Vec<f64> = (0..FLOWS).filter_map(|flow| coupler.share(FlowId(flow))).collect();
     let aggregates = (0..FLOWS).filter_map(|flow| coupler.aggregate(FlowId(flow)));
@@ -149,6 +151,8 @@ impl Connection {
         connection
     }
 
+    /// Passes `message` to the coupler, if there is one, and applies its actions; a lone flow reacts to a timeout
+    /// by itself.
     fn send_message(&mut self, message: &CouplingMessage) {
         let Some(mut coupler) = self.coupler.take() else {
             if let CouplingMessage::Window(CwndUpdate { event: WindowEvent::TimedOut, .. }) = message {
@@ -175,12 +179,14 @@ impl Connection {
         }
     }
 
+    /// The reaction of the flow to a timeout.
     fn reduce(&mut self) {
         let flight = self.window.cwnd;
         self.law.on_congestion(&mut self.window, self.now, Congestion::Timeout, flight);
         self.window.cwnd = 1.0;
     }
 
+    /// A window event that changed the window from `before` to `after`.
     fn update_between(event: WindowEvent, before: Window, after: Window, acked: f64) -> CouplingMessage {
         let flight = after.cwnd.floor();
         let window_limited = true;
@@ -196,6 +202,7 @@ impl Connection {
         })
     }
 
+    /// The flow gets an acknowledgement of `acked` segments, and sends a message on it.
     fn acks(&mut self, acked: u8, limited: bool) {
         let before = self.window;
         let acked = f64::from(acked);
@@ -204,6 +211,7 @@ impl Connection {
         self.send_message(&Self::update_between(WindowEvent::Acknowledged, before, self.window, acked));
     }
 
+    /// Advances by 23 ms and applies an event.
     fn go_on(&mut self, course: Course) {
         self.now += TimeDelta::from_millis(23);
         let before = self.window;
@@ -248,6 +256,7 @@ impl Connection {
     }
 }
 
+/// Constructors of the window algorithms under test.
 fn laws() -> Vec<fn() -> Box<dyn WindowAlgorithm>> {
     vec![
         || Box::new(NewReno::new()),

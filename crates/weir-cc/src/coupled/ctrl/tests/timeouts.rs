@@ -12,7 +12,7 @@ fn while_others_are_heard(config: Config) -> Rig {
 }
 
 #[test]
-fn a_timeout_is_not_decided_until_another_flow_is_heard_of() {
+fn a_timeout_is_not_decided_before_a_message_of_another_flow() {
     let mut rig = Rig::sharing(ramped(), 16.0, &[1.0, 1.0]);
     rig.wait(300);
     rig.time_out(0);
@@ -26,7 +26,7 @@ fn a_timeout_is_not_decided_until_another_flow_is_heard_of() {
 }
 
 #[test]
-fn what_arrives_within_a_round_trip_of_a_flows_own_last_acknowledgement_tells_nothing_of_the_path_since() {
+fn arrivals_within_a_round_trip_of_the_last_acknowledgement_are_no_evidence() {
     for (after, isolated) in [(100, false), (101, true)] {
         let mut rig = Rig::sharing(ramped(), 16.0, &[1.0, 1.0]);
         rig.wait(after);
@@ -86,7 +86,7 @@ fn an_isolated_flow_does_not_coordinate_until_it_has_recovered() {
 }
 
 #[test]
-fn after_three_timeouts_while_others_are_heard_a_flow_goes_alone_with_its_share() {
+fn after_three_timeouts_of_one_flow_alone_it_leaves_with_its_share() {
     let mut rig = while_others_are_heard(ramped());
     for timeouts in 1..=3 {
         rig.time_out(0);
@@ -120,7 +120,7 @@ fn own_acknowledgements_begin_the_count_of_timeouts_anew() {
 }
 
 #[test]
-fn who_has_nothing_outstanding_is_not_waited_for() {
+fn a_flow_without_outstanding_data_is_not_waited_for() {
     let mut rig = Rig::sharing(ramped(), 16.0, &[1.0, 1.0]);
     let stays = rig.windows[&1];
     rig.report_window(1, WindowEvent::Idle, stays);
@@ -148,7 +148,7 @@ fn a_group_timeout_with_priorities_leaves_a_segment_to_the_last_that_timed_out()
 }
 
 #[test]
-fn a_lone_flow_is_told_to_reduce_at_once() {
+fn a_lone_flow_is_ordered_to_reduce_at_once() {
     let mut rig = Rig::sharing(ramped(), 16.0, &[1.0]);
     rig.time_out(0);
     assert_eq!(rig.actions, [(0, CouplerAction::Reduce)]);

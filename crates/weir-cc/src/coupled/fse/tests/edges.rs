@@ -6,7 +6,7 @@ use crate::coupled::message::{CwndUpdate, WindowEvent};
 use crate::window::Window;
 
 #[test]
-fn what_makes_no_sense_is_refused_counted_and_changes_nothing() {
+fn implausible_messages_are_refused_counted_and_change_nothing() {
     let mut flows = Flows::at(Config::rfc8699_active(), &[(1.0, 1000.0), (1.0, 1000.0)]);
     let m = FlowId;
     for priority in [0.0, -1.0, f64::NAN, f64::INFINITY] {
@@ -31,7 +31,7 @@ fn what_makes_no_sense_is_refused_counted_and_changes_nothing() {
 }
 
 #[test]
-fn who_tells_nonsense_is_answered_with_its_share() {
+fn an_implausible_message_is_answered_with_the_share() {
     let mut flows = Flows::at(Config::rfc8699_active(), &[(1.0, 1000.0), (1.0, 1000.0)]);
     flows.send_message(1, join(greedy(1.0), 300.0, 300.0)).unwrap_err();
     assert_eq!(flows.actions, [(1, CouplerAction::Rate { rate: kbps(1000.0), epoch: 1 })]);
@@ -66,7 +66,7 @@ fn one_update_leaves_a_tenth_of_the_sum_but_for_missing_feedback() {
 }
 
 #[test]
-fn least_rates_go_first_and_too_little_is_told() {
+fn minimum_rates_go_first_and_a_low_aggregate_is_an_overload() {
     for config in [Config::rtp_2014_conservative(), Config::rfc8699_conservative()] {
         let mut flows = Flows::new(config);
         for least in [300.0, 100.0] {
@@ -104,7 +104,7 @@ fn the_order_of_updates_of_one_instant_makes_no_difference_to_algorithm_1() {
 }
 
 #[test]
-fn an_update_that_knows_nothing_of_the_last_cut_is_not_counted_but_answered() {
+fn an_update_from_before_the_last_cut_is_answered_and_not_counted() {
     let config = Config { timer_rtts: 0.0, ..Config::rfc8699_conservative() };
     let mut flows = Flows::at(config, &[(1.0, 2000.0), (1.0, 2000.0)]);
     flows.loses(0, 1000.0).are(2000.0, &[1000.0, 1000.0]);
@@ -119,7 +119,7 @@ fn an_update_that_knows_nothing_of_the_last_cut_is_not_counted_but_answered() {
 }
 
 #[test]
-fn a_flow_that_is_where_it_should_be_is_answered_and_told_nothing() {
+fn a_flow_at_its_share_gets_an_answer_without_a_new_rate() {
     let mut flows = Flows::at(Config::rfc8699_conservative(), &[(1.0, 2000.0), (1.0, 2000.0)]);
     flows.loses(0, 1000.0);
     assert_eq!(flows.ordered_to(), [1], "the first has halved by itself");
@@ -129,7 +129,7 @@ fn a_flow_that_is_where_it_should_be_is_answered_and_told_nothing() {
 }
 
 #[test]
-fn who_has_not_taken_the_newest_order_is_told_again() {
+fn a_flow_that_has_not_applied_the_newest_action_gets_it_again() {
     let mut flows = Flows::at(Config::rfc8699_active(), &[(1.0, 2000.0), (1.0, 2000.0)]);
     flows.grows(0, 2200.0);
     // An action to 2100 is on its way while the flow comes to 2100 itself: then it is ordered to 2150.
@@ -166,7 +166,7 @@ fn the_timer_of_a_flow_without_a_round_trip_time_takes_the_longest_known() {
 }
 
 #[test]
-fn one_flow_is_coupled_with_nobody() {
+fn one_flow_is_coupled_with_no_other() {
     for config in all_forms() {
         let mut flows = Flows::at(config, &[(0.3, 300.0)]);
         let reasons = [
@@ -187,7 +187,7 @@ fn one_flow_is_coupled_with_nobody() {
 }
 
 #[test]
-fn one_limited_flow_gets_what_it_wants() {
+fn one_limited_flow_gets_its_desired_rate() {
     for config in all_forms() {
         let mut flows = Flows::new(config);
         flows.joins(wanting(1.0, 500.0), 300.0);

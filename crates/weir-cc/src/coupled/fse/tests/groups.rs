@@ -77,7 +77,7 @@ fn a_flow_that_resumes_beside_others_is_ordered_to_its_start_rate() {
     for config in all_forms() {
         let mut flows = two(config);
         flows.send_message(1, CouplingMessage::Pause).unwrap();
-        let unheard = flows.fse.on_message(
+        let refused = flows.fse.on_message(
             flows.now,
             FlowId(1),
             &CouplingMessage::Update(Update {
@@ -87,7 +87,7 @@ fn a_flow_that_resumes_beside_others_is_ordered_to_its_start_rate() {
                 has_feedback: true,
             }),
         );
-        assert_eq!(unheard, Err(Refusal::UnknownFlow(FlowId(1))), "it has paused");
+        assert_eq!(refused, Err(Refusal::UnknownFlow(FlowId(1))), "it has paused");
         flows.grows(0, 2000.0);
         let alone = flows.taken[0].0;
         flows.actions.clear();

@@ -69,6 +69,7 @@ impl Flows {
         flow
     }
 
+    /// Passes `message` to the exchange, and stores its actions.
     fn send_message(&mut self, flow: u32, message: CouplingMessage) -> Result<(), Refusal> {
         let taken = self.fse.on_message(self.now, FlowId(flow), &message);
         self.poll();
@@ -102,6 +103,7 @@ impl Flows {
         self.computes_from(flow, base, epoch, rate, why)
     }
 
+    /// Flow `flow` decides `rate` kbit/s from `base` kbit/s, after the action numbered `epoch`.
     fn computes_from(&mut self, flow: u32, base: f64, epoch: u32, rate: f64, why: ChangeReason) -> &mut Self {
         self.actions.clear();
         self.acknowledged.clear();
@@ -144,6 +146,7 @@ impl Flows {
         }
     }
 
+    /// The flows that got an action, in increasing order.
     fn ordered_to(&self) -> Vec<u32> {
         let mut flows: Vec<u32> = self.actions.iter().map(|&(flow, _)| flow).collect();
         flows.sort_unstable();
@@ -151,6 +154,7 @@ impl Flows {
     }
 }
 
+/// The forms of the exchange that papers and RFC 8699 define.
 fn all_forms() -> [Config; 6] {
     [
         Config::rtp_2014_active(),

@@ -46,6 +46,7 @@ fn config() -> impl Strategy<Value = Config> {
 /// The last parameters of each flow that were not refused.
 type Wished = [Option<FlowParameters>; MEMBERS as usize];
 
+/// Applies `act`, and notes the parameters that the exchange has accepted in `wished`.
 fn live(fse: &mut Fse, now: SendTime, act: &Act, wished: &mut Wished) {
     match act {
         Act::Say(member, message) => {
@@ -88,7 +89,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(cases(2000)))]
 
     #[test]
-    fn shares_are_rates_that_flows_can_use_whatever_is_told(
+    fn shares_are_usable_rates_whatever_is_reported(
         config in config(),
         acts in prop::collection::vec((0_i64..700, act()), 1..60),
     ) {

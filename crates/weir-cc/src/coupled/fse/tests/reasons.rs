@@ -112,7 +112,7 @@ fn feedback_that_all_miss_cuts_once_whatever_timer_runs() {
 }
 
 #[test]
-fn a_timeout_of_a_flow_that_heard_within_its_round_trip_is_a_loss() {
+fn a_timeout_of_a_flow_acknowledged_within_its_round_trip_is_a_loss() {
     let mut flows = Flows::at(Config::rfc8699_conservative(), &[(1.0, 2000.0), (1.0, 2000.0)]);
     flows.at_ms(100).grows(1, 2000.0);
     flows.at_ms(150).loses(0, 1000.0).are(2000.0, &[1000.0, 1000.0]);

@@ -72,7 +72,7 @@ fn limited(config: Config) -> Flows {
 }
 
 #[test]
-fn what_limited_flows_leave_over_is_shared_or_lost() {
+fn the_rest_of_limited_flows_is_shared_or_lost() {
     limited(Config::rfc8699_active()).are(12_000.0, &[1000.0, 7000.0, 4000.0]);
     limited(Config::rfc8699_conservative()).are(12_000.0, &[1000.0, 7000.0, 4000.0]);
     limited(Config::rtp_2014_active()).are(12_000.0, &[1000.0, 3000.0, 4000.0]);
@@ -80,7 +80,7 @@ fn what_limited_flows_leave_over_is_shared_or_lost() {
 }
 
 #[test]
-fn what_nobody_can_use_is_forgotten_with_reconciliation() {
+fn unusable_rate_is_forgotten_with_reconciliation() {
     for (reconcile_s_cr, sum) in [(true, 5000.0), (false, 10_000.0)] {
         let mut flows = Flows::new(Config { reconcile_s_cr, ..Config::rfc8699_active() });
         flows.joins(wanting(1.0, 2000.0), 4000.0);
@@ -104,7 +104,7 @@ fn a_desired_rate_of_zero_and_rounded_weights_end() {
 }
 
 #[test]
-fn nobody_gets_more_than_it_wants_of_what_is_left_over() {
+fn no_flow_gets_more_than_its_desired_rate_of_the_rest() {
     let mut flows = Flows::new(Config { reconcile_s_cr: false, ..Config::rfc8699_active() });
     for desired in [2000.0, 15_000.0, 11_000.0] {
         flows.joins(wanting(1.0, desired), 9000.0);
@@ -129,7 +129,7 @@ fn the_example_of_appendix_c() {
 
 /// A limited flow that updates thrice adds thrice to the leftover; the other gets no more than there is.
 #[test]
-fn what_is_left_over_in_appendix_c_does_not_pile_up() {
+fn the_leftover_rate_of_appendix_c_does_not_accumulate() {
     let mut flows = Flows::new(Config::rfc8699_passive_in_a_testbed());
     flows.joins(wanting(1.0, 1000.0), 5000.0);
     flows.joins(greedy(1.0), 5000.0);
@@ -148,7 +148,7 @@ fn the_simple_passive_form_answers_who_asks() {
 }
 
 #[test]
-fn a_passive_form_may_hear_of_changes_only() {
+fn a_passive_form_may_get_updates_on_changes_only() {
     let config = Config { updates: Updates::OnChange, ..Config::passive_simple_in_a_testbed() };
     let mut flows = Flows::at(config, &[(1.0, 10_000.0), (1.0, 1000.0)]);
     flows.grows(1, 2000.0).are(12_000.0, &[10_000.0, 6000.0]);
@@ -158,14 +158,14 @@ fn a_passive_form_may_hear_of_changes_only() {
 
 #[test]
 fn desired_rates_read_literally_uncouple() {
-    let of = |literal_dr| {
+    let with_literal_dr = |literal_dr| {
         let config = Config { literal_dr, reconcile_s_cr: false, ..Config::rfc8699_active() };
         let mut flows = Flows::at(config, &[(1.0, 10_000.0), (1.0, 1000.0)]);
         flows.computes(0, 8000.0, ChangeReason::Loss);
         flows
     };
-    of(true).are(9000.0, &[8000.0, 1000.0]);
-    of(false).are(9000.0, &[4500.0, 4500.0]);
+    with_literal_dr(true).are(9000.0, &[8000.0, 1000.0]);
+    with_literal_dr(false).are(9000.0, &[4500.0, 4500.0]);
 }
 
 /// Without redistribution the sum of a greedy flow beside a limited one grows until the greedy one's share is the free

@@ -13,6 +13,7 @@ fn windowed(base_rtt: Option<TimeDelta>) -> Windowed {
     Windowed { window: FIRST, segment: DataSize::from_bytes(1250), base_rtt }
 }
 
+/// A flow with a congestion window joins. Returns its number.
 fn join_windowed(flows: &mut Flows, base_rtt: Option<TimeDelta>) -> u32 {
     let flow = flows.taken.len() as u32;
     flows.taken.push((1000.0, 0));
@@ -22,6 +23,7 @@ fn join_windowed(flows: &mut Flows, base_rtt: Option<TimeDelta>) -> u32 {
     flow
 }
 
+/// A window event that changed the window from `before` to `after`.
 fn update_of(event: WindowEvent, before: Window, after: Window) -> CwndUpdate {
     CwndUpdate {
         event,
@@ -52,6 +54,7 @@ fn ordered(flows: &Flows, flow: u32) -> Option<Window> {
     })
 }
 
+/// Checks the ordered window within 1e-3 segments.
 #[track_caller]
 fn near(window: Option<Window>, cwnd: f64, ssthresh: f64) {
     let window = window.expect("a window was ordered");
@@ -84,7 +87,7 @@ fn congestion_of_anybody_ends_a_slow_start() {
 }
 
 #[test]
-fn each_recovery_is_one_cut_and_hears_no_order() {
+fn each_recovery_is_one_cut_without_an_action() {
     let mut flows = Flows::at(Config::rfc8699_conservative(), &[(1.0, 1000.0)]);
     let tcp = join_windowed(&mut flows, Some(RTT));
     // The transport inflates its window; the congestion controller wants half.
@@ -112,7 +115,7 @@ fn a_mark_is_a_cut_and_a_fall_without_one_is_delay() {
 }
 
 #[test]
-fn a_timer_that_runs_out_reduces_only_where_nobody_is_acknowledged() {
+fn a_timeout_reduces_only_where_no_flow_is_acknowledged() {
     let mut flows = Flows::at(Config::rfc8699_conservative(), &[(1.0, 1000.0)]);
     let tcp = join_windowed(&mut flows, Some(RTT));
     report_window(&mut flows, tcp, WindowEvent::Acknowledged, FIRST, FIRST);
@@ -137,7 +140,7 @@ fn a_timer_that_runs_out_reduces_only_where_nobody_is_acknowledged() {
 }
 
 #[test]
-fn a_timeout_in_recovery_tells_no_second_loss() {
+fn a_timeout_in_recovery_sends_no_second_loss_message() {
     let mut flows = Flows::at(Config::rfc8699_active(), &[(1.0, 1000.0)]);
     let tcp = join_windowed(&mut flows, Some(RTT));
     report_window(&mut flows, tcp, WindowEvent::RecoveryEntered, FIRST, window(5.0, 5.0));

@@ -49,7 +49,7 @@ fn a_timer_that_reduces_leaves_no_window_behind() {
 }
 
 #[test]
-fn what_falls_without_congestion_bounds_one_flow_and_cuts_no_other() {
+fn a_decrease_without_congestion_bounds_one_flow_and_cuts_no_other() {
     for why in ChangeReason::ALL {
         let mut call = Call::with_sum(Config::default(), 2000);
         // The data flow has been without acknowledgements for a second. A timeout of media is thus one of all flows, and

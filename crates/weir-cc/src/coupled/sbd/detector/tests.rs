@@ -26,6 +26,7 @@ struct Course {
 }
 
 impl Course {
+    /// A detector that `flows` flows have joined.
     fn of(flows: u32) -> Self {
         let mut detector = Detector::new(nine_tenths()).unwrap();
         (0..flows).for_each(|flow| {
@@ -39,11 +40,12 @@ impl Course {
         self.pass_with(intervals, |interval, flow| Some(at(interval, places[flow])));
     }
 
-    fn pass_with(&mut self, intervals: u64, told: impl Fn(u64, usize) -> Option<Statistics>) {
+    /// Passes `intervals` intervals; `reported` gives the statistics of an interval and a flow, if it reports any.
+    fn pass_with(&mut self, intervals: u64, reported: impl Fn(u64, usize) -> Option<Statistics>) {
         for _ in 0..intervals {
             for flow in 0..self.detector.flows.len() {
-                if let Some(told) = told(self.interval, flow) {
-                    self.detector.on_statistics(FlowId(flow as u32), &told);
+                if let Some(statistics) = reported(self.interval, flow) {
+                    self.detector.on_statistics(FlowId(flow as u32), &statistics);
                 }
             }
             while let Some((FlowId(flow), group)) = self.detector.poll() {
@@ -96,9 +98,9 @@ fn free_paths_hold_for_a_while() {
 }
 
 #[test]
-fn alike_flows_on_both_sides_of_the_threshold_are_not_apart() {
+fn similar_flows_on_both_sides_of_the_threshold_stay_in_one_group() {
     // Flow 0 passes a bottleneck, with a skew just below the threshold, and flow 1 passes none, just above it.
-    let told = |skew: f64| {
+    let reported = |skew: f64| {
         move |interval: u64, flow: usize| match flow {
             0 => Some(Statistics { skew: 0.09, ..at(interval, Some(0)) }),
             _ => Some(Statistics { skew, ..at(interval, None) }),
@@ -106,10 +108,10 @@ fn alike_flows_on_both_sides_of_the_threshold_are_not_apart() {
     };
     let mut course = Course::of(2);
     course.pass(100, &[Some(0), Some(0)]);
-    course.pass_with(80, told(0.11));
+    course.pass_with(80, reported(0.11));
     assert_eq!(course.groups(), [1, 1]);
     course.pass(100, &[Some(0), Some(0)]);
-    course.pass_with(80, told(0.25));
+    course.pass_with(80, reported(0.25));
     assert_eq!(course.groups(), [1, 3], "they differ by more than flows of one group do");
 }
 
@@ -241,7 +243,7 @@ fn suffer_when_coupled(course: &mut Course, rate: impl Fn(bool) -> f64) {
 }
 
 #[test]
-fn who_is_late_is_waited_for_two_intervals() {
+fn the_detector_waits_two_intervals_for_a_late_flow() {
     let mut course = Course::of(2);
     // Flow 1 sends the statistics of each interval one interval later than flow 0.
     course.pass_with(100, |interval, flow| match flow {
@@ -257,7 +259,7 @@ fn who_is_late_is_waited_for_two_intervals() {
 }
 
 #[test]
-fn who_falls_silent_holds_nobody_up_for_more_than_two_intervals() {
+fn a_silent_flow_delays_the_others_by_two_intervals_at_most() {
     let mut course = Course::of(3);
     course.pass(100, &[Some(0), Some(0), Some(1)]);
     // The pair parts 30 intervals after its paths did and the two for which flow 2 may be late, not when flow 2 is forgotten.
@@ -267,7 +269,7 @@ fn who_falls_silent_holds_nobody_up_for_more_than_two_intervals() {
 }
 
 #[test]
-fn what_is_impossible_or_old_or_unknown_is_not_taken() {
+fn impossible_old_or_unknown_statistics_are_refused() {
     let mut detector = Detector::new(nine_tenths()).unwrap();
     detector.join(FlowId(0), None);
     assert!(detector.on_statistics(FlowId(0), &at(5, Some(0))));
@@ -302,7 +304,7 @@ fn call() -> impl Strategy<Value = Call> {
 
 proptest! {
     #[test]
-    fn whatever_comes_each_flow_is_in_one_group_and_is_told_of_it(
+    fn each_flow_is_in_one_group_and_gets_its_number(
         calls in prop::collection::vec(call(), 0..600), window in 1_u32..5,
     ) {
         let stability = crate::coupled::sbd::StabilityConfig {
@@ -322,8 +324,8 @@ proptest! {
                     if ahead == 1 {
                         interval += 1;
                     }
-                    let told = Statistics { skew, variability, ..at(interval.saturating_add(ahead), passes.then_some(0)) };
-                    detector.on_statistics(FlowId(of), &told);
+                    let reported = Statistics { skew, variability, ..at(interval.saturating_add(ahead), passes.then_some(0)) };
+                    detector.on_statistics(FlowId(of), &reported);
                 }
                 Call::Rate(of, rate) => detector.on_rate(FlowId(of), rate),
             }

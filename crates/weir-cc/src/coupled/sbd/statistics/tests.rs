@@ -16,14 +16,14 @@ fn statistics() -> FlowStatistics {
 
 /// Feeds packets `(sent, delay)` in ms, and returns the statistics.
 fn feed(statistics: &mut FlowStatistics, packets: impl IntoIterator<Item = (f64, f64)>) -> Vec<Statistics> {
-    let mut told = Vec::new();
+    let mut reported = Vec::new();
     for (sent, delay) in packets {
         let nanos = |ms: f64| (ms * MS as f64) as i64;
         let arrived = ArrivalTime::from_nanos(nanos(sent) + nanos(delay));
         statistics.on_arrival(SendTime::from_nanos(nanos(sent)), arrived);
-        told.extend(statistics.poll());
+        reported.extend(statistics.poll());
     }
-    told
+    reported
 }
 
 /// Ten packets an interval, 35 ms apart, whose delay in ms is `delay(interval, packet)`.
@@ -44,12 +44,15 @@ fn two_intervals_by_hand() {
         _ => 34.0,
     };
     let mut flow = statistics();
-    let told = feed(&mut flow, intervals(3, delay));
-    assert_eq!(told.len(), 2);
-    assert_eq!((told[0].interval, told[0].samples, told[0].skew, told[0].bottleneck), (0, 10, 0.0, false));
-    assert!((told[0].queuing - 0.005).abs() < 1e-9);
-    assert_eq!((told[1].interval, told[1].skew, told[1].bottleneck), (1, 0.4, false));
-    assert_eq!(told[1].variability, 0.0);
+    let reported = feed(&mut flow, intervals(3, delay));
+    assert_eq!(reported.len(), 2);
+    assert_eq!(
+        (reported[0].interval, reported[0].samples, reported[0].skew, reported[0].bottleneck),
+        (0, 10, 0.0, false)
+    );
+    assert!((reported[0].queuing - 0.005).abs() < 1e-9);
+    assert_eq!((reported[1].interval, reported[1].skew, reported[1].bottleneck), (1, 0.4, false));
+    assert_eq!(reported[1].variability, 0.0);
     // Interval 2: all 34 ms, above the mean of 25 and 27 ms. The weights of both intervals are 11:
     // skew (4 - 10) / 20 = -0.3, and of the intervals with a bottleneck var_est is |34 - 27| ms.
     let third = feed(&mut flow, [(1050.0, 34.0)]);
@@ -62,9 +65,9 @@ fn two_intervals_by_hand() {
 #[test]
 fn a_delay_that_swings_each_interval_crosses_in_each() {
     // The delay alternates by more than p_v = 0.7 times its deviation, 20 ms; half of the samples are above the mean.
-    let told =
+    let reported =
         feed(&mut statistics(), intervals(200, |interval, _| if interval % 2 == 0 { 20.0 } else { 40.0 }));
-    let last = told.last().unwrap();
+    let last = reported.last().unwrap();
     assert!(last.bottleneck && last.skew.abs() < 0.05, "{last:?}");
     assert_eq!(
         last.frequency, 0.0,
@@ -74,17 +77,24 @@ fn a_delay_that_swings_each_interval_crosses_in_each() {
         let side = if interval % 10 < 5 { 20.0 } else { 40.0 };
         side + f64::from(packet % 2)
     };
-    let told = feed(&mut statistics(), intervals(200, slow));
-    assert_eq!(told.last().unwrap().frequency, 0.2, "once in five intervals");
+    let reported = feed(&mut statistics(), intervals(200, slow));
+    assert_eq!(reported.last().unwrap().frequency, 0.2, "once in five intervals");
 }
 
 #[test]
 fn an_idle_path_has_no_bottleneck() {
-    let told = feed(&mut statistics(), intervals(100, |_, _| 20.0));
-    assert!(told.iter().all(|told| !told.bottleneck && told.skew == 0.0 && told.queuing == 0.0));
+    let reported = feed(&mut statistics(), intervals(100, |_, _| 20.0));
+    assert!(
+        reported
+            .iter()
+            .all(|reported| !reported.bottleneck && reported.skew == 0.0 && reported.queuing == 0.0)
+    );
     let jitter = |_, packet: u32| 20.0 + 0.1 * f64::from(packet % 2);
-    let told = feed(&mut statistics(), intervals(100, jitter));
-    assert!(told.iter().all(|told| !told.bottleneck), "0.05 ms are less than a quarter of 250 us");
+    let reported = feed(&mut statistics(), intervals(100, jitter));
+    assert!(
+        reported.iter().all(|reported| !reported.bottleneck),
+        "0.05 ms are less than a quarter of 250 us"
+    );
 }
 
 #[test]
@@ -94,19 +104,19 @@ fn between_the_thresholds_of_the_skew_a_path_keeps_the_bottleneck_that_it_has() 
     let delay = |interval: u32, packet: u32| {
         if packet < below[(interval as usize / 40).min(4)] { 20.0 } else { 40.0 }
     };
-    let told = feed(&mut statistics(), intervals(5 * 40 + 1, delay));
-    let ends = [39, 79, 119, 159, 199].map(|end: usize| told[end]);
-    for (told, skew) in ends.iter().zip([0.2, 0.0, 0.2, 0.4, 0.2]) {
-        assert!((told.skew - skew).abs() < 1e-9, "{told:?}");
+    let reported = feed(&mut statistics(), intervals(5 * 40 + 1, delay));
+    let ends = [39, 79, 119, 159, 199].map(|end: usize| reported[end]);
+    for (reported, skew) in ends.iter().zip([0.2, 0.0, 0.2, 0.4, 0.2]) {
+        assert!((reported.skew - skew).abs() < 1e-9, "{reported:?}");
     }
     // RFC 8382 §3.3.1: below c_s = 0.1 there is one, and up to c_h = 0.3 there still is.
-    assert_eq!(ends.map(|told| told.bottleneck), [false, true, true, false, false]);
+    assert_eq!(ends.map(|reported| reported.bottleneck), [false, true, true, false, false]);
 }
 
 #[test]
 fn much_loss_is_a_bottleneck_and_what_comes_after_all_is_taken_back() {
     let mut flow = statistics();
-    let (mut told, mut lost) = (Vec::new(), Vec::new());
+    let (mut reported, mut lost) = (Vec::new(), Vec::new());
     for n in 0..200_i64 {
         let sent = SendTime::from_millis(35 * n);
         if n % 5 == 4 {
@@ -115,9 +125,9 @@ fn much_loss_is_a_bottleneck_and_what_comes_after_all_is_taken_back() {
         } else {
             flow.on_arrival(sent, ArrivalTime::from_millis(35 * n + 20));
         }
-        told.extend(flow.poll());
+        reported.extend(flow.poll());
     }
-    let last = told.last().unwrap();
+    let last = reported.last().unwrap();
     assert_eq!(last.loss, 0.2);
     assert!(last.bottleneck);
     for &sent in &lost[..38] {
@@ -137,15 +147,15 @@ fn an_empty_interval_moves_no_mean_and_many_forget_everything() {
     let (mean, previous) = (flow.mean_delay, flow.previous);
     assert_eq!(flow.intervals(), 39);
     // Intervals 40 to 49 are empty; intervals that end at once give one result.
-    let told = feed(&mut flow, [(350.0 * 50.0, 20.0)]);
-    assert_eq!(told.len(), 1);
-    assert_eq!((told[0].interval, told[0].samples), (49, 0));
+    let reported = feed(&mut flow, [(350.0 * 50.0, 20.0)]);
+    assert_eq!(reported.len(), 1);
+    assert_eq!((reported[0].interval, reported[0].samples), (49, 0));
     assert!((flow.mean_delay - mean).abs() < 1e-12 && (flow.previous - previous).abs() < 1e-12);
     // More than M = 30 empty ones.
     assert!(feed(&mut flow, [(350.0 * 81.0, 20.0)]).is_empty());
     assert_eq!(flow.intervals(), 0);
-    let told = feed(&mut flow, [(350.0 * 82.0, 20.0)]);
-    assert_eq!((told[0].interval, told[0].skew, told[0].bottleneck), (81, 0.0, false));
+    let reported = feed(&mut flow, [(350.0 * 82.0, 20.0)]);
+    assert_eq!((reported[0].interval, reported[0].skew, reported[0].bottleneck), (81, 0.0, false));
 }
 
 #[test]
@@ -163,7 +173,7 @@ fn a_clock_that_is_set_begins_anew_and_a_queue_that_fills_does_not() {
 }
 
 #[test]
-fn neither_clock_offset_nor_its_skew_changes_what_is_told() {
+fn neither_clock_offset_nor_skew_changes_the_statistics() {
     // A queue of up to 60 ms that fills and empties in 3.5 s, with some noise.
     let shape = |interval: u32, packet: u32| {
         let n = interval * 10 + packet;
@@ -216,7 +226,7 @@ fn call() -> impl Strategy<Value = Call> {
 
 proptest! {
     #[test]
-    fn whatever_comes_statistics_are_in_their_ranges(
+    fn statistics_stay_in_their_ranges(
         calls in prop::collection::vec(call(), 0..400), in_order in any::<bool>(), small in any::<bool>(),
     ) {
         let small_window = Config { long_window: 5, window: 4, flat: 2, ..Config::default() };
@@ -241,8 +251,8 @@ proptest! {
                 Call::Recovery(s, a) => flow.on_recovery(sent(s), arrived(a)),
                 Call::Reset => flow.reset(),
             }
-            if let Some(told) = flow.poll() {
-                prop_assert!(told.is_possible(), "{told:?}");
+            if let Some(reported) = flow.poll() {
+                prop_assert!(reported.is_possible(), "{reported:?}");
             }
         }
     }
@@ -259,11 +269,11 @@ fn a_burst_gives_one_sample_a_slot_and_all_of_its_packets_count_for_loss() {
         flow.on_loss(SendTime::from_millis(349));
         feed(&mut flow, [(350.0, 20.0)])[0]
     };
-    let told = first(FlowStatistics::new(Config::default()).unwrap());
-    assert_eq!((told.samples, told.loss, told.queuing), (7, 1.0 / 36.0, 0.0));
-    let told = first(statistics());
-    assert_eq!((told.samples, told.loss), (35, 1.0 / 36.0));
-    assert!((told.queuing - 0.002).abs() < 1e-9, "{told:?}");
+    let reported = first(FlowStatistics::new(Config::default()).unwrap());
+    assert_eq!((reported.samples, reported.loss, reported.queuing), (7, 1.0 / 36.0, 0.0));
+    let reported = first(statistics());
+    assert_eq!((reported.samples, reported.loss), (35, 1.0 / 36.0));
+    assert!((reported.queuing - 0.002).abs() < 1e-9, "{reported:?}");
 }
 
 #[test]
@@ -276,8 +286,8 @@ fn without_the_gate_the_deviation_is_that_of_all_intervals() {
         _ => 34.0,
     };
     let mut flow = FlowStatistics::new(Config { sampling: TimeDelta::ZERO, ..Config::default() }).unwrap();
-    let told = feed(&mut flow, intervals(3, delay));
-    assert!((told[1].variability - 0.0034).abs() < 1e-9 && !told[1].bottleneck, "{:?}", told[1]);
+    let reported = feed(&mut flow, intervals(3, delay));
+    assert!((reported[1].variability - 0.0034).abs() < 1e-9 && !reported[1].bottleneck, "{:?}", reported[1]);
     let third = feed(&mut flow, [(1050.0, 34.0)]);
     assert!((third[0].variability - 0.0052).abs() < 1e-9, "{:?}", third[0]);
 }
@@ -290,7 +300,7 @@ fn a_packet_at_an_unknown_time_is_no_loss_and_no_sample() {
     };
     let at = |n: u64| Some(ArrivalTime::from_millis(10 * n as i64 + 25));
     let (mut timed, mut untimed) = (statistics(), statistics());
-    let mut told = [None; 2];
+    let mut reported = [None; 2];
     for n in 0..400 {
         // Of ten packets one is lost, which comes late; of the others a third has no time.
         let fate = |at| match n % 10 {
@@ -303,9 +313,9 @@ fn a_packet_at_an_unknown_time_is_no_loss_and_no_sample() {
             timed.on_results(&[result(n - 5, PacketFate::Recovered { at: at(n - 5), ecn: Ecn::NotEct })]);
             untimed.on_results(&[result(n - 5, PacketFate::Recovered { at: None, ecn: Ecn::NotEct })]);
         }
-        told = [timed.poll().or(told[0]), untimed.poll().or(told[1])];
+        reported = [timed.poll().or(reported[0]), untimed.poll().or(reported[1])];
     }
-    let [timed, untimed] = told.map(Option::unwrap);
+    let [timed, untimed] = reported.map(Option::unwrap);
     assert_eq!((timed.loss, timed.interval), (untimed.loss, untimed.interval));
     assert!(untimed.samples < timed.samples && untimed.samples > timed.samples / 2);
     assert!((timed.queuing - untimed.queuing).abs() < 1e-9);

@@ -11,6 +11,7 @@ fn kbps(rate: u64) -> Option<DataRate> {
     DataRate::from_kbps(rate).into()
 }
 
+/// Sender time of `ms` milliseconds.
 fn at(ms: i64) -> SendTime {
     SendTime::from_millis(ms)
 }

@@ -14,6 +14,7 @@ fn limits() -> RateLimits {
     RateLimits::new(kbps(5), kbps(300), kbps(10_000)).unwrap()
 }
 
+/// The result of a packet of 1000 bytes that left at `at_ms`.
 fn result(id: u64, at_ms: i64, fate: PacketFate) -> PacketResult {
     let size = DataSize::from_bytes(PACKET);
     let at = SendTime::from_millis(at_ms);
@@ -322,7 +323,7 @@ fn neither_a_hold_nor_a_growth_window_pulls_a_scaled_rate_back() {
 }
 
 #[test]
-fn a_hold_ends_at_its_end_and_where_that_is_further_off_than_it_may_be() {
+fn a_hold_ends_at_its_end_or_when_the_clock_was_set_back() {
     let at = SendTime::from_millis;
     let hold = Hold { until: Some(at(1000)), duration: TimeDelta::from_millis(600), rate: 1e6 };
     assert_eq!([399, 400, 999, 1000].map(|ms| hold.lasts(at(ms))), [false, true, true, false]);
@@ -376,7 +377,7 @@ fn an_equal_rate_is_growth_where_it_grew_before_and_no_loss_limits_at_the_maximu
 }
 
 #[test]
-fn limits_the_end_of_a_growth_window_and_the_acknowledged_rate_bound_what_they_should() {
+fn limits_growth_window_and_acknowledged_rate_bound_the_estimate() {
     let (at, kbps) = (SendTime::from_millis, DataRate::from_kbps);
     let mut loss = LossBasedV2::new(LossV2Config::libwebrtc_2025(), limits());
     // Growth ends at 600 kbit/s for 300 ms.

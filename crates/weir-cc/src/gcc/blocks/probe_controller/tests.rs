@@ -6,6 +6,7 @@ fn kbps(rate: u64) -> DataRate {
     DataRate::from_kbps(rate)
 }
 
+/// Sender time of `ms` milliseconds.
 fn at(ms: i64) -> SendTime {
     SendTime::from_millis(ms)
 }
@@ -46,8 +47,9 @@ fn the_first_probes_are_3_and_6_times_the_start_rate() {
     controller.start(at(0));
     // 15 ms at 900 kbit/s = 1687 bytes, at 1800 kbit/s = 3375.
     let probes: Vec<Probe> = core::iter::from_fn(|| controller.poll()).collect();
-    let told = |probe: &Probe| (probe.id.get(), probe.rate.bps() / 1000, probe.packets, probe.size.bytes());
-    assert_eq!(probes.iter().map(told).collect::<Vec<_>>(), [(1, 900, 5, 1687), (2, 1800, 5, 3375)]);
+    let as_tuple =
+        |probe: &Probe| (probe.id.get(), probe.rate.bps() / 1000, probe.packets, probe.size.bytes());
+    assert_eq!(probes.iter().map(as_tuple).collect::<Vec<_>>(), [(1, 900, 5, 1687), (2, 1800, 5, 3375)]);
     controller.start(at(10));
     assert_eq!(asked(&mut controller), NONE, "only once");
 }
@@ -101,7 +103,7 @@ fn a_limited_source_is_probed_for_each_5_s_at_twice_the_estimate() {
 }
 
 #[test]
-fn nothing_is_probed_while_something_else_limits_and_it_is_tried_again() {
+fn no_probe_is_sent_under_another_limit_and_later_it_is_retried() {
     for limited in [EstimateLimit::DelayIncreased, EstimateLimit::Loss, EstimateLimit::Rtt] {
         let mut controller = complete(1000);
         controller.on_alr(at(3000), Some(at(3000)));
@@ -127,7 +129,7 @@ fn while_loss_limits_and_the_rate_grows_probes_are_at_most_half_again() {
 }
 
 #[test]
-fn what_a_drop_took_away_is_probed_for_if_the_source_was_limited() {
+fn the_rate_before_a_drop_is_probed_if_the_source_was_limited() {
     let mut controller = complete(2000);
     controller.on_alr(at(2000), Some(at(2000)));
     controller.on_alr(at(3000), None);
@@ -254,7 +256,7 @@ fn a_restart_begins_at_the_new_start_rate() {
 }
 
 #[test]
-fn what_a_drop_took_is_not_probed_for_in_the_first_five_seconds_after_a_restart() {
+fn the_rate_before_a_drop_is_not_probed_within_5_s_of_a_restart() {
     for (ms, probes) in [(10_000, vec![]), (10_001, vec![1700])] {
         let mut controller = complete(2000);
         controller.restart(at(5000), RateLimits::new(kbps(50), kbps(2000), kbps(5000)).unwrap());
@@ -365,18 +367,18 @@ fn a_clock_set_back_by_an_hour_lets_initial_probes_repeat_for_five_seconds_more(
 }
 
 #[test]
-fn what_the_streams_can_use_is_probed_for_once_and_not_while_a_result_is_waited_for() {
+fn an_allocated_rate_is_probed_once_and_not_while_a_result_is_pending() {
     let mut waiting = controller();
     waiting.start(at(0));
     asked(&mut waiting);
     waiting.on_alr(at(10), Some(at(10)));
     waiting.set_allocated(at(20), kbps(1500));
     assert_eq!(asked(&mut waiting), NONE);
-    let mut told = complete(1000);
-    told.on_alr(at(2000), Some(at(2000)));
-    told.set_allocated(at(3000), kbps(1500));
-    assert_eq!(asked(&mut told), [1500, 2000]);
-    told.on_timeout(at(4000));
-    told.set_allocated(at(4000), kbps(1500));
-    assert_eq!(asked(&mut told), NONE);
+    let mut complete_controller = complete(1000);
+    complete_controller.on_alr(at(2000), Some(at(2000)));
+    complete_controller.set_allocated(at(3000), kbps(1500));
+    assert_eq!(asked(&mut complete_controller), [1500, 2000]);
+    complete_controller.on_timeout(at(4000));
+    complete_controller.set_allocated(at(4000), kbps(1500));
+    assert_eq!(asked(&mut complete_controller), NONE);
 }

@@ -11,6 +11,7 @@ const MS: TimeDelta = TimeDelta::from_millis(1);
 /// A change of a constant.
 type Change = fn(&mut Config);
 
+/// The verdict on the default configuration with `change`.
 fn judged(change: Change) -> Result<(), String> {
     let mut config = Config::default();
     change(&mut config);
@@ -35,7 +36,7 @@ fn constants_out_of_range_are_named_with_their_part() {
 }
 
 #[test]
-fn the_detector_waits_as_long_as_it_is_told_to() {
+fn the_detector_waits_for_the_configured_time() {
     let config = Config { overuse_time: TimeDelta::from_millis(35), ..Config::default() };
     assert_eq!(config.detector().overuse_time, TimeDelta::from_millis(35));
 }
@@ -52,7 +53,7 @@ fn assert_named(wrong: &[(&str, &[Change])]) {
 }
 
 #[test]
-fn what_is_out_of_range_on_the_way_to_the_delay_based_rate_is_named() {
+fn constants_of_the_delay_based_rate_out_of_range_are_named() {
     let wrong: &[(&str, &[Change])] = &[
         ("burst_time", &[|c| c.burst_time = -MS]),
         ("longest_burst", &[|c| c.longest_burst = -MS]),
@@ -122,7 +123,7 @@ fn what_is_out_of_range_on_the_way_to_the_delay_based_rate_is_named() {
 }
 
 #[test]
-fn what_is_out_of_range_in_the_loss_controllers_is_named() {
+fn constants_of_the_loss_controllers_out_of_range_are_named() {
     let wrong: &[(&str, &[Change])] = &[
         ("loss_v1.low", &[|c| c.loss_v1.low = -0.1, |c| c.loss_v1.low = 1.1]),
         ("loss_v1.high", &[|c| c.loss_v1.high = 0.019, |c| c.loss_v1.high = 1.1]),
@@ -178,7 +179,7 @@ fn what_is_out_of_range_in_the_loss_controllers_is_named() {
 }
 
 #[test]
-fn what_is_out_of_range_in_back_off_and_probing_is_named() {
+fn constants_of_back_off_and_probing_out_of_range_are_named() {
     let wrong: &[(&str, &[Change])] = &[
         ("rtt_backoff.limit", &[|c| c.rtt_backoff.limit = ZERO]),
         ("rtt_backoff.factor", &[|c| c.rtt_backoff.factor = 0.0, |c| c.rtt_backoff.factor = 1.0]),
@@ -208,7 +209,7 @@ fn what_is_out_of_range_in_back_off_and_probing_is_named() {
 }
 
 #[test]
-fn the_ends_of_the_ranges_belong_to_them_where_they_are_said_to() {
+fn the_ends_of_closed_ranges_are_accepted() {
     let right: &[Change] = &[
         |c| c.burst_time = ZERO,
         |c| c.longest_burst = ZERO,

@@ -112,6 +112,7 @@ impl Path {
         ArrivalTime::ZERO + self.offset + (at - SendTime::ZERO).scale(1.0 + self.skew)
     }
 
+    /// Stores the REMBs that are due by `until`.
     fn poll_until(&mut self, until: ArrivalTime) {
         while let Some(due) = self.receiver.next_timeout().filter(|&due| due <= until) {
             let Some(report) = self.receiver.poll_report(due) else { continue };
@@ -120,6 +121,7 @@ impl Path {
         }
     }
 
+    /// The present signals.
     fn seen(&self) -> Seen {
         let mut out = [0.0; 7];
         self.receiver.read_signals(&mut out);
@@ -175,15 +177,15 @@ fn the_rate_grows_by_a_twentieth_per_frame_and_stays_below_one_and_a_half_times_
 fn a_fall_by_more_than_three_per_cent_is_told_at_once() {
     let mut path = Path::settled();
     let seen = path.overuse();
-    let told = path.rembs[path.rembs.len() - 1];
+    let reported = path.rembs[path.rembs.len() - 1];
     let before = path.rembs[path.rembs.len() - 2];
-    assert!(told.at - before.at < TimeDelta::from_secs(1), "{before:?}, {told:?}");
+    assert!(reported.at - before.at < TimeDelta::from_secs(1), "{before:?}, {reported:?}");
     // α·R: 0.85 · 1000 · 10/11 as the delay grows by a tenth.
-    let (rate, last) = (told.rate.bps_f64(), seen[seen.len() - 1]);
+    let (rate, last) = (reported.rate.bps_f64(), seen[seen.len() - 1]);
     assert!((rate - 0.85 * last.received).abs() < 1.0 && (740e3..860e3).contains(&rate), "{rate} bit/s");
     path.run(25, STEADY);
     let next = path.rembs[path.rembs.len() - 1];
-    assert_eq!(next.at, told.at + TimeDelta::from_secs(1), "the second counts anew");
+    assert_eq!(next.at, reported.at + TimeDelta::from_secs(1), "the second counts anew");
 }
 
 #[test]

@@ -19,6 +19,7 @@ impl Path {
         Self { observer: Nada2016Observer::new(config).unwrap(), now: 0, id: 0, last: None, reports: 0 }
     }
 
+    /// Packet `id` arrives now, after a one-way delay of `delay` ms.
     fn arrive(&mut self, id: u64, delay: i64, ecn: Ecn) {
         self.observer.on_arrival(&Arrival {
             id,
@@ -68,6 +69,7 @@ impl Path {
 
 const NONE: fn(u64) -> bool = |_| false;
 
+/// Checks that `value` is `expected` within 1e-6.
 fn near(value: f64, expected: f64) {
     assert!((value - expected).abs() < 1e-6, "{value} instead of {expected}");
 }

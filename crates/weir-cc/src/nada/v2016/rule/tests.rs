@@ -18,6 +18,7 @@ fn ms(ms: i64) -> TimeDelta {
     TimeDelta::from_millis(ms)
 }
 
+/// Checks that `value` is `expected` within 1e-6, relative.
 fn near(value: f64, expected: f64) {
     assert!((value - expected).abs() < 1e-6 * expected.abs().max(1.0), "{value} instead of {expected}");
 }
@@ -42,7 +43,7 @@ fn tell_with(sender: &mut Nada2016, at: i64, report: NadaReport, rtt: Option<i64
 }
 
 /// By an RTT of 100 ms and with an empty buffer.
-fn tell(sender: &mut Nada2016, at: i64, report: NadaReport) -> Decision {
+fn deliver(sender: &mut Nada2016, at: i64, report: NadaReport) -> Decision {
     tell_with(sender, at, report, Some(100), 0)
 }
 
@@ -58,12 +59,12 @@ fn ramp_up_follows_the_receive_rate_even_downwards() {
     let mut sender = sender(Config::nada_2016());
     // γ = min(0.2, 50/(300 + 100)) = 0.125: 480·1.125 = 540; 50/(100 + 100) = 0.25 > 0.2: 600·1.2 = 720.
     assert_eq!(tell_with(&mut sender, 100, report(9, 480), Some(300), 0).rate, kbps(540));
-    let decision = tell(&mut sender, 200, report(9, 600));
+    let decision = deliver(&mut sender, 200, report(9, 600));
     assert_eq!((decision.base, decision.rate, decision.why), (kbps(540), kbps(720), ChangeReason::Growth));
     assert_eq!(sender.target().limiting_factor, LimitingFactor::RampUp);
     // No maximum with the old rate: 300·1.2 = 360.
-    assert_eq!(tell(&mut sender, 300, report(0, 300)).rate, kbps(360));
-    assert_eq!(tell(&mut sender, 400, report(0, 0)).rate, kbps(360), "an unknown receive rate holds");
+    assert_eq!(deliver(&mut sender, 300, report(0, 300)).rate, kbps(360));
+    assert_eq!(deliver(&mut sender, 400, report(0, 0)).rate, kbps(360), "an unknown receive rate holds");
     // The last RTT known counts, and before the first one none: γ = 0.2.
     assert_eq!(tell_with(&mut sender, 500, report(0, 300), None, 0).rate, kbps(360));
     assert!(signals(&sender)[1].is_nan());
@@ -74,7 +75,7 @@ fn gradual_update_is_that_of_the_paper() {
     let mut sender = sender(Config::nada_2016());
     // x_d = 110 − 0, x_o = 110 − 20·2500/500 = 10; K1 = 0.5·100/500² = 2e-4, K2 = 0.5·2/500 = 2e-3:
     // 500·(1 − 2e-4·10 − 2e-3·110) = 500·(1 − 0.002 − 0.22) = 389.
-    let decision = tell(&mut sender, 100, report(110, 500));
+    let decision = deliver(&mut sender, 100, report(110, 500));
     assert_eq!((decision.rate, decision.why), (kbps(389), ChangeReason::Delay));
     assert_eq!(sender.found(), LimitingFactor::Delay);
     let [x_n, x_o, x_d, r_n] = signals(&sender);
@@ -83,7 +84,7 @@ fn gradual_update_is_that_of_the_paper() {
     near(r_n, 389e3);
     // 200 ms later: K1 = 4e-4; x_o = 100 − 20·2500/389 = −28.534704, x_d = −10:
     // 389·(1 + 4e-4·28.534704 + 2e-3·10) = 389·1.0314138816 = 401.22.
-    let decision = tell(&mut sender, 300, report(100, 500));
+    let decision = deliver(&mut sender, 300, report(100, 500));
     near(decision.rate.bps_f64() / 1e3, 401.22);
 }
 
@@ -91,7 +92,7 @@ fn gradual_update_is_that_of_the_paper() {
 fn the_reproduction_doubles_the_gains_and_halves_the_reference() {
     let mut sender = sender(Config::reproduction());
     // x_o = 60 − 10·2500/500 = 10, x_d = 60: 500·(1 − 4e-4·10 − 4e-3·60) = 500·(1 − 0.004 − 0.24) = 378.
-    assert_eq!(tell(&mut sender, 100, report(60, 500)).rate, kbps(378));
+    assert_eq!(deliver(&mut sender, 100, report(60, 500)).rate, kbps(378));
     assert_eq!(sender.target().pacing, Pacing::Unpaced);
 }
 
@@ -99,7 +100,7 @@ fn the_reproduction_doubles_the_gains_and_halves_the_reference() {
 fn ten_milliseconds_divide_the_modes() {
     let cause_after = |report| {
         let mut sender = sender(Config::nada_2016());
-        tell(&mut sender, 100, report);
+        deliver(&mut sender, 100, report);
         sender.found()
     };
     let almost = NadaReport { congestion: TimeDelta::from_micros(9_999), ..report(0, 500) };
@@ -113,8 +114,8 @@ fn ten_milliseconds_divide_the_modes() {
 #[test]
 fn the_change_is_taken_against_the_report_before_in_either_mode() {
     let mut sender = sender(Config::nada_2016());
-    tell(&mut sender, 100, report(8, 0));
-    tell(&mut sender, 200, report(30, 0));
+    deliver(&mut sender, 100, report(8, 0));
+    deliver(&mut sender, 200, report(30, 0));
     assert_eq!(signals(&sender)[2], 22.0);
 }
 
@@ -221,7 +222,7 @@ fn in_the_frameworks_code_gamma_goes_by_the_least_delays() {
 fn in_the_frameworks_code_the_first_report_is_no_change() {
     let first_change = |config| {
         let mut sender = sender(config);
-        tell(&mut sender, 100, report(60, 500));
+        deliver(&mut sender, 100, report(60, 500));
         signals(&sender)[2]
     };
     assert_eq!((first_change(Config::framework()), first_change(Config::nada_2016())), (0.0, 60.0));
@@ -230,15 +231,15 @@ fn in_the_frameworks_code_the_first_report_is_no_change() {
 #[test]
 fn time_that_runs_backwards_moves_nothing() {
     let mut sender = sender(Config::nada_2016());
-    tell(&mut sender, 1000, report(100, 500));
+    deliver(&mut sender, 1000, report(100, 500));
     let before = sender.target().media_rate;
-    assert_eq!(tell(&mut sender, 0, report(100, 500)).rate, before);
+    assert_eq!(deliver(&mut sender, 0, report(100, 500)).rate, before);
 }
 
 #[test]
 fn one_second_without_reports_halves_the_rate_and_forgets_the_signal() {
     let mut sender = sender(Config::nada_2016());
-    tell(&mut sender, 100, report(30, 500));
+    deliver(&mut sender, 100, report(30, 500));
     let rate = sender.target().media_rate;
     let size = DataSize::from_bytes(1200);
     let at = SendTime::from_millis(110);
@@ -250,7 +251,7 @@ fn one_second_without_reports_halves_the_rate_and_forgets_the_signal() {
     assert!(signals(&sender)[..3].iter().all(|value| value.is_nan()));
     // The next one counts for an interval and against itself: 20·2500/R is the equilibrium.
     let x = TimeDelta::from_millis_f64(50e6 / decision.rate.bps_f64());
-    let held = tell(&mut sender, 9000, NadaReport { congestion: x, ..report(0, 0) });
+    let held = deliver(&mut sender, 9000, NadaReport { congestion: x, ..report(0, 0) });
     assert!(held.rate.bps().abs_diff(decision.rate.bps()) <= 1, "{held:?}");
 }
 

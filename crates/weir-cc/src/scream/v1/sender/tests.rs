@@ -30,7 +30,7 @@ fn it_begins_at_the_start_rate_with_the_lowest_window() {
 fn acknowledgements_open_the_window_and_set_the_pace() {
     let mut bench = bench();
     bench.send(0, 3);
-    assert_eq!(bench.tell(0, &[ARRIVED; 2]), None);
+    assert_eq!(bench.deliver(0, &[ARRIVED; 2]), None);
     // 1.5 times the 1000 bytes in flight and the 2000 acknowledged exceed the window of 3000: it grows by 2000 to 5000,
     // and a packet more may be in flight. The pace is a window per s_rtt: 8·5000/0.05 = 800 kbit/s.
     let target = bench.law.target();
@@ -44,16 +44,16 @@ fn acknowledgements_open_the_window_and_set_the_pace() {
 fn a_loss_lowers_window_and_rate_once_per_round_trip() {
     let mut bench = bench();
     bench.send(0, 10);
-    bench.tell(0, &[ARRIVED; 5]);
+    bench.deliver(0, &[ARRIVED; 5]);
     assert_eq!(bench.signal("cwnd"), 8000.0);
-    let decision = bench.tell(0, &[None, ARRIVED]).unwrap();
+    let decision = bench.deliver(0, &[None, ARRIVED]).unwrap();
     // 0.8·8000; 0.9·500.
     assert_eq!((decision.base, decision.rate, decision.why), (kbps(500), kbps(450), ChangeReason::Loss));
     assert_eq!(bench.law.target().limiting_factor, LimitingFactor::Loss);
     assert_eq!((bench.signal("cwnd"), bench.signal("in_fast_increase")), (6400.0, 0.0));
-    assert_eq!(bench.tell(0, &[None, ARRIVED]), None, "within the same round trip");
+    assert_eq!(bench.deliver(0, &[None, ARRIVED]), None, "within the same round trip");
     bench.send(60, 2);
-    bench.tell(0, &[ARRIVED; 2]);
+    bench.deliver(0, &[ARRIVED; 2]);
     assert_eq!(bench.signal("target_bitrate"), 450e3);
 }
 
@@ -61,8 +61,8 @@ fn a_loss_lowers_window_and_rate_once_per_round_trip() {
 fn a_mark_lowers_window_and_rate_by_a_tenth() {
     let mut bench = bench();
     bench.send(0, 10);
-    bench.tell(0, &[ARRIVED; 5]);
-    let decision = bench.tell(0, &[Some(Ecn::Ce)]).unwrap();
+    bench.deliver(0, &[ARRIVED; 5]);
+    let decision = bench.deliver(0, &[Some(Ecn::Ce)]).unwrap();
     assert_eq!((decision.rate, decision.why), (kbps(450), ChangeReason::Mark));
     assert_eq!(bench.law.target().limiting_factor, LimitingFactor::Delay);
     assert_eq!(bench.signal("cwnd"), 7200.0);
@@ -76,15 +76,15 @@ fn a_mark_and_a_loss_of_the_same_round_trip_are_one_congestion() {
     ] {
         let mut bench = bench();
         bench.send(0, 10);
-        bench.tell(0, &[ARRIVED; 4]);
-        bench.tell(0, &[ARRIVED]);
+        bench.deliver(0, &[ARRIVED; 4]);
+        bench.deliver(0, &[ARRIVED]);
         assert_eq!(bench.signal("cwnd"), 8000.0);
-        assert!(bench.tell(0, &first).is_some());
-        assert_eq!(bench.tell(0, &second), None, "within the same round trip");
+        assert!(bench.deliver(0, &first).is_some());
+        assert_eq!(bench.deliver(0, &second), None, "within the same round trip");
         assert!((bench.signal("cwnd") - window).abs() < 500.0, "{}", bench.signal("cwnd"));
         // A round trip later another one counts.
         bench.send(60, 2);
-        assert!(bench.tell(0, &second).is_some());
+        assert!(bench.deliver(0, &second).is_some());
     }
 }
 
@@ -92,7 +92,7 @@ fn a_mark_and_a_loss_of_the_same_round_trip_are_one_congestion() {
 fn an_empty_report_after_a_missed_one_leaves_the_window_unchanged() {
     let mut bench = bench();
     bench.send(0, 3);
-    bench.tell(0, &[ARRIVED; 3]);
+    bench.deliver(0, &[ARRIVED; 3]);
     let window = bench.law.target().window.unwrap();
     // No report covers these three packets.
     bench.send(100, 3);
@@ -140,15 +140,15 @@ fn silence_halves_the_rate_down_to_the_lowest_and_opens_the_window() {
         (bench.law.target().media_rate, bench.law.target().limiting_factor),
         (kbps(100), LimitingFactor::Silence)
     );
-    bench.tell(0, &[ARRIVED]);
+    bench.deliver(0, &[ARRIVED]);
     assert!(bench.law.target().window.is_some());
 }
 
 #[test]
-fn silence_begins_although_feedback_told_of_some_of_what_was_sent() {
+fn silence_begins_although_feedback_reported_some_packets() {
     let mut bench = bench();
     bench.send(0, 10);
-    bench.tell(0, &[ARRIVED; 3]);
+    bench.deliver(0, &[ARRIVED; 3]);
     // The window may be closed: no further packet leaves, and seven packets are without feedback since 50 ms.
     let halved = (100..=1050).filter_map(|at| bench.law.on_timeout(ms(at), &state())).last();
     assert_eq!(halved.map(|decision| decision.why), Some(ChangeReason::Timeout));
@@ -160,7 +160,7 @@ fn silence_begins_although_feedback_told_of_some_of_what_was_sent() {
 fn a_source_without_data_is_not_taken_for_a_silent_path() {
     let mut bench = bench();
     bench.send(0, 1);
-    bench.tell(0, &[ARRIVED]);
+    bench.deliver(0, &[ARRIVED]);
     bench.law.on_timeout(ms(200), &state());
     bench.law.on_timeout(ms(400), &state());
     assert_eq!(bench.law.next_timeout(), None);
@@ -189,11 +189,11 @@ fn events_and_coupling_become_the_laws_own_state() {
 }
 
 #[test]
-fn another_route_knows_no_maximum_of_the_last_one() {
+fn another_route_starts_without_the_old_maximum() {
     let mut bench = bench();
     bench.flow(0, 400, 16, 1);
     bench.send(400, 2);
-    bench.tell(0, &[None, ARRIVED]);
+    bench.deliver(0, &[None, ARRIVED]);
     assert!(bench.signal("target_bitrate_last_max") > 400e3);
     bench.law.on_event(ms(460), PathEvent::RouteChanged);
     assert_eq!((bench.signal("target_bitrate_last_max"), bench.signal("current_rate")), (1.0, 0.0));
@@ -213,9 +213,9 @@ fn window_and_pacer_let_the_lowest_rate_through() {
     // A second of queue, and losses.
     for n in 0..20 {
         bench.send(n * 1100, 10);
-        bench.tell(1000, &[ARRIVED; 1]);
-        bench.tell(1000, &[None, ARRIVED]);
-        bench.tell(1000, &[ARRIVED; 7]);
+        bench.deliver(1000, &[ARRIVED; 1]);
+        bench.deliver(1000, &[None, ARRIVED]);
+        bench.deliver(1000, &[ARRIVED; 7]);
     }
     // The window holds what the lowest rate and 10 %, 440 kbit/s, send in s_rtt and in the interval of reports at that
     // rate, 1/44 s = 22.7 ms.

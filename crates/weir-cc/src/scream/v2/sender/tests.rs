@@ -18,6 +18,7 @@ fn state() -> SendState {
     SendState::default()
 }
 
+/// Checks that `value` is `expected` within 1e-5, relative.
 fn near(value: f64, expected: f64) {
     assert!((value - expected).abs() < 1e-5 * expected.abs(), "{value} instead of {expected}");
 }
@@ -36,19 +37,19 @@ fn marks_are_those_of_l4s_once_packets_come_as_ect_1() {
     let mut l4s = bench();
     l4s.law.apply_allocation(ms(0), AllocatedRate { rate: kbps(2000) });
     l4s.send(0, 20);
-    l4s.tell(0, &[L4S; 20]);
+    l4s.deliver(0, &[L4S; 20]);
     l4s.send(100, 20);
     let before = l4s.signal("ref_wnd");
-    l4s.tell(0, &[L4S, L4S, L4S, MARKED]);
+    l4s.deliver(0, &[L4S, L4S, L4S, MARKED]);
     assert!(l4s.signal("l4s_alpha") > 0.0);
     assert!(l4s.signal("ref_wnd") > 0.9 * before, "an eighth of a quarter, halved");
     let mut classic = bench();
     classic.law.apply_allocation(ms(0), AllocatedRate { rate: kbps(2000) });
     classic.send(0, 20);
-    classic.tell(0, &[Some(Ecn::Ect0); 20]);
+    classic.deliver(0, &[Some(Ecn::Ect0); 20]);
     classic.send(100, 20);
     let before = classic.signal("ref_wnd");
-    classic.tell(0, &[Some(Ecn::Ect0), Some(Ecn::Ect0), Some(Ecn::Ect0), MARKED]);
+    classic.deliver(0, &[Some(Ecn::Ect0), Some(Ecn::Ect0), Some(Ecn::Ect0), MARKED]);
     assert_eq!(classic.signal("l4s_alpha"), 0.0);
     assert!(classic.signal("ref_wnd") < 0.85 * before);
 }
@@ -58,7 +59,7 @@ fn silence_halves_rate_and_window_down_to_the_lowest_rate() {
     let mut bench = bench();
     bench.law.apply_allocation(ms(0), AllocatedRate { rate: kbps(1600) });
     bench.send(0, 10);
-    bench.tell(0, &[ARRIVED; 10]);
+    bench.deliver(0, &[ARRIVED; 10]);
     let (rate, window) = (bench.law.target().media_rate, bench.signal("ref_wnd"));
     bench.send(100, 1);
     assert_eq!(bench.law.next_timeout(), Some(ms(1100)));
@@ -79,10 +80,10 @@ fn silence_halves_rate_and_window_down_to_the_lowest_rate() {
 }
 
 #[test]
-fn silence_begins_although_feedback_told_of_some_of_what_was_sent() {
+fn silence_begins_although_feedback_reported_some_packets() {
     let mut bench = bench();
     bench.send(0, 10);
-    bench.tell(0, &[ARRIVED; 3]);
+    bench.deliver(0, &[ARRIVED; 3]);
     assert_eq!(bench.law.next_timeout(), Some(ms(1050)));
     let decision = bench.law.on_timeout(ms(1050), &state()).unwrap();
     assert_eq!(
@@ -95,7 +96,7 @@ fn silence_begins_although_feedback_told_of_some_of_what_was_sent() {
 fn events_become_the_laws_own_state() {
     let mut bench = bench();
     bench.send(0, 4);
-    bench.tell(0, &[ARRIVED; 2]);
+    bench.deliver(0, &[ARRIVED; 2]);
     let narrower = RateLimits::new(kbps(100), kbps(200), kbps(400)).unwrap();
     let decision = bench.law.on_event(ms(60), PathEvent::Limits(narrower)).unwrap();
     assert_eq!((decision.rate, decision.why), (kbps(400), ChangeReason::Limits));
@@ -114,9 +115,9 @@ fn the_window_lets_through_what_the_pacer_lets_go_at_the_lowest_rate() {
     // A second of queue, and losses.
     for n in 0..20 {
         bench.send(n * 1100, 20);
-        bench.tell(1000, &[ARRIVED; 1]);
-        bench.tell(1000, &[None, ARRIVED]);
-        bench.tell(1000, &[ARRIVED; 17]);
+        bench.deliver(1000, &[ARRIVED; 1]);
+        bench.deliver(1000, &[None, ARRIVED]);
+        bench.deliver(1000, &[ARRIVED; 17]);
     }
     // 1.5·400 kbit/s for s_rtt, with headers.
     let least = 1.5 * 400e3 / 8.0 * bench.signal("s_rtt") * 1.02;
@@ -128,7 +129,7 @@ fn the_window_lets_through_what_the_pacer_lets_go_at_the_lowest_rate() {
 fn the_first_round_trip_makes_the_window_of_the_start_rate() {
     let mut bench = bench();
     bench.send(0, 4);
-    bench.tell(0, &[ARRIVED; 2]);
+    bench.deliver(0, &[ARRIVED; 2]);
     // 500 kbit/s · 51 ms/8 · 1.1 · 1.02 = 3576, of few packets: (3576 + 1000)/1.1.
     near(bench.signal("ref_wnd"), (500e3 * 0.051 / 8.0 * 1.1 * 1.02 + 1000.0) / 1.1);
     let target = bench.law.target();
@@ -139,7 +140,7 @@ fn the_first_round_trip_makes_the_window_of_the_start_rate() {
     // 40 ms later it has grown, and the rate is that of the window: less by how few packets it was.
     bench.send(40, 2);
     let before = bench.signal("ref_wnd");
-    bench.tell(0, &[ARRIVED; 4]);
+    bench.deliver(0, &[ARRIVED; 4]);
     let grown = bench.signal("ref_wnd");
     assert!(grown > before);
     let rate = 8.0 * grown / 0.051 / 1.1 / 1.02 * (1.0 - (1000.0 / before - 0.1).clamp(0.0, 0.2));
@@ -151,7 +152,7 @@ fn lose(bench: &mut Bench<ScreamV2>, begin: i64, end: i64, every: i64) {
     for at in (begin..end).step_by(10) {
         bench.send(at, 1);
         let lost = at / 10 % every == 0;
-        bench.tell(0, &[if lost { None } else { ARRIVED }]);
+        bench.deliver(0, &[if lost { None } else { ARRIVED }]);
     }
 }
 
@@ -165,12 +166,14 @@ fn rare_losses_change_nothing_and_frequent_ones_are_the_cause_for_two_hundred_ro
     let Decision { why, .. } = {
         lose(&mut frequent, 20_000, 20_600, 20);
         frequent.send(20_600, 1);
-        frequent.tell(0, &[None]);
+        frequent.deliver(0, &[None]);
         let mut last = None;
         for at in (20_610..21_000).step_by(10) {
             frequent.send(at, 1);
-            last =
-                frequent.tell(0, &[ARRIVED]).filter(|decision| decision.why == ChangeReason::Loss).or(last);
+            last = frequent
+                .deliver(0, &[ARRIVED])
+                .filter(|decision| decision.why == ChangeReason::Loss)
+                .or(last);
         }
         last.expect("a loss event")
     };
@@ -185,11 +188,11 @@ fn rare_losses_change_nothing_and_frequent_ones_are_the_cause_for_two_hundred_ro
 fn a_queue_that_never_empties_leaves_the_encoder_half_for_five_round_trips() {
     let mut bench = bench();
     bench.send(0, 2);
-    bench.tell(0, &[ARRIVED; 2]);
+    bench.deliver(0, &[ARRIVED; 2]);
     let (mut halved, mut qdelay) = (Vec::new(), 0.0);
     for at in (100..62_000).step_by(100) {
         bench.send(at, 2);
-        bench.tell(20, &[ARRIVED; 2]);
+        bench.deliver(20, &[ARRIVED; 2]);
         let Target { media_rate, sending_rate, .. } = bench.law.target();
         if media_rate < sending_rate {
             assert_eq!(media_rate, kbps(100).max(sending_rate.scale(0.5)));

@@ -17,6 +17,7 @@ fn config() -> Config {
     Config::default()
 }
 
+/// Checks that `value` is `expected` within 1e-6, relative.
 fn near(value: f64, expected: f64) {
     assert!((value - expected).abs() < 1e-6 * expected.abs().max(1.0), "{value} instead of {expected}");
 }
@@ -42,6 +43,7 @@ fn path(until: i64, qdelay: impl Fn(i64) -> f64, ecn: Ecn) -> Path {
     path
 }
 
+/// A path whose queue is empty for 2 s.
 fn empty_queue() -> Path {
     path(2000, |_| 0.0, Ecn::Ect1)
 }
@@ -68,6 +70,7 @@ const CLEAN: AckOutcome = AckOutcome {
 };
 const LOST: AckOutcome = AckOutcome { loss_event: true, ..CLEAN };
 
+/// Feedback on 10 packets with `bytes` bytes marked.
 fn marked(bytes: u64) -> AckOutcome {
     let acked = Acknowledged { marked_bytes: bytes, marked: (bytes / 1000) as u32, ..CLEAN.acked };
     AckOutcome { acked, ..CLEAN }
@@ -87,8 +90,8 @@ fn feed(
 #[test]
 fn a_loss_event_and_a_classic_mark_cut_by_their_factors_and_then_it_grows() {
     let path = path(2000, |_| 0.0, Ecn::Ect0);
-    // The acknowledged bytes add growth by the distance before the cut, at once after congestion by no share of
-    // itself: 10 000·0.05·1.
+    // After the cut the 10 000 acknowledged bytes add growth: 0.05 of them, and no multiplicative part right after
+    // congestion.
     let mut lost = window();
     assert_eq!(feed(&mut lost, 1000, &path, &STANDING, &LOST), WindowUpdate::Reduced(ChangeReason::Loss));
     near(lost.ref_wnd(), 14_000.0 + 500.0);
@@ -181,7 +184,7 @@ fn it_grows_by_a_packet_per_round_trip_and_a_share_of_itself() {
 }
 
 #[test]
-fn what_was_marked_since_the_last_update_does_not_grow_the_window() {
+fn bytes_marked_since_the_last_update_do_not_grow_the_window() {
     let path = empty_queue();
     let grown = |marked_bytes: u64| {
         let mut window = window();
