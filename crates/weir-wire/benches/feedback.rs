@@ -37,6 +37,7 @@ fn write_transport_wide(arrivals: &[Option<i64>], number: u8, bytes: &mut [u8]) 
     Twcc::write(&header, arrivals.iter().copied(), bytes).map_or(0, |written| written.length)
 }
 
+/// Writes a message of RFC 8888 with these arrivals in ns. Returns its length.
 fn write_rfc_8888(arrivals: &[Option<i64>], number: u8, bytes: &mut [u8]) -> usize {
     let metric = |arrival: &Option<i64>| {
         arrival.map(|at| MetricBlock { ecn: 0, offset: MetricBlock::offset_from_nanos(105_000_000 - at) })
@@ -63,6 +64,7 @@ fn read(bytes: &[u8]) -> i64 {
     sum
 }
 
+/// Nanoseconds per reported packet of the fastest round.
 #[expect(clippy::disallowed_methods, reason = "a benchmark measures wall-clock time")]
 fn nanos_per_packet(mut message: impl FnMut(u8)) -> f64 {
     let rounds = (0..ROUNDS).map(|_| {

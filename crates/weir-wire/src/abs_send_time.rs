@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn unwrapping_counts_from_the_first_value_and_knows_the_past() {
+    fn unwrapping_counts_from_the_first_value_and_handles_older_ones() {
         let mut unwrapper = AbsSendTimeUnwrapper::new();
         assert_eq!(unwrapper.unwrap(AbsSendTime::from_nanos(63_000_000_000)), 0);
         assert_eq!(unwrapper.unwrap(AbsSendTime::from_nanos(65_000_000_000)), 2_000_000_000);

@@ -9,6 +9,7 @@ use crate::testing::hex;
 const IDS: ExtensionIds =
     ExtensionIds { abs_send_time: 3, transport_sequence: 5, stamp: 7, frame_marking: 9 };
 
+/// A header with all fixed fields set, and `stamp`.
 fn example(stamp: Option<StampExtension>) -> MediaHeader {
     MediaHeader {
         payload_type: 96,

@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_has_no_packets() {
+    fn an_empty_buffer_has_no_packets() {
         assert_eq!(compound(&[]).count(), 0);
     }
 

@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_feedback_of_dccc_is_refused() {
+    fn a_message_other_than_dccc_feedback_is_refused() {
         let mut whole = [0; 48];
         EXAMPLE.write(&mut whole).unwrap();
         check_refusals(&whole, DcccFeedback::parse, |buffer| EXAMPLE.write(buffer));

@@ -148,6 +148,7 @@ mod tests {
         NadaFeedback::parse(&compound(bytes).next().unwrap()?)
     }
 
+    /// The bytes of `report`.
     fn written(report: &NadaFeedback) -> Vec<u8> {
         let mut buffer = [0xEE; 28];
         assert_eq!(report.write(&mut buffer), Ok(28));
@@ -208,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_report_of_nada_is_refused() {
+    fn a_message_other_than_a_nada_report_is_refused() {
         let mut whole = [0; 28];
         EXAMPLE.write(&mut whole).unwrap();
         check_refusals(&whole, NadaFeedback::parse, |buffer| EXAMPLE.write(buffer));

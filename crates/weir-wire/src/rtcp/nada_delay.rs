@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_such_report_is_refused() {
+    fn a_message_of_another_kind_is_refused() {
         let mut whole = [0; 32];
         EXAMPLE.write(&mut whole).unwrap();
         check_refusals(&whole, NadaDelay::parse, |buffer| EXAMPLE.write(buffer));

@@ -136,6 +136,7 @@ mod tests {
         Own::parse(&compound(bytes).next().unwrap()?)
     }
 
+    /// The bytes of `report`.
     fn written(report: &Own<'_>) -> Vec<u8> {
         let mut buffer = vec![0xEE; Own::wire_len(report.data.len())];
         assert_eq!(report.write(&mut buffer), Ok(buffer.len()));
@@ -168,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_report_is_refused() {
+    fn a_packet_other_than_a_report_is_refused() {
         check_refusals_of_any_name(
             &written(&EXAMPLE),
             |packet| Own::parse(packet).map(|_| ()),
@@ -183,16 +184,16 @@ mod tests {
 
     #[test]
     fn data_of_another_length_than_the_packet_has_room_for_are_refused() {
-        let with = |length: u8| {
+        let with_length = |length: u8| {
             let mut bytes = written(&EXAMPLE);
             bytes[23] = length;
             parse(&bytes).map(|report| report.data.len())
         };
         let wrong = |found, least, most| Err(ParseError::DataLength { offset: 23, found, least, most });
-        assert_eq!([5, 8].map(with), [Ok(5), Ok(8)]);
-        assert_eq!([0, 4].map(with), [0, 4].map(|found| wrong(found, 5, 8)));
-        assert_eq!(with(9), Err(ParseError::TooShort { offset: 24, needed: 12, available: 8 }));
-        assert_eq!([65, 255].map(with), [65, 255].map(|found| wrong(found, 0, 64)));
+        assert_eq!([5, 8].map(with_length), [Ok(5), Ok(8)]);
+        assert_eq!([0, 4].map(with_length), [0, 4].map(|found| wrong(found, 5, 8)));
+        assert_eq!(with_length(9), Err(ParseError::TooShort { offset: 24, needed: 12, available: 8 }));
+        assert_eq!([65, 255].map(with_length), [65, 255].map(|found| wrong(found, 0, 64)));
         // Padding that is not a multiple of four bytes.
         let mut padded =
             hex("a7 cc 00 06 00 00 00 01 4d 49 4e 45 00 00 00 02 00 00 07 d0 00 05 00 00 00 00 00 03");

@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn who_asks_and_whom_are_all_it_says() {
+    fn a_picture_loss_indication_names_its_sender_and_its_source() {
         let bytes = hex("81 ce 00 02 00 00 00 02 ca fe ba be");
         let pli = Pli { ssrc: 2, source: 0xCAFE_BABE };
         assert_eq!(parse(&bytes), Ok(pli));
@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_picture_loss_indication_is_refused() {
+    fn a_message_other_than_a_picture_loss_indication_is_refused() {
         let error = |text| parse(&hex(text)).unwrap_err();
         assert_eq!(
             error("81 cd 00 02 00 00 00 02 00 00 00 01"),

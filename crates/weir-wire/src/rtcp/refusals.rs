@@ -28,15 +28,15 @@ pub(super) fn check_refusals_of_any_name<T: Debug>(
     write: impl Fn(&mut [u8]) -> Result<usize, BufferTooSmall>,
 ) {
     let error = |bytes: &[u8]| parse(&compound(bytes).next().unwrap().unwrap()).unwrap_err();
-    let with = |at: usize, byte: u8| {
+    let with_byte = |at: usize, byte: u8| {
         let mut changed = whole.to_vec();
         changed[at] = byte;
         error(&changed)
     };
     let subtype = whole[0] & 0x1F;
     let format = ParseError::Format { offset: 0, found: subtype + 2, expected: subtype };
-    assert_eq!(with(0, whole[0] + 2), format);
-    assert_eq!(with(1, 203), ParseError::PacketType { offset: 1, found: 203, expected: 204 });
+    assert_eq!(with_byte(0, whole[0] + 2), format);
+    assert_eq!(with_byte(1, 203), ParseError::PacketType { offset: 1, found: 203, expected: 204 });
 
     for words in 3..whole.len() / 4 {
         let mut cut = whole[..4 * words].to_vec();

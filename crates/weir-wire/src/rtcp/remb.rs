@@ -99,6 +99,7 @@ mod tests {
         Remb::parse(&compound(bytes).next().unwrap()?)
     }
 
+    /// The bytes of a REMB.
     fn written(sender_ssrc: u32, bitrate: u64, ssrcs: &[u32]) -> Vec<u8> {
         let mut buffer = [0xEE; 64];
         let length = Remb::write(sender_ssrc, bitrate, ssrcs, &mut buffer).unwrap();
@@ -170,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_remb_is_refused() {
+    fn a_message_other_than_a_remb_is_refused() {
         let error = |text| parse(&hex(text)).unwrap_err();
         assert_eq!(
             error("8f ce 00 04 00 00 00 01 00 00 00 00 52 45 4d 41 00 00 00 64"),

@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_report_is_refused() {
+    fn a_packet_other_than_a_report_is_refused() {
         let mut whole = [0; 36];
         EXAMPLE.write(&mut whole).unwrap();
         check_refusals(&whole, Sbd::parse, |buffer| EXAMPLE.write(buffer));

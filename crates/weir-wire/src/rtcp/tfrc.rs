@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_report_of_tfrc_is_refused() {
+    fn a_message_other_than_tfrc_feedback_is_refused() {
         let mut whole = [0; 32];
         EXAMPLE.write(&mut whole).unwrap();
         check_refusals(&whole, TfrcFeedback::parse, |buffer| EXAMPLE.write(buffer));

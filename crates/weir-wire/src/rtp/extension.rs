@@ -119,6 +119,7 @@ mod tests {
     use super::*;
     use crate::testing::hex;
 
+    /// The elements of an extension block with this profile.
     fn elements(profile: u16, data: &str) -> Vec<(u8, Vec<u8>)> {
         let data = hex(data);
         let block = ExtensionBlock { profile, data: &data };

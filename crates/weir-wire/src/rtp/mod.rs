@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_second_byte_tells_rtcp_from_rtp() {
+    fn the_second_byte_distinguishes_rtcp_from_rtp() {
         assert_eq!(demux(&[0x80, 200]), Some(Kind::Rtcp));
         assert_eq!(demux(&[0x8f, 206, 0]), Some(Kind::Rtcp));
         assert_eq!(demux(&[0x80, 192]), Some(Kind::Rtcp));

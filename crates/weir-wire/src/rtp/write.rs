@@ -108,6 +108,7 @@ mod tests {
     use crate::rtp::RtpPacket;
     use crate::testing::hex;
 
+    /// The bytes of `header`; checks that no byte behind them changes.
     fn written(header: &RtpHeader<'_>) -> Vec<u8> {
         let mut buffer = [0xEE; 600];
         let length = header.write(&mut buffer).unwrap();
@@ -212,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_format_cannot_count_is_refused() {
+    fn counts_beyond_the_format_are_refused() {
         let mut buffer = [0; 600];
         let mut error = |header: RtpHeader<'_>| header.write(&mut buffer).unwrap_err().to_string();
         let csrcs = &[0; 16];

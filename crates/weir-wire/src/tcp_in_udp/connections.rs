@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn segments_of_nobody_are_counted() {
+    fn segments_for_no_connection_are_counted() {
         let mut table = Connections::default();
         assert_eq!((table.on_segment(0, id(0)), table.on_segment(0, id(31))), (None, None));
         assert_eq!(table.unknown(), 2);

@@ -193,6 +193,7 @@ mod tests {
 
     const PORTS: Ports = Ports { source: 0xC001, destination: 443 };
 
+    /// A segment of connection 19 with these TCP options.
     fn segment(options: &[u8]) -> SegmentHeader<'_> {
         let named = ConnectionName::Id(ConnectionId::new(0b1_0011).unwrap());
         let flags = Flags::ACK.and(Flags::PSH);
@@ -206,6 +207,7 @@ mod tests {
         }
     }
 
+    /// The bytes of `header`; checks that no byte behind them changes.
     fn written(header: &SegmentHeader<'_>) -> Vec<u8> {
         let mut buffer = [0xEE; 100];
         let length = header.write(&mut buffer).unwrap();
@@ -265,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_place_is_not_written() {
+    fn segments_that_do_not_fit_are_not_written() {
         let mut buffer = [0xEE; 60];
         let short = WriteError::BufferTooSmall(BufferTooSmall { needed: 12, available: 11 });
         assert_eq!(segment(&[]).write(&mut buffer[..11]), Err(short));

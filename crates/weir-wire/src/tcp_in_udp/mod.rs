@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_half_byte_tells_segments_from_stun() {
+    fn the_first_half_byte_distinguishes_segments_from_stun() {
         let kind = |first| demux(&[first, 0, 0]);
         assert_eq!(
             (kind(0x00), kind(0x01), kind(0x3F)),

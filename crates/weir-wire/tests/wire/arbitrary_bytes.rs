@@ -59,6 +59,7 @@ fn read_segment(bytes: &[u8]) -> Result<(), TestCaseError> {
     Ok(())
 }
 
+/// Parses `packet` as each kind of RTCP message: an error is fine, a panic is not.
 fn read_packet(packet: &rtcp::RtcpPacket<'_>, datagram_len: usize) -> Result<(), TestCaseError> {
     let _ = packet.body();
     let _ = (SenderReport::parse(packet), ReceiverReport::parse(packet));
@@ -132,10 +133,10 @@ fn own_reports() -> impl Strategy<Value = Vec<u8>> {
     let first = prop_oneof![4 => Just(0x87), 1 => Just(0xA7)];
     let data = vec(any::<u8>(), 0..72);
     (first, any::<[u8; 19]>(), data, -5..=5i8, -1..=1i16).prop_map(|(first, fixed, mut data, more, words)| {
-        let told = (data.len() as u8).saturating_add_signed(more);
+        let length_field = (data.len() as u8).saturating_add_signed(more);
         data.resize(data.len().next_multiple_of(4), 0);
         let length = (5 + data.len() as u16 / 4).wrapping_add_signed(words);
-        [vec![first, 204], length.to_be_bytes().to_vec(), fixed.to_vec(), vec![told], data].concat()
+        [vec![first, 204], length.to_be_bytes().to_vec(), fixed.to_vec(), vec![length_field], data].concat()
     })
 }
 

@@ -34,10 +34,12 @@ fn any_elements() -> impl Strategy<Value = Vec<Element>> {
     prop_oneof![short, long]
 }
 
+/// Whether an element has an id or a length that the one-byte form lacks (RFC 8285 §4.2).
 fn needs_two_byte_form(elements: &[Element]) -> bool {
     elements.iter().any(|(id, data)| *id > 14 || data.is_empty() || data.len() > 16)
 }
 
+/// RTP packets with and without padding and header extensions, in the type of the other implementation.
 fn any_rtp() -> impl Strategy<Value = rtc_rtp::Packet> {
     let fixed = any::<(bool, bool, u8, u16, u32, u32)>();
     (fixed, vec(any::<u32>(), 0..=15), any_elements(), vec(any::<u8>(), 0..50)).prop_map(
@@ -107,6 +109,7 @@ fn theirs(block: &ReportBlock) -> ReceptionReport {
     }
 }
 
+/// The only message in `bytes`.
 fn only_message(bytes: &[u8]) -> Message<'_> {
     let mut messages = messages(bytes);
     let message = messages.next().expect("a message").expect("a readable one");
@@ -193,6 +196,7 @@ fn any_message_of_theirs() -> impl Strategy<Value = TransportLayerCc> {
                 packet_chunks: chunks,
                 recv_deltas: Vec::new(),
             };
+            // As many deltas as symbols of received packets, or the message is malformed.
             let symbols = their_symbols(&message);
             message.packet_status_count = symbols.len() as u16;
             let received = symbols.into_iter().filter(|symbol| *symbol != SymbolTypeTcc::PacketNotReceived);
@@ -209,6 +213,7 @@ fn any_message_of_theirs() -> impl Strategy<Value = TransportLayerCc> {
     )
 }
 
+/// When the packets of a message read by Weir arrived, in quarters of a millisecond.
 fn our_quarters(message: &Twcc<'_>) -> Vec<Option<i64>> {
     let reference = i64::from(message.reference_time) * 256;
     let quarter = |reception| match reception {
@@ -219,6 +224,7 @@ fn our_quarters(message: &Twcc<'_>) -> Vec<Option<i64>> {
     message.statuses().map(|(_, reception)| quarter(reception)).collect()
 }
 
+/// A metric in the type of the other implementation.
 fn their_metric(metric: Option<MetricBlock>) -> CcFeedbackMetricBlock {
     let ecn = |ecn| match ecn {
         0 => Ecn::NotEct,
@@ -279,7 +285,7 @@ proptest! {
         let mut theirs =
             CcFeedbackReport { sender_ssrc: ssrc, report_blocks: Vec::new(), report_timestamp: timestamp };
         for ((source, begin), metrics) in &streams {
-            let metrics: Vec<_> = metrics.iter().map(|told| told.map(metric)).collect();
+            let metrics: Vec<_> = metrics.iter().map(|arrival| arrival.map(metric)).collect();
             writer.stream(*source, *begin, metrics.iter().copied()).unwrap();
             theirs.report_blocks.push(CcFeedbackReportBlock {
                 media_ssrc: *source,

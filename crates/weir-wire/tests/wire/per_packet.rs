@@ -42,8 +42,8 @@ proptest! {
             let Message::Twcc(read) = only_message(&bytes[..written.length]) else { panic!("feedback") };
             prop_assert_eq!((read.ssrc, read.source, read.number), (ssrc, source, number));
             prop_assert_eq!((read.base_sequence, read.statuses().len()), (base_sequence, written.packets));
-            let (told, after) = rest.split_at(written.packets);
-            for ((sequence, reception), arrival) in read.statuses().zip(told) {
+            let (written_now, after) = rest.split_at(written.packets);
+            for ((sequence, reception), arrival) in read.statuses().zip(written_now) {
                 prop_assert_eq!(sequence, base_sequence);
                 match (reception, *arrival) {
                     (PacketStatus::Missing, None) => {}
@@ -69,7 +69,7 @@ proptest! {
             .into_iter()
             .map(|((source, begin), metrics)| {
                 let metric = |(ecn, offset)| MetricBlock { ecn, offset };
-                (source, begin, metrics.into_iter().map(|told| told.map(metric)).collect())
+                (source, begin, metrics.into_iter().map(|written_now| written_now.map(metric)).collect())
             })
             .collect();
         let mut bytes = [0xEE; 1000];
@@ -85,7 +85,7 @@ proptest! {
             let block = blocks.next().unwrap();
             prop_assert_eq!((block.source, block.begin_sequence), (source, begin));
             let expected: Vec<_> =
-                metrics.into_iter().enumerate().map(|(n, told)| (begin.wrapping_add(n as u16), told)).collect();
+                metrics.into_iter().enumerate().map(|(n, written_now)| (begin.wrapping_add(n as u16), written_now)).collect();
             prop_assert_eq!(block.metrics().collect::<Vec<_>>(), expected);
         }
         prop_assert!(blocks.next().is_none());

@@ -22,6 +22,7 @@ pub(crate) fn any_block() -> impl Strategy<Value = ReportBlock> {
     )
 }
 
+/// The only message in `bytes`.
 pub(crate) fn only_message(bytes: &[u8]) -> Message<'_> {
     let mut messages = rtcp::messages(bytes);
     let message = messages.next().expect("a message").expect("a readable one");

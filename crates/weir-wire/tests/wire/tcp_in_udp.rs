@@ -27,8 +27,8 @@ proptest! {
         bytes.extend(&payload);
         let (read, after) = SegmentHeader::parse(&bytes).unwrap();
         prop_assert_eq!(after, &payload[..]);
-        let (told, filled) = read.options.split_at(options.len());
-        prop_assert!(told == options && filled.len() < 4 && filled.iter().all(|byte| *byte == 0));
+        let (written_options, filled) = read.options.split_at(options.len());
+        prop_assert!(written_options == options && filled.len() < 4 && filled.iter().all(|byte| *byte == 0));
         prop_assert_eq!(read.setup(), syn.then_some(setup));
         prop_assert_eq!(SegmentHeader { options: &options, ..read }, header);
     }

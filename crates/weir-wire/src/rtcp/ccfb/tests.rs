@@ -9,13 +9,13 @@ fn parse(bytes: &[u8]) -> Result<Ccfb<'_>, ParseError> {
     Ccfb::parse(&compound(bytes).next().unwrap()?)
 }
 
-type Told = Vec<(u16, Option<MetricBlock>)>;
+type StreamMetrics = Vec<(u16, Option<MetricBlock>)>;
 
-fn told(ccfb: &Ccfb<'_>) -> Vec<(u32, Told)> {
+fn metrics_by_stream(ccfb: &Ccfb<'_>) -> Vec<(u32, StreamMetrics)> {
     ccfb.blocks().map(|block| (block.source, block.metrics().collect())).collect()
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "as it is told of a packet")]
+#[expect(clippy::unnecessary_wraps, reason = "the type of a metric in a message")]
 const fn received(ecn: u8, offset: u16) -> Option<MetricBlock> {
     Some(MetricBlock { ecn, offset })
 }
@@ -52,12 +52,12 @@ fn two_streams_of_which_one_is_filled_up() {
     let first = vec![(2, a), (3, b), (4, None), (5, None)];
     let second = vec![(2, a), (3, b), (4, None)];
     assert_eq!((ccfb.ssrc, ccfb.timestamp), (1, 1));
-    assert_eq!(told(&ccfb), [(1, first), (2, second)]);
+    assert_eq!(metrics_by_stream(&ccfb), [(1, first), (2, second)]);
     assert_eq!(written(1, 1, &[(1, 2, &[a, b, None, None]), (2, 2, &[a, b, None])]), bytes);
 }
 
 #[test]
-fn numbers_wrap_and_marks_are_told() {
+fn numbers_wrap_and_marks_are_reported() {
     let bytes = hex(concat!(
         "8b cd 00 07 12 34 56 78 ca fe ba be ff fe 00 05 a2 00 a0 0a 00 00 e0 01 ",
         "df fe 00 00 b7 10 80 00"
@@ -66,8 +66,8 @@ fn numbers_wrap_and_marks_are_told() {
     // 0xb7108000 / 65536 = 46 864.5 s.
     assert_eq!((ccfb.ssrc, ccfb.timestamp_nanos()), (0x1234_5678, 46_864_500_000_000));
     let metrics = [received(1, 512), received(1, 10), None, received(3, 1), received(2, 0x1FFE)];
-    let expected: Told = [65_534, 65_535, 0, 1, 2].into_iter().zip(metrics).collect();
-    assert_eq!(told(&ccfb), [(0xCAFE_BABE, expected)]);
+    let expected: StreamMetrics = [65_534, 65_535, 0, 1, 2].into_iter().zip(metrics).collect();
+    assert_eq!(metrics_by_stream(&ccfb), [(0xCAFE_BABE, expected)]);
     let offsets = metrics.map(|metric| metric.and_then(MetricBlock::offset_nanos));
     // 512, 10 and 1 of 1024 s.
     assert_eq!(offsets, [Some(500_000_000), Some(9_765_625), None, Some(976_562), None]);
@@ -75,14 +75,14 @@ fn numbers_wrap_and_marks_are_told() {
 }
 
 #[test]
-fn a_stream_without_news_may_be_told_of() {
+fn a_message_may_name_a_stream_without_packets() {
     let bytes = hex(concat!(
         "8b cd 00 07 12 34 56 78 ca fe ba be 00 03 00 00 0b ad f0 0d 00 64 00 01 ",
         "80 00 00 00 b7 10 80 00"
     ));
     let ccfb = parse(&bytes).unwrap();
     let expected = [(0xCAFE_BABE, vec![]), (0x0BAD_F00D, vec![(100, received(0, 0))])];
-    assert_eq!(told(&ccfb), expected);
+    assert_eq!(metrics_by_stream(&ccfb), expected);
     let streams: [(u32, u16, &[_]); 2] = [(0xCAFE_BABE, 3, &[]), (0x0BAD_F00D, 100, &[received(0, 0)])];
     assert_eq!(written(0x1234_5678, 0xB710_8000, &streams), bytes);
 }
@@ -128,13 +128,13 @@ fn a_number_of_reports_less_one_is_understood() {
     ));
     let three = vec![(2, received(0, 1)), (3, received(0, 2)), (4, received(0, 3))];
     let ccfb = parse(&odd).unwrap();
-    assert_eq!(told(&ccfb), [(7, three), (8, vec![(5, received(0, 4))])]);
+    assert_eq!(metrics_by_stream(&ccfb), [(7, three), (8, vec![(5, received(0, 4))])]);
     assert_eq!(ccfb.timestamp, 9);
     // Four packets, counted as three: both readings fit, and the supposed padding has the bit of a packet
     // received.
     let even = hex("8b cd 00 06 00 00 00 01 00 00 00 02 00 0a 00 03 80 01 80 02 80 03 80 04 00 00 00 00");
     let four = (10..14).map(|sequence| (sequence, received(0, sequence - 9))).collect();
-    assert_eq!(told(&parse(&even).unwrap()), [(2, four)]);
+    assert_eq!(metrics_by_stream(&parse(&even).unwrap()), [(2, four)]);
 }
 
 #[test]
@@ -146,7 +146,7 @@ fn one_block_with_a_packet_in_its_padding_decides_for_all() {
     ));
     let first = vec![(2, received(0, 1)), (3, None)];
     let second = vec![(5, received(0, 1)), (6, received(0, 2))];
-    assert_eq!(told(&parse(&both).unwrap()), [(7, first), (8, second)]);
+    assert_eq!(metrics_by_stream(&parse(&both).unwrap()), [(7, first), (8, second)]);
 }
 
 #[test]
@@ -208,14 +208,14 @@ fn as_many_packets_fit_as_are_promised() {
 }
 
 #[test]
-fn what_does_not_fit_is_left_out() {
+fn streams_that_do_not_fit_are_left_out() {
     let mut buffer = [0xEE; 30];
     let mut writer = CcfbWriter::new(&mut buffer);
     writer.stream(1, 2, [received(0, 1)].into_iter()).unwrap();
     let too_small = WriteError::BufferTooSmall(BufferTooSmall { needed: 32, available: 30 });
     assert_eq!(writer.stream(2, 2, [].into_iter()), Err(too_small));
     assert_eq!(writer.finish(9, 8), Ok(24));
-    assert_eq!(told(&parse(&buffer[..24]).unwrap()), [(1, vec![(2, received(0, 1))])]);
+    assert_eq!(metrics_by_stream(&parse(&buffer[..24]).unwrap()), [(1, vec![(2, received(0, 1))])]);
 
     let too_many = WriteError::TooMany { what: "packets of a stream", count: 16_385, limit: 16_384 };
     let metrics = vec![None; 16_385];

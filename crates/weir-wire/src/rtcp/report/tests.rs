@@ -9,12 +9,14 @@ fn packet(bytes: &[u8]) -> RtcpPacket<'_> {
     compound(bytes).next().unwrap().unwrap()
 }
 
+/// The bytes of a sender report.
 fn written_sr(ssrc: u32, info: &SenderInfo, blocks: &[ReportBlock]) -> Vec<u8> {
     let mut buffer = [0xEE; 800];
     let length = SenderReport::write(ssrc, info, blocks, &mut buffer).unwrap();
     buffer[..length].to_vec()
 }
 
+/// The bytes of a receiver report.
 fn written_rr(ssrc: u32, blocks: &[ReportBlock]) -> Vec<u8> {
     let mut buffer = [0xEE; 800];
     let length = ReceiverReport::write(ssrc, blocks, &mut buffer).unwrap();
@@ -136,7 +138,7 @@ fn fraction_lost_is_floored_and_capped() {
 }
 
 #[test]
-fn what_follows_the_blocks_is_the_profiles_extension() {
+fn bytes_after_the_blocks_are_the_profile_specific_extension() {
     let bytes = hex("80 c9 00 02 00 00 00 07 aa bb cc dd");
     assert_eq!(ReceiverReport::parse(&packet(&bytes)).unwrap().extension, [0xaa, 0xbb, 0xcc, 0xdd]);
 }

@@ -215,11 +215,11 @@ impl Symbols {
                 _ => 0,
             };
         }
-        let told = self.bits & !(u16::MAX >> (packets * self.step));
+        let symbols = self.bits & !(u16::MAX >> (packets * self.step));
         if self.step == 1 {
-            return told.count_ones() as usize;
+            return symbols.count_ones() as usize;
         }
-        let (upper, lower) = (told & UPPER, told << 1 & UPPER);
+        let (upper, lower) = (symbols & UPPER, symbols << 1 & UPPER);
         ((lower & !upper).count_ones() + 2 * (upper & !lower).count_ones()) as usize
     }
 }

@@ -10,7 +10,7 @@ fn parse(bytes: &[u8]) -> Result<Twcc<'_>, ParseError> {
 }
 
 /// Numbers with arrival times in quarters of a millisecond, counted from the clock's zero.
-fn told(twcc: &Twcc<'_>) -> Vec<(u16, Option<i64>)> {
+fn reported_arrivals(twcc: &Twcc<'_>) -> Vec<(u16, Option<i64>)> {
     let reference = i64::from(twcc.reference_time) * 256;
     let at = |reception| match reception {
         PacketStatus::Missing => None,
@@ -58,7 +58,7 @@ fn a_run_of_one_packet() {
     assert_eq!(header(&twcc), (0xFA17_FA17, 0x4303_2FA0, 153, 1, 4_057_090, 23));
     // 4 057 090 * 64 ms = 259 653 760 ms, and 148 quarters = 37 ms.
     assert_eq!(twcc.reference_nanos(), 259_653_760_000_000);
-    assert_eq!(told(&twcc), [(153, quarters(259_653_797.0))]);
+    assert_eq!(reported_arrivals(&twcc), [(153, quarters(259_653_797.0))]);
     assert_eq!(twcc.statuses().next().unwrap().1.nanos(), Some(37_000_000));
     let header = TwccHeader { ssrc: 0xFA17_FA17, source: 0x4303_2FA0, base_sequence: 153, number: 23 };
     assert_eq!(written(&header, &[quarters(259_653_797.0)]), bytes);
@@ -75,7 +75,7 @@ fn padding_of_no_bytes_is_passed_over() {
     // 2047.5 and 2022.5 ms, then 52, 0, 52, 0, each after the one before; 4 567 386 * 64 ms = 292 312 704 ms.
     let after = [2047.5, 4070.0, 4122.0, 4122.0, 4174.0, 4174.0];
     let expected: Vec<_> = (372..).zip(after.map(|ms| quarters(292_312_704.0 + ms))).collect();
-    assert_eq!(told(&twcc), expected);
+    assert_eq!(reported_arrivals(&twcc), expected);
 }
 
 #[test]
@@ -85,7 +85,7 @@ fn numbers_wrap_in_a_vector_of_one_bit() {
     assert_eq!(header(&twcc), (0x1111_1111, 0x2222_2222, 65_533, 6, 100, 7));
     let times = [quarters(6402.5), quarters(6403.5), None, quarters(6405.5), None, quarters(6469.25)];
     let expected: Vec<_> = [65_533, 65_534, 65_535, 0, 1, 2].into_iter().zip(times).collect();
-    assert_eq!(told(&twcc), expected);
+    assert_eq!(reported_arrivals(&twcc), expected);
     // Six symbols end in a vector of two bits: 01 01 00 01 00 01 00, 0xd444.
     let ours = written(&HEADER, &times);
     assert_eq!(ours[..20], bytes[..20]);
@@ -108,7 +108,7 @@ fn deltas_may_be_negative_in_a_vector_of_two_bits() {
         None,
         quarters(6490.75),
     ];
-    assert_eq!(told(&twcc), (10..).zip(times).collect::<Vec<_>>());
+    assert_eq!(reported_arrivals(&twcc), (10..).zip(times).collect::<Vec<_>>());
     let header = TwccHeader { base_sequence: 10, number: 8, ..HEADER };
     assert_eq!(written(&header, &times), bytes);
 }
@@ -128,11 +128,11 @@ fn runs_and_times_before_the_clocks_zero() {
         *time = Some(-255 + n as i64);
     }
     times[1027..].copy_from_slice(&[quarters(8129.0), quarters(-63.0), quarters(1.0)]);
-    assert_eq!(told(&twcc), (1000..).zip(times.iter().copied()).collect::<Vec<_>>());
+    assert_eq!(reported_arrivals(&twcc), (1000..).zip(times.iter().copied()).collect::<Vec<_>>());
     // Two of the missing ones fill the first chunk of seven: five received and two missing, then 1020 missing.
     let header = TwccHeader { base_sequence: 1000, number: 255, ..HEADER };
     let ours = written(&header, &times);
-    assert_eq!(told(&parse(&ours).unwrap()), told(&twcc));
+    assert_eq!(reported_arrivals(&parse(&ours).unwrap()), reported_arrivals(&twcc));
     assert_eq!(parse(&ours).unwrap().reference_time, -1);
 }
 
@@ -140,7 +140,7 @@ fn runs_and_times_before_the_clocks_zero() {
 fn deltas_reach_into_overstated_padding() {
     let bytes = hex("af cd 00 06 fa 17 fa 17 19 3d d8 bb 00 01 00 0e 10 63 6d 00 ba 00 10 0c 0c 10 00 03");
     let twcc = parse(&bytes).unwrap();
-    let received: Vec<_> = told(&twcc).into_iter().filter(|(_, at)| at.is_some()).collect();
+    let received: Vec<_> = reported_arrivals(&twcc).into_iter().filter(|(_, at)| at.is_some()).collect();
     let at = |ticks| Some(1_074_029 * 256 + i64::from(ticks));
     assert_eq!(received, [(1, at(16)), (2, at(28)), (3, at(40)), (5, at(56))]);
     assert_eq!(twcc.statuses().count(), 14);
@@ -170,7 +170,7 @@ fn deltas_that_are_not_there_are_refused() {
 }
 
 #[test]
-fn a_message_without_deltas_tells_what_came_but_not_when() {
+fn a_message_without_deltas_reports_arrivals_without_times() {
     use PacketStatus::{Missing, Untimed};
     let receptions = |text| {
         let bytes = hex(text);
@@ -245,7 +245,8 @@ fn rounding_does_not_add_up() {
     let arrivals = (0..100).map(|n| Some(n * 300_000));
     let written = Twcc::write(&HEADER, arrivals.take(40), &mut buffer).unwrap();
     let bytes = &buffer[..written.length];
-    let seen: Vec<_> = told(&parse(bytes).unwrap()).into_iter().map(|(_, at)| at.unwrap()).collect();
+    let seen: Vec<_> =
+        reported_arrivals(&parse(bytes).unwrap()).into_iter().map(|(_, at)| at.unwrap()).collect();
     assert_eq!(seen[..9], [0, 1, 2, 4, 5, 6, 7, 8, 10]);
     assert!(seen.iter().zip(0..).all(|(&at, n)| (at * 250_000 - n * 300_000_i64).abs() <= 125_000));
 }
