@@ -149,6 +149,7 @@ impl<P: Packet, Q: WaitingPackets> Active<P, Q> {
             },
             _ => None,
         };
+        // The queue of an idle link is empty: no limit refuses the packet.
         let full = if opening.is_some() { None } else { self.refusal(size) };
         if let Some(reason) = full {
             match self.queue.overflow() {
@@ -178,6 +179,7 @@ impl<P: Packet, Q: WaitingPackets> Active<P, Q> {
             Some(vacant) => *vacant = Some(packet),
             None => self.packets.push(Some(packet)),
         }
+        // The longest queue is known only with the new packet in it (RFC 8290 §4.1).
         if let (Some(reason), Overflow::Longest) = (full, self.queue.overflow()) {
             self.queue.make_room(reason, &mut self.records);
         }

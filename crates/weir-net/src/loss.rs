@@ -126,6 +126,7 @@ mod tests {
         share(lost) * lost.len() as f64 / bursts as f64
     }
 
+    /// Checks that `value` is `expected` within `tolerance`.
     fn assert_near(value: f64, expected: f64, tolerance: f64) {
         assert!((value - expected).abs() < tolerance, "{value} is not within {tolerance} of {expected}");
     }

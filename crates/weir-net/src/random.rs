@@ -100,6 +100,7 @@ mod tests {
         (mean, (squares / DRAWS as f64 - mean * mean).sqrt(), max)
     }
 
+    /// Checks that `value` is `expected` within `tolerance`.
     fn assert_near(value: f64, expected: f64, tolerance: f64) {
         assert!((value - expected).abs() < tolerance, "{value} is not within {tolerance} of {expected}");
     }

@@ -327,6 +327,7 @@ mod tests {
         LinkRecord { l4s: true, ..capable(arrival, 1000) }
     }
 
+    /// Checks that `value` is `expected` within `tolerance`.
     fn assert_near(value: f64, expected: f64, tolerance: f64) {
         assert!((value - expected).abs() < tolerance, "{value} is not within {tolerance} of {expected}");
     }

@@ -233,6 +233,7 @@ mod tests {
         fates
     }
 
+    /// Checks that both ways of emptying the queue give the same fates.
     fn same<Q: WaitingPackets>(
         make: impl Fn() -> Q,
         packets: &[(u64, LinkRecord)],

@@ -262,6 +262,7 @@ mod tests {
         PieController::new(Pie::default())
     }
 
+    /// Checks that `value` is `expected` within `tolerance`.
     fn assert_near(value: f64, expected: f64, tolerance: f64) {
         assert!((value - expected).abs() < tolerance, "{value} is not within {tolerance} of {expected}");
     }
@@ -412,7 +413,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_dropped_while_the_delay_was_short_and_the_probability_is_below_a_fifth() {
+    fn no_packet_is_dropped_at_a_short_delay_and_a_probability_below_a_fifth() {
         let drops = |probability, old_delay| {
             let mut pie = controller();
             let mut rng = Pcg64::seed_from_u64(1);

@@ -216,6 +216,7 @@ mod tests {
         Tested::new(RedQueue::new(config, DataRate::from_mbps(8), Pcg64::seed_from_u64(1)))
     }
 
+    /// Checks that `value` is `expected` within `tolerance`.
     fn assert_near(value: f64, expected: f64, tolerance: f64) {
         assert!((value - expected).abs() < tolerance, "{value} is not within {tolerance} of {expected}");
     }

@@ -83,6 +83,7 @@ struct Record {
     refused: Vec<(u64, DropReason)>,
 }
 
+/// Records the packets that leave the link by `until`.
 fn pop_until(link: &mut Link<Flowing>, until: Time, record: &mut Record) {
     while let Some(due) = link.next_departure().filter(|&due| due <= until) {
         while let Some(exit) = link.pop(due) {
@@ -91,6 +92,8 @@ fn pop_until(link: &mut Link<Flowing>, until: Time, record: &mut Record) {
     }
 }
 
+/// The record of `link` under `arrivals` of gaps in ns and sizes in bytes. `new_rate` is a packet's index and the
+/// rate in bit/s from then on.
 fn run(link: &mut Link<Flowing>, arrivals: &[(u64, u32)], new_rate: Option<(usize, u64)>) -> Record {
     let mut record = Record::default();
     let mut now = Time::ZERO;
@@ -213,7 +216,7 @@ fn a_limit_of_bytes_may_follow_the_rate() {
 }
 
 #[test]
-fn what_is_dropped_leaves_the_link_then_however_long_the_way_is() {
+fn a_dropped_packet_leaves_the_link_at_once_whatever_the_delay() {
     // 10 ms of service each and 300 ms of propagation. Packet k is fetched at 10·k ms: the first above 5 ms of
     // wait at 10 ms, so that an interval later, at 110 ms, one is dropped in its place.
     let codel = CoDel { ecn: false, ..CoDel::default() };

@@ -15,6 +15,7 @@ fn one_mbps(burst: u64, peak: Option<u64>) -> Service {
     bucket(vec![(at(0), DataRate::from_mbps(1))], burst, peak)
 }
 
+/// A link with `count` packets of `size` bytes, all of 1 s.
 fn filled(service: Service, count: u64, size: u32) -> Link<Numbered> {
     let mut link = bare(service);
     for number in 0..count {
@@ -66,7 +67,7 @@ fn tokens_come_at_the_rate_of_the_moment() {
 }
 
 #[test]
-fn what_can_never_pass_is_refused() {
+fn a_packet_that_can_never_pass_is_refused() {
     let small = LinkConfig::new(one_mbps(1499, None), ms(0));
     let error = Link::<Numbered>::new(&small, 1).map(|_| ()).unwrap_err();
     assert_eq!(error, ConfigError::BurstBelowMtu);

@@ -84,13 +84,13 @@ fn config() -> impl Strategy<Value = LinkConfig> {
 fn in_order(mut changes: Vec<(u64, Option<i64>, Option<u32>)>) -> Vec<LinkChange> {
     changes.sort_unstable();
     changes.dedup_by_key(|change| change.0);
-    let of = |(at, delay, packets): (u64, Option<i64>, Option<u32>)| LinkChange {
+    let change_of = |(at, delay, packets): (u64, Option<i64>, Option<u32>)| LinkChange {
         at: Time::from_millis(at),
         delay: delay.map(TimeDelta::from_millis),
         limits: Some(QueueLimits { packets, ..QueueLimits::default() }),
         loss: None,
     };
-    changes.into_iter().map(of).collect()
+    changes.into_iter().map(change_of).collect()
 }
 
 /// A link with a record of everything that went in and came out.
@@ -122,6 +122,7 @@ impl Audited {
         }
     }
 
+    /// Applies an operation and checks the invariants.
     fn apply(&mut self, operation: Operation) {
         match operation {
             Operation::Wait { ns } => self.now += TimeDelta::from_nanos(ns as i64),
@@ -136,6 +137,7 @@ impl Audited {
         self.check();
     }
 
+    /// Puts a packet of `size` bytes on the link. An idle link may not refuse it.
     fn enqueue(&mut self, size: u32) {
         let number = self.arrivals.len() as u64;
         let idle = self.link.backlog(self.now).packets == 0;
@@ -151,6 +153,7 @@ impl Audited {
         }
     }
 
+    /// Takes a packet off the link, and checks order and times.
     fn pop(&mut self) {
         let due = self.link.next_departure();
         let exit = self.link.pop(self.now);

@@ -22,7 +22,7 @@ fn a_packet_takes_its_serialisation_and_the_way() {
 }
 
 #[test]
-fn nothing_comes_out_before_its_time() {
+fn no_packet_leaves_before_its_time() {
     let mut link = bare(constant(MBPS(1)));
     link.enqueue(at(0), packet(7, 1250)).unwrap();
     assert_eq!(link.pop(Time::from_nanos(9_999_999)), None);
@@ -124,7 +124,7 @@ fn a_packet_cannot_use_an_opportunity_at_its_own_arrival() {
 }
 
 #[test]
-fn what_an_opportunity_does_not_carry_is_lost() {
+fn unused_bytes_of_an_opportunity_are_lost() {
     // The opportunity at 3 ms carries 100 bytes and could carry 1400 more, but the second packet comes only with
     // it. The third was there before 4 ms and shares the first opportunity of 4 ms.
     let mut link = bare(trace("1\n1\n3\n", ms(0), true));

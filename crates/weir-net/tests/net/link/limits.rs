@@ -88,7 +88,7 @@ fn exactly_at_the_limit_of_bytes_a_packet_is_taken() {
 }
 
 #[test]
-fn where_the_packet_in_service_counts_whole_it_does_so_until_its_last_bit_has_left() {
+fn a_packet_in_service_counts_whole_until_its_last_bit_has_left() {
     let mut whole = one_mbps(bytes(2500, InService::Whole));
     assert_eq!([offer(&mut whole, 0, 1250), offer(&mut whole, 0, 1250)], [None, None]);
     assert_eq!(offer(&mut whole, 9_999, 1), Some(DropReason::QueueBytes));

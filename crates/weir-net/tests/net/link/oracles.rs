@@ -93,20 +93,20 @@ proptest! {
     ) {
         let mut known = bare(Service::Steps(steps.clone()));
         // Only the rate of time zero differs from the one that is set at once.
-        let mut told = bare(constant(DataRate::from_bps(1)));
+        let mut stepwise = bare(constant(DataRate::from_bps(1)));
         let mut steps = steps.into_iter().peekable();
         for (number, &(us, size)) in packets.iter().enumerate() {
             let now = Time::from_nanos(us * 1000);
             while let Some((when, rate)) = steps.next_if(|&(when, _)| when <= now) {
-                told.set_rate(when, rate);
+                stepwise.set_rate(when, rate);
             }
             known.enqueue(now, packet(number as u64, size)).unwrap();
-            told.enqueue(now, packet(number as u64, size)).unwrap();
-            prop_assert_eq!(known.backlog(now), told.backlog(now));
+            stepwise.enqueue(now, packet(number as u64, size)).unwrap();
+            prop_assert_eq!(known.backlog(now), stepwise.backlog(now));
         }
         for (when, rate) in steps {
-            told.set_rate(when, rate);
+            stepwise.set_rate(when, rate);
         }
-        prop_assert_eq!(exits_and_waits(&mut known), exits_and_waits(&mut told));
+        prop_assert_eq!(exits_and_waits(&mut known), exits_and_waits(&mut stepwise));
     }
 }

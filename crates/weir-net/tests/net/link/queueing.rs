@@ -7,6 +7,7 @@ use weir_units::{DataRate, TimeDelta};
 
 use super::{Numbered, at, bare, constant, packet};
 
+/// Passes the wait of each packet that has left by `now`, in seconds.
 fn pop_due(link: &mut Link<Numbered>, now: Time, mut each: impl FnMut(f64)) {
     while let Some(exit) = link.pop(now) {
         each(exit.wait.secs_f64());

@@ -7,6 +7,7 @@ use super::{Numbered, at, bare, constant, exits, exits_and_waits, micros, ms, pa
 
 const MBPS: fn(u64) -> DataRate = DataRate::from_mbps;
 
+/// A link with `count` packets of `size` bytes, all of time 0.
 fn filled(service: Service, count: u64, size: u32) -> Link<Numbered> {
     let mut link = bare(service);
     for number in 0..count {
@@ -109,7 +110,7 @@ fn a_packet_on_its_way_holds_back_those_behind_it() {
 }
 
 #[test]
-fn services_tell_their_steps_and_the_rates_they_go_by() {
+fn services_have_their_steps_and_rates() {
     let steps = vec![(at(0), MBPS(1)), (at(10), MBPS(3)), (at(20), MBPS(2))];
     let stepped = Service::Steps(steps.clone());
     assert_eq!(

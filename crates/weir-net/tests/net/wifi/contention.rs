@@ -36,7 +36,7 @@ fn the_air_is_busy_until_the_acknowledgement_is_over() {
 }
 
 #[test]
-fn who_has_still_to_count_goes_on_where_it_was() {
+fn a_station_resumes_its_backoff_where_it_stopped() {
     // The transmitter draws again after its packet at 367 µs, and counts although it has nothing to send: a packet that comes 16
     // slots later finds it ready, whatever it has drawn.
     for seed in 0..50 {
@@ -70,7 +70,7 @@ fn links_of_one_transmitter_take_turns() {
 }
 
 #[test]
-fn what_has_arrived_and_was_not_taken_yet_is_still_there() {
+fn arrived_packets_stay_until_they_are_taken() {
     let config = WifiConfig { frames: 16, ..WifiConfig::default() };
     let mut cell = cell(&config, &[link(0), link(1)]);
     send(&mut cell, Time::ZERO, 0, 1);
@@ -87,12 +87,12 @@ fn what_has_arrived_and_was_not_taken_yet_is_still_there() {
 
 #[test]
 fn exactly_at_the_limit_of_bytes_a_packet_is_taken() {
-    let with = |bytes| WifiLink {
+    let with_queue_of = |bytes| WifiLink {
         queue: QueueConfig { limit_bytes: Some(DataSize::from_bytes(bytes)), ..QueueConfig::default() },
         ..link(0)
     };
     let taken = |bytes| {
-        let mut cell = cell(&WifiConfig::default(), &[with(bytes)]);
+        let mut cell = cell(&WifiConfig::default(), &[with_queue_of(bytes)]);
         let offer = |number| cell.enqueue(Time::ZERO, 0, Numbered { number, size: 1500 }).is_ok();
         (0..4).map(offer).filter(|taken| *taken).count()
     };

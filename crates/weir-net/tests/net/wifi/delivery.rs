@@ -27,7 +27,7 @@ fn a_packet_that_meets_idle_air_goes_in_the_next_slot() {
 }
 
 #[test]
-fn who_comes_while_the_air_is_busy_draws_a_backoff() {
+fn a_packet_that_comes_on_a_busy_channel_draws_a_backoff() {
     // The first leaves the air at 323 µs and is acknowledged at 367; the second draws up to 15 slots after 43 µs more.
     let mut starts = Vec::new();
     for seed in 0..200 {
@@ -115,7 +115,7 @@ fn a_full_queue_drops_at_its_tail() {
 }
 
 #[test]
-fn what_has_waited_longer_than_its_lifetime_is_dropped_when_its_turn_comes() {
+fn a_packet_past_its_lifetime_is_dropped_at_its_turn() {
     let lifetime = TimeDelta::from_millis(5);
     let mut cell = cell(
         &WifiConfig::default(),
@@ -137,7 +137,7 @@ fn what_has_waited_longer_than_its_lifetime_is_dropped_when_its_turn_comes() {
 }
 
 #[test]
-fn what_makes_no_cell_is_refused() {
+fn an_impossible_cell_is_refused() {
     let good = WifiConfig::default();
     let refused = |config: WifiConfig, link: WifiLink| {
         WifiCell::<Numbered>::new(&config, &[link], 1).map(|_| ()).map_err(|error| error.to_string())

@@ -47,6 +47,7 @@ fn configs() -> impl Strategy<Value = WifiConfig> {
 /// Fate of each packet of each link, and its time.
 type Fates = Vec<Vec<(Time, u64, Fate)>>;
 
+/// The fates of the packets of each link, and the packets that each link accepted.
 fn run(
     config: &WifiConfig,
     links: &[WifiLink],
@@ -84,7 +85,7 @@ fn run(
 
 proptest! {
     #[test]
-    fn what_enters_leaves_once_and_in_order(
+    fn packets_leave_once_and_in_order(
         config in configs(),
         links in links(),
         loads in prop::collection::vec((0..3000_u64, 0..7_usize, 0..9000_u32), 0..200),

@@ -56,8 +56,8 @@ fn many_stations_carry_what_the_model_of_bianchi_says() {
         let (rate, arrived) = total(&WifiConfig::default(), &links, 1500, 120);
         println!("{n}: {rate:.2} Mbit/s, Bianchi {:.2}", bianchi(n as u32));
         assert_within(rate, bianchi(n as u32), 0.05);
-        let told = WifiConfig::default().saturation_rate(&link(0), 1500, n as u32).bps_f64() / 1e6;
-        assert_within(told, bianchi(n as u32), 1e-6);
+        let computed = WifiConfig::default().saturation_rate(&link(0), 1500, n as u32).bps_f64() / 1e6;
+        assert_within(computed, bianchi(n as u32), 1e-6);
         // And all have the same.
         let mean = arrived.iter().sum::<u64>() as f64 / n as f64;
         assert!(arrived.iter().all(|&own| (own as f64 / mean - 1.0).abs() < 0.1), "{arrived:?}");
