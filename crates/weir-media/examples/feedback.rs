@@ -131,10 +131,10 @@ impl FarEnd {
     }
 }
 
-/// Runs a call of 40 s; reports the capacity and the target each second to `tell`.
+/// Runs a call of 40 s; reports the capacity and the target each second to `observe`.
 pub(crate) fn call(
     format: PacketFormat,
-    mut tell: impl FnMut(i64, DataRate, Target),
+    mut observe: impl FnMut(i64, DataRate, Target),
 ) -> Result<(), Box<dyn Error>> {
     let limits = RateLimits::new(DataRate::from_kbps(50), DataRate::from_mbps(1), DataRate::from_mbps(10))?;
     // No receiver reports come here, only feedback.
@@ -181,7 +181,7 @@ pub(crate) fn call(
         }
         while sender.controller.poll_probe().is_some() {}
         if ms % 1000 == 0 {
-            tell(ms / 1000, capacity, sender.controller.target());
+            observe(ms / 1000, capacity, sender.controller.target());
         }
     }
     Ok(())

@@ -19,9 +19,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     })
 }
 
-/// Runs a call of 30 s; passes each decision to `tell`.
+/// Runs a call of 30 s; passes each decision to `observe`.
 pub(crate) fn call(
-    mut tell: impl FnMut(SendTime, FlowId, &Decision),
+    mut observe: impl FnMut(SendTime, FlowId, &Decision),
 ) -> Result<(), Box<dyn std::error::Error>> {
     let limits = RateLimits::new(DataRate::from_kbps(50), DataRate::from_kbps(300), DataRate::from_mbps(3))?;
     let config = MediaConfig::new(limits, EncoderConfig::papers());
@@ -41,7 +41,7 @@ pub(crate) fn call(
         let wake = loop {
             match session.poll(now, &mut room) {
                 Output::Packet(flow, packet) => path.send(now, flow, packet),
-                Output::Decision(flow, decision) => tell(now, flow, &decision),
+                Output::Decision(flow, decision) => observe(now, flow, &decision),
                 Output::Wake(wake) => break wake,
                 Output::Rtcp(..)
                 | Output::Rtt(..)

@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn packets_that_nobody_was_there_to_record_are_left_out_and_the_beat_stays() {
+    fn audio_of_a_long_gap_is_left_out_and_the_interval_stays() {
         let mut audio = AudioSource::new(AudioConfig::default());
         audio.start(SendTime::ZERO);
         let sent = |audio: &mut AudioSource, now: i64| -> Vec<i64> {

@@ -135,6 +135,7 @@ impl CoupledFlow {
                     let (rate, window) = (decision.rate, sender.target().window);
                     return [Some(self.membership.join(now, rate, rate, window)), None];
                 }
+                // A decision that no feedback preceded, such as one of a timeout, does not count as feedback.
                 if sender.heard_at() != core::mem::replace(&mut self.feedback_at, sender.heard_at()) {
                     self.membership.on_feedback();
                 }

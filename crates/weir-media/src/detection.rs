@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_is_refused_and_counted() {
+    fn impossible_reports_are_refused_and_counted() {
         let mut reader = reader();
         let wrong = [
             Sbd { skew: -16_385, ..report(1) },
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn no_interval_is_told_before_it_has_ended() {
+    fn no_interval_is_reported_before_it_has_ended() {
         let at = |interval: i64, ms: i64| SendTime::from_millis(350 * interval + ms);
         for ahead in [2, 8, 9, 1000] {
             let mut reader = reader();

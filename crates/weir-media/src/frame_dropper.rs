@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_saved_below_the_lowest_rate() {
+    fn no_bits_are_saved_below_the_lowest_rate() {
         assert_eq!(dropped(50, 0.5), [0; 0]);
         // 60 - 50 = 10 kbit/s at most: one of six.
         assert_eq!(dropped(60, 0.9), [0, 6]);

@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loss_is_told_three_packets_later_and_again_each_interval() {
+    fn a_loss_is_reported_three_packets_later_and_again_each_interval() {
         let mut r = requests();
         assert_eq!(requested_at(&mut r, 0, [(0, KEY), (1, REST_OF_KEY)]), NEVER);
         // 2 is missing: 3, 4 and 5 come at 20, 30 and 40 ms; after 340 ms and 640 ms nothing has changed.

@@ -45,7 +45,7 @@ mod tests {
     }
 
     #[test]
-    fn what_goes_on_is_admitted_across_the_wrap_and_what_is_late() {
+    fn later_and_late_numbers_are_accepted_across_the_wrap() {
         assert_eq!(admitted(&[65_534, 65_535, 0, 2, 1, 65_000, 3001]), [true; 7]);
     }
 

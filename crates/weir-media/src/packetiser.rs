@@ -122,6 +122,7 @@ impl Packetiser {
 mod tests {
     use super::*;
 
+    /// The packet sizes of a frame of `bytes` bytes, after checks of the marks of its packets.
     fn sizes(bytes: u64) -> Vec<u16> {
         let mut packetiser = Packetiser::new(1200);
         let frame = Frame { number: 7, size: DataSize::from_bytes(bytes), key: true };
@@ -148,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_makes_no_packet() {
+    fn an_empty_frame_makes_no_packet() {
         let mut packetiser = Packetiser::new(1200);
         let empty = Frame { number: 0, size: DataSize::ZERO, key: false };
         assert_eq!(packetiser.push(&empty, 0), 0);

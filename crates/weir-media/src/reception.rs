@@ -123,6 +123,7 @@ impl ReceptionStatistics {
 mod tests {
     use super::*;
 
+    /// Statistics after packets with these sequence numbers.
     fn statistics(sequences: impl IntoIterator<Item = u16>) -> ReceptionStatistics {
         let mut statistics = ReceptionStatistics::default();
         for sequence in sequences {

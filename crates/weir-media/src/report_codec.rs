@@ -292,6 +292,7 @@ mod tests {
 
     const SOURCES: Sources = Sources { video: 1, audio: None, retransmissions: None };
 
+    /// Checks that `report` is read as it was written, and that a small buffer is refused.
     fn round_trip(report: Report<'static>) {
         let mut bytes = [0; 256];
         let mut writer = ReportWriter::new(PacketFormat::TransportWide, 2, SOURCES);
@@ -314,6 +315,7 @@ mod tests {
         delay_since_last_sender_report: 0x0005_4000,
     };
 
+    /// Streams of a sender that has sent the packets and the sender reports which the tests refer to.
     fn having_sent(source: u32) -> SenderStreams {
         let mut streams = SenderStreams::new(Sources { video: source, audio: None, retransmissions: None });
         (0..=HIGHEST).for_each(|n| _ = streams.on_sent(Kind::Video, u64::from(n), Some(0), 1));
@@ -321,6 +323,7 @@ mod tests {
         streams
     }
 
+    /// Results of `look` for each report in `bytes` at a sender of the stream `source`.
     fn read<T>(source: u32, bytes: &[u8], mut look: impl FnMut(&Report<'_>) -> T) -> Vec<T> {
         let kbps = DataRate::from_kbps;
         let limits = RateLimits::new(kbps(50), kbps(300), kbps(2500)).unwrap();
@@ -382,7 +385,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_other_end_says_of_ours_in_a_report_of_its_own_sending_is_read() {
+    fn blocks_in_a_sender_report_of_the_other_end_are_read() {
         let info = SenderInfo { ntp: NtpTime(1), rtp_timestamp: 0, packet_count: 9, octet_count: 900 };
         let (of_us, of_others) = (block(&RECEPTION, 1), block(&RECEPTION, 7));
         let mut bytes = [0; 256];

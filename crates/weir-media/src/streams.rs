@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn totals_grow_with_each_stream_whichever_a_report_tells_of() {
+    fn totals_grow_with_the_reports_of_each_stream() {
         let mut streams = having_sent(1000, 300);
         let reports = [
             vec![video(0, 0, 99), audio(0, 0, 29)],
@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_never_sent_is_refused_and_counted() {
+    fn reports_on_unsent_packets_are_refused_and_counted() {
         let mut streams = having_sent(100, 0);
         assert_eq!(received(&mut streams, &[video(0, 0, 100)]), None, "a packet that has not left");
         assert_eq!(received(&mut streams, &[audio(0, 0, 0)]), None);

@@ -100,10 +100,12 @@ impl NackList {
 mod tests {
     use super::*;
 
+    /// Receiver time of `ms` milliseconds.
     fn at(ms: i64) -> ArrivalTime {
         ArrivalTime::from_millis(ms)
     }
 
+    /// The packets requested at `ms`.
     fn requested(list: &mut NackList, ms: i64) -> Vec<u16> {
         let due: Vec<u16> = list.due(at(ms)).collect();
         list.on_requested(at(ms), due.len());

@@ -107,6 +107,7 @@ mod tests {
     const RTT: TimeDelta = TimeDelta::from_millis(60);
     const RATE: DataRate = DataRate::from_kbps(160);
 
+    /// Sender time of `ms` milliseconds.
     fn at(ms: i64) -> SendTime {
         SendTime::from_millis(ms)
     }

@@ -101,6 +101,7 @@ impl MeanWindow {
 mod tests {
     use super::*;
 
+    /// Sender time of `ms` milliseconds.
     fn at(ms: i64) -> SendTime {
         SendTime::from_millis(ms)
     }

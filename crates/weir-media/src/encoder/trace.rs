@@ -75,7 +75,7 @@ impl FrameTraces {
         if rates[0].is_zero() || rates.windows(2).any(|pair| pair[1] <= pair[0]) {
             return Err(TraceError::Rates);
         }
-        if sizes.iter().any(|own| own.len() != frames) {
+        if sizes.iter().any(|size| size.len() != frames) {
             return Err(TraceError::Uneven { line: 0 });
         }
         Ok(Self { rates, sizes })
@@ -142,7 +142,7 @@ impl FrameTraces {
         };
         line(&mut self.rates.iter().map(|rate| rate.bps() / 1000));
         for frame in 0..self.frames() {
-            line(&mut self.sizes.iter().map(|own| u64::from(own[frame])));
+            line(&mut self.sizes.iter().map(|size| u64::from(size[frame])));
         }
         text
     }
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_trace_is_told_by_its_line() {
+    fn the_error_of_a_malformed_trace_has_its_line() {
         let error = |text| FrameTraces::parse(text).unwrap_err();
         assert_eq!(error("% nothing"), TraceError::Empty);
         assert_eq!(error("400"), TraceError::Empty);

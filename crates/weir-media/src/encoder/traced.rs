@@ -105,9 +105,13 @@ mod tests {
 
     /// 100 frames: frame t has 10·(t + 100) bytes at 400 kbit/s, 20·(t + 100) at 600 and 30·(t + 100) at 1000.
     fn traces() -> &'static FrameTraces {
-        let of = |factor: u32| (0..100).map(|t| factor * (t + 100)).collect();
+        let scaled_sizes = |factor: u32| (0..100).map(|t| factor * (t + 100)).collect();
         let kbps = DataRate::from_kbps;
-        let traces = FrameTraces::new(vec![(kbps(400), of(10)), (kbps(600), of(20)), (kbps(1000), of(30))]);
+        let traces = FrameTraces::new(vec![
+            (kbps(400), scaled_sizes(10)),
+            (kbps(600), scaled_sizes(20)),
+            (kbps(1000), scaled_sizes(30)),
+        ]);
         Box::leak(Box::new(traces.unwrap()))
     }
 

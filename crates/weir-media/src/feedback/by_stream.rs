@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn each_packets_fate_is_told_by_its_number_on_the_transport() {
+    fn each_fate_is_reported_by_the_transport_wide_number() {
         let mut path = Path::new();
         // Around the end of the 16 bits: 65 530 to 65 549, of which each third is lost; the last one arrives.
         path.packets(0..65_530, |_| true);
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn what_ends_in_a_loss_is_told_when_a_later_packet_of_the_stream_comes() {
+    fn a_loss_at_the_end_is_reported_with_a_later_packet_of_the_stream() {
         let mut path = Path::new();
         let first = path.packets(0..10, |id| id != 9);
         // 9, the last, is the second packet of audio: no audio has come after it.
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_left_for_the_next_message() {
+    fn records_that_do_not_fit_wait_for_the_next_message() {
         let mut path = Path::new();
         let records = path.packets(0..100, |_| true);
         // One block in 120 bytes could hold 50 packets; 40 and 10 in two take 8 + 8 + 80 + 8 + 20 + 4 = 128. Half of
@@ -213,7 +213,7 @@ mod tests {
         assert!(rest >= 20);
     }
     #[test]
-    fn a_long_row_of_losses_does_not_keep_what_came_after_it_from_being_told() {
+    fn packets_after_many_losses_in_a_row_are_reported() {
         let mut path = Path::new();
         let first = path.packets(0..10, |_| true);
         assert_eq!(path.through(&first, 1200).1, 10);

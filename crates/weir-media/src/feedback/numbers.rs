@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_not_left_and_what_left_too_long_ago_has_none() {
+    fn unsent_and_expired_packets_have_no_number() {
         let mut numbers = StreamNumbers::new();
         numbers.on_sent(1, 5, 10);
         assert_eq!([4, 5, 6].map(|n| numbers.number(1, n)), [None, Some(10), None]);
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_ahead_of_the_newest_or_before_the_first_has_not_left() {
+    fn numbers_ahead_of_the_newest_or_before_the_first_are_unsent() {
         let mut numbers = StreamNumbers::new();
         let unsent = |numbers: &StreamNumbers, of: [u16; 4]| of.map(|n| numbers.is_unsent(1, n));
         assert_eq!(unsent(&numbers, [0, 1, 2, 3]), [false; 4], "no such stream");

@@ -39,7 +39,7 @@ fn packets(
 }
 
 #[derive(Debug, PartialEq)]
-struct Told {
+struct ReadReport {
     records: Vec<Record>,
     number: u8,
     at: Option<ArrivalTime>,
@@ -53,17 +53,19 @@ fn all_sent() -> SendHistory {
     history
 }
 
-fn read(reader: &mut FeedbackReader, now: SendTime, bytes: &[u8]) -> Told {
+/// The report in the message `bytes`.
+fn read(reader: &mut FeedbackReader, now: SendTime, bytes: &[u8]) -> ReadReport {
     let message = rtcp::messages(bytes).next().unwrap().unwrap();
     let report = reader.read(now, &message, &StreamNumbers::same_as_history(1), &all_sent()).unwrap();
     let Report::Packets { records, number, at } = report else { panic!("{report:?}") };
-    Told { records: records.to_vec(), number, at }
+    ReadReport { records: records.to_vec(), number, at }
 }
 
 fn made_at(at: ArrivalTime, records: &[Record]) -> Report<'_> {
     Report::Packets { records, number: 0, at: Some(at) }
 }
 
+/// A writer of this format.
 fn writer(format: PacketFormat) -> FeedbackWriter {
     match format {
         PacketFormat::TransportWide => FeedbackWriter::transport_wide(2, 1),
@@ -72,27 +74,28 @@ fn writer(format: PacketFormat) -> FeedbackWriter {
 }
 
 /// Error of the time between the first packet and `packet`, which is `span` µs, in ns.
-fn error(told: &Told, packet: usize, span: i64) -> i64 {
-    let seen = told.records[packet].reception.time().unwrap() - told.records[0].reception.time().unwrap();
+fn error(read_back: &ReadReport, packet: usize, span: i64) -> i64 {
+    let seen =
+        read_back.records[packet].reception.time().unwrap() - read_back.records[0].reception.time().unwrap();
     seen.nanos() - span * 1000
 }
 
 #[test]
-fn transport_wide_feedback_tells_differences_to_250_us() {
+fn transport_wide_feedback_carries_differences_in_250_us() {
     let records =
         [record(65_534, Some(100)), record(65_535, None), record(0, Some(30_300)), record(1, Some(12_345))];
     let mut writer = writer(PacketFormat::TransportWide);
     let bytes = packets(&mut writer, &records, 9, 40_000, ROOM);
     assert_eq!(bytes.len(), 1);
-    let told = read(&mut FeedbackReader::new(), SendTime::ZERO, &bytes[0]);
-    assert_eq!((told.number, told.at), (9, None));
-    let seen: Vec<_> = told.records.iter().map(|r| (r.sequence, r.reception.is_arrival())).collect();
+    let read_back = read(&mut FeedbackReader::new(), SendTime::ZERO, &bytes[0]);
+    assert_eq!((read_back.number, read_back.at), (9, None));
+    let seen: Vec<_> = read_back.records.iter().map(|r| (r.sequence, r.reception.is_arrival())).collect();
     assert_eq!(seen, [(65_534, true), (65_535, false), (0, true), (1, true)]);
-    assert!(error(&told, 2, 30_200).abs() <= 250_000 && error(&told, 3, 12_245).abs() <= 250_000);
+    assert!(error(&read_back, 2, 30_200).abs() <= 250_000 && error(&read_back, 3, 12_245).abs() <= 250_000);
 }
 
 #[test]
-fn rfc_8888_tells_times_to_a_1024th_of_a_second_marks_and_when_it_was_made() {
+fn rfc_8888_carries_times_in_1_1024_s_marks_and_its_own_time() {
     let mut records =
         [record(65_534, Some(100)), record(65_535, None), record(0, Some(30_300)), record(1, Some(12_345))];
     let ecns = [Ecn::Ect0, Ecn::NotEct, Ecn::Ce, Ecn::Ect1];
@@ -102,17 +105,20 @@ fn rfc_8888_tells_times_to_a_1024th_of_a_second_marks_and_when_it_was_made() {
     let mut writer = writer(PacketFormat::Rfc8888);
     let bytes = packets(&mut writer, &records, 9, 40_000, ROOM);
     assert_eq!(bytes.len(), 1);
-    let told = read(&mut FeedbackReader::new(), SendTime::ZERO + HOURS, &bytes[0]);
-    assert_eq!(told.records.iter().map(|r| r.ecn).collect::<Vec<_>>(), ecns);
+    let read_back = read(&mut FeedbackReader::new(), SendTime::ZERO + HOURS, &bytes[0]);
+    assert_eq!(read_back.records.iter().map(|r| r.ecn).collect::<Vec<_>>(), ecns);
     // The sender's clock is about the same, so even the absolute time is right, to 1/65536 s rounded down.
-    let made = told.at.unwrap();
+    let made = read_back.at.unwrap();
     assert!((0..15_260).contains(&(at(40_000) - made).nanos()));
-    for (told, record) in told.records.iter().zip(&records) {
-        assert_eq!(told.sequence, record.sequence);
-        let late =
-            told.reception.time().zip(record.reception.time()).map(|(told, record)| (told - record).nanos());
+    for (read_back, record) in read_back.records.iter().zip(&records) {
+        assert_eq!(read_back.sequence, record.sequence);
+        let late = read_back
+            .reception
+            .time()
+            .zip(record.reception.time())
+            .map(|(read_back, record)| (read_back - record).nanos());
         assert!(late.is_none_or(|late| (-15_260..976_563).contains(&late)), "{late:?} ns");
-        assert_eq!(told.reception.is_arrival(), record.reception.is_arrival());
+        assert_eq!(read_back.reception.is_arrival(), record.reception.is_arrival());
     }
 }
 
@@ -150,8 +156,8 @@ fn the_first_time_is_the_one_nearest_to_the_senders_clock() {
         let records = [Record::new(0, Some(arrival))];
         let mut out = [0; 100];
         let length = writer(format).write(&made_at(arrival, &records), &mut out).unwrap();
-        let told = read(&mut FeedbackReader::new(), now, &out[..length]);
-        assert!((told.records[0].reception.time().unwrap() - arrival).nanos().abs() <= unit);
+        let read_back = read(&mut FeedbackReader::new(), now, &out[..length]);
+        assert!((read_back.records[0].reception.time().unwrap() - arrival).nanos().abs() <= unit);
     }
 }
 
@@ -164,11 +170,14 @@ fn a_long_report_goes_on_in_further_packets_each_with_a_number_of_its_own() {
         let (mut writer, mut reader) = (writer(format), FeedbackReader::new());
         let bytes = packets(&mut writer, &records, 254, 7_200_000, room);
         assert!(bytes.len() > 1 && bytes.iter().all(|bytes| bytes.len() <= room.min(1200)));
-        let told: Vec<_> = bytes.iter().map(|bytes| read(&mut reader, SendTime::ZERO, bytes)).collect();
-        let seen = told.iter().flat_map(|told| &told.records).map(|r| (r.sequence, r.reception.is_arrival()));
+        let read_back: Vec<_> = bytes.iter().map(|bytes| read(&mut reader, SendTime::ZERO, bytes)).collect();
+        let seen = read_back
+            .iter()
+            .flat_map(|read_back| &read_back.records)
+            .map(|r| (r.sequence, r.reception.is_arrival()));
         assert!(seen.eq(records.iter().map(|r| (r.sequence, r.reception.is_arrival()))));
         if format == PacketFormat::TransportWide {
-            let numbers: Vec<_> = told.iter().map(|told| told.number).collect();
+            let numbers: Vec<_> = read_back.iter().map(|read_back| read_back.number).collect();
             assert_eq!(numbers, (0..bytes.len()).map(|n| 254_u8.wrapping_add(n as u8)).collect::<Vec<_>>());
             let next = packets(&mut writer, &[record(900, Some(1))], 255, 2, room);
             let next = read(&mut reader, SendTime::ZERO, &next[0]).number;
@@ -178,39 +187,39 @@ fn a_long_report_goes_on_in_further_packets_each_with_a_number_of_its_own() {
 }
 
 #[test]
-fn times_too_far_apart_for_a_message_are_told_in_two() {
+fn times_too_far_apart_for_a_message_need_two() {
     let records = [record(0, Some(0)), record(1, None), record(2, Some(9_000_000))];
     let bytes = packets(&mut writer(PacketFormat::TransportWide), &records, 0, 9_000_000, ROOM);
     let mut reader = FeedbackReader::new();
-    let told: Vec<_> =
+    let read_back: Vec<_> =
         bytes.iter().flat_map(|bytes| read(&mut reader, SendTime::ZERO, bytes).records).collect();
-    assert_eq!((bytes.len(), told.len()), (2, 3));
-    let span = told[2].reception.time().unwrap() - told[0].reception.time().unwrap();
+    assert_eq!((bytes.len(), read_back.len()), (2, 3));
+    let span = read_back[2].reception.time().unwrap() - read_back[0].reception.time().unwrap();
     assert_eq!(span, TimeDelta::from_secs(9));
 }
 
 #[test]
-fn overlapping_reports_tell_an_arrival_again_in_rfc_8888_alone() {
+fn overlapping_reports_repeat_an_arrival_in_rfc_8888_alone() {
     let first = [record(1, Some(0)), record(2, None), record(3, Some(10_000))];
     let second = [record(2, Some(50_000)), record(3, Some(10_000)), record(4, Some(51_000))];
     for (format, again) in [(PacketFormat::TransportWide, false), (PacketFormat::Rfc8888, true)] {
         let (mut writer, mut reader) = (writer(format), FeedbackReader::new());
         packets(&mut writer, &first, 0, 20_000, ROOM);
         let bytes = packets(&mut writer, &second, 1, 60_000, ROOM);
-        let told = read(&mut reader, SendTime::ZERO, &bytes[0]);
-        let seen: Vec<_> = told.records.iter().map(|r| r.reception.is_arrival()).collect();
+        let read_back = read(&mut reader, SendTime::ZERO, &bytes[0]);
+        let seen: Vec<_> = read_back.records.iter().map(|r| r.reception.is_arrival()).collect();
         assert_eq!(seen, [true, again, true]);
     }
 }
 
 #[test]
-fn numbers_with_a_gap_are_told_in_two_messages() {
+fn numbers_with_a_gap_are_reported_in_two_messages() {
     let records = [record(5, Some(0)), record(7, Some(1000))];
     for format in [PacketFormat::TransportWide, PacketFormat::Rfc8888] {
         let mut reader = FeedbackReader::new();
         let bytes = packets(&mut writer(format), &records, 0, 2000, ROOM);
-        let told = bytes.iter().flat_map(|bytes| read(&mut reader, SendTime::ZERO, bytes).records);
-        assert_eq!(told.map(|r| r.sequence).collect::<Vec<_>>(), [5, 7]);
+        let read_back = bytes.iter().flat_map(|bytes| read(&mut reader, SendTime::ZERO, bytes).records);
+        assert_eq!(read_back.map(|r| r.sequence).collect::<Vec<_>>(), [5, 7]);
     }
 }
 
@@ -242,7 +251,7 @@ fn rfc_8888_counts_reports_by_their_times() {
 }
 
 #[test]
-fn an_arrival_whose_time_is_not_told_is_read_with_its_mark() {
+fn an_arrival_without_a_time_is_read_with_its_mark() {
     let untimed = |ecn, offset| Some(MetricBlock { ecn, offset });
     let metrics = [
         untimed(3, MetricBlock::UNAVAILABLE),
@@ -252,18 +261,18 @@ fn an_arrival_whose_time_is_not_told_is_read_with_its_mark() {
     ];
     let mut out = [0; 100];
     let length = Ccfb::write(2, 0, 1, 10, metrics.into_iter(), &mut out).unwrap();
-    let told = read(&mut FeedbackReader::new(), SendTime::ZERO, &out[..length]);
-    let records: Vec<_> = told.records.iter().map(|r| (r.sequence, r.reception, r.ecn)).collect();
+    let read_back = read(&mut FeedbackReader::new(), SendTime::ZERO, &out[..length]);
+    let records: Vec<_> = read_back.records.iter().map(|r| (r.sequence, r.reception, r.ecn)).collect();
     let expected = [
         (10, Reception::Untimed, Ecn::Ce),
         (11, Reception::Missing, Ecn::NotEct),
         (12, Reception::Untimed, Ecn::Ect1),
-        (13, Reception::At(told.at.unwrap()), Ecn::NotEct),
+        (13, Reception::At(read_back.at.unwrap()), Ecn::NotEct),
     ];
     assert_eq!(records, expected);
     // In RFC 8888 form the report is written again as it was read; transport-wide feedback has only arrivals with
     // times.
-    let report = Report::Packets { records: &told.records, number: 0, at: told.at };
+    let report = Report::Packets { records: &read_back.records, number: 0, at: read_back.at };
     let length = writer(PacketFormat::Rfc8888).write(&report, &mut out).unwrap();
     let again = read(&mut FeedbackReader::new(), SendTime::ZERO, &out[..length]);
     assert!(again.records.iter().map(|r| (r.sequence, r.reception, r.ecn)).eq(expected));
@@ -274,11 +283,11 @@ fn an_arrival_whose_time_is_not_told_is_read_with_its_mark() {
 }
 
 #[test]
-fn transport_wide_feedback_without_times_tells_arrivals() {
+fn transport_wide_feedback_without_times_reports_arrivals() {
     // Symbols of two bits from number 7 on: not received, received without a delta, received after 1 ms; no fourth.
     let bytes = [0x8F, 205, 0, 5, 0, 0, 0, 2, 0, 0, 0, 1, 0, 7, 0, 3, 0, 0, 1, 0, 0b1100_1101, 0, 4, 0];
-    let told = read(&mut FeedbackReader::new(), SendTime::ZERO, &bytes);
-    let records: Vec<_> = told
+    let read_back = read(&mut FeedbackReader::new(), SendTime::ZERO, &bytes);
+    let records: Vec<_> = read_back
         .records
         .iter()
         .map(|r| (r.sequence, r.reception.is_arrival(), r.reception.time().is_some()))
@@ -287,19 +296,19 @@ fn transport_wide_feedback_without_times_tells_arrivals() {
 }
 
 #[test]
-fn numbers_that_begin_anew_are_told_again() {
-    let mut told = super::writer::ReportedArrivals::default();
-    let remember = |told: &mut super::writer::ReportedArrivals, sequence| {
-        let known = told.contains(sequence);
-        told.insert(sequence);
+fn numbers_that_begin_anew_are_reported_again() {
+    let mut read_back = super::writer::ReportedArrivals::default();
+    let remember = |read_back: &mut super::writer::ReportedArrivals, sequence| {
+        let known = read_back.contains(sequence);
+        read_back.insert(sequence);
         known
     };
-    assert!(!remember(&mut told, 65_000) && remember(&mut told, 65_000));
+    assert!(!remember(&mut read_back, 65_000) && remember(&mut read_back, 65_000));
     // 1023 further on the number is still remembered; 1024 further on not any more.
-    assert!(!remember(&mut told, 487) && told.contains(65_000));
-    assert!(!remember(&mut told, 488) && !told.contains(65_000));
-    assert!(!remember(&mut told, 30_000) && !told.contains(488));
-    assert!(!remember(&mut told, 488) && !told.contains(30_000));
+    assert!(!remember(&mut read_back, 487) && read_back.contains(65_000));
+    assert!(!remember(&mut read_back, 488) && !read_back.contains(65_000));
+    assert!(!remember(&mut read_back, 30_000) && !read_back.contains(488));
+    assert!(!remember(&mut read_back, 488) && !read_back.contains(30_000));
 }
 
 proptest::proptest! {
@@ -342,10 +351,10 @@ fn a_report_that_says_not_when_it_was_made_was_made_with_its_newest_arrival() {
     let mut out = [0; ROOM];
     let report = Report::Packets { records: &records, number: 0, at: None };
     let length = writer(PacketFormat::Rfc8888).write(&report, &mut out).unwrap();
-    let told = read(&mut FeedbackReader::new(), SendTime::ZERO + HOURS, &out[..length]);
+    let read_back = read(&mut FeedbackReader::new(), SendTime::ZERO + HOURS, &out[..length]);
     // Exact to 1/65536 s, rounded down.
-    assert!((0..15_260).contains(&(at(130_000) - told.at.unwrap()).nanos()));
-    assert!(error(&told, 1, 30_000).abs() <= 976_563 && error(&told, 3, 20_000).abs() <= 976_563);
+    assert!((0..15_260).contains(&(at(130_000) - read_back.at.unwrap()).nanos()));
+    assert!(error(&read_back, 1, 30_000).abs() <= 976_563 && error(&read_back, 3, 20_000).abs() <= 976_563);
 }
 
 #[test]

@@ -247,6 +247,7 @@ mod tests {
 
     const SECOND: TimeDelta = TimeDelta::from_secs(1);
 
+    /// Sender time of `ms` milliseconds.
     fn at(ms: i64) -> SendTime {
         SendTime::from_millis(ms)
     }
@@ -270,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn who_rests_waits_for_nothing() {
+    fn a_resting_sender_has_no_timeout() {
         let mut breakers = breakers();
         sent(&mut breakers, 100);
         assert_eq!(breakers.next_timeout(), Some(at(5100)), "an answer to the packet");
@@ -298,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_sent_of_audio_is_no_want_of_progress_in_an_idle_video() {
+    fn audio_packets_do_not_stop_an_idle_video() {
         let mut breakers = breakers();
         assert_eq!(second(&mut breakers, 0, 10, 10, 0), None);
         let beside = |breakers: &mut Breakers, s: i64, video: i64| {
@@ -351,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn one_report_that_tells_of_less_denies_the_others() {
+    fn one_report_with_fewer_arrivals_denies_the_others() {
         let mut breakers = breakers();
         for s in 0..30 {
             let lost = if s % 3 == 2 { 0 } else { 255 };
@@ -391,7 +392,7 @@ mod tests {
     }
 
     #[test]
-    fn who_sends_a_packet_in_each_long_interval_is_judged() {
+    fn a_sender_of_one_packet_per_long_interval_is_judged() {
         // 80 packets in each 10 s with a round trip of 2 s, of which nearly all are lost: TCP would send a packet in 1.63 s.
         let mut breakers = Breakers::new(TimeDelta::from_secs(10), TimeDelta::from_millis(33));
         let mut tripped = None;

@@ -13,6 +13,7 @@ const MOST_FRAMES: usize = 9;
 /// Bound of the rounds in which the timers of an endpoint expire.
 const MOST_ROUNDS: usize = 5;
 
+/// Encoders of each model.
 fn encoders() -> [EncoderConfig; 8] {
     let traces = FrameTraces::talking_head();
     [
@@ -89,6 +90,7 @@ impl Endpoint {
     }
 }
 
+/// Checks that a long sleep is followed by few packets.
 fn assert_little(came: &Came) {
     assert!(came.frames.len() <= MOST_FRAMES, "{} frames", came.frames.len());
     assert!(came.audio.len() <= 3, "{} packets of audio", came.audio.len());
@@ -96,7 +98,7 @@ fn assert_little(came: &Came) {
 }
 
 #[test]
-fn who_slept_an_hour_goes_on_with_the_frame_of_now() {
+fn after_a_sleep_of_an_hour_the_present_frame_comes_next() {
     for encoder in encoders() {
         for law in laws() {
             let mut endpoint = Endpoint::new(encoder, law);

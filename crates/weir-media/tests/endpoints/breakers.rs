@@ -31,19 +31,19 @@ fn stopped(video: fn(u32) -> u32, audio: fn(u32) -> u32) -> Option<(u32, Alarm)>
 }
 
 #[test]
-fn video_stops_after_five_reports_that_tell_of_nothing_newer() {
+fn video_stops_after_five_reports_without_a_newer_packet() {
     let alarm = Alarm::Stopped(Breaker::MediaTimeout { reports: 5 });
     // The first report shows progress.
     assert_eq!(stopped(|_| 10, |second| 40 * second), Some((6, alarm)));
 }
 
 #[test]
-fn what_is_told_of_audio_stops_nothing() {
+fn reports_on_audio_stop_nothing() {
     assert_eq!(stopped(|second| 40 * second, |_| 10), None);
 }
 
 #[test]
-fn an_honest_report_tells_of_its_round_trip_also_where_forged_ones_have_overtaken_it() {
+fn an_honest_report_gives_its_round_trip_time_after_forged_ones_overtook_it() {
     let with = MediaConfig { breakers: true, ..config() };
     // 300 kbit/s with half of it lost are more than ten times TCP's rate at 700 ms of round trip, and less at 50 ms.
     let stopped = |honest: bool| {
@@ -64,7 +64,7 @@ fn an_honest_report_tells_of_its_round_trip_also_where_forged_ones_have_overtake
                 });
             }
             // A report on packets up to this one, with a round-trip time of `rtt_ms` if a sender report is old enough.
-            let mut tell = |highest_sequence, rtt_ms: i64| {
+            let mut deliver_report = |highest_sequence, rtt_ms: i64| {
                 let (last_sender_report, held) = match sent {
                     Some((report, at)) if ms - at >= rtt_ms => (report, (ms - at - rtt_ms) as u32),
                     _ => (0, 0),
@@ -82,11 +82,11 @@ fn an_honest_report_tells_of_its_round_trip_also_where_forged_ones_have_overtake
                 sender.on_rtcp(now, &report);
             };
             if honest && ms % 1000 == 500 {
-                tell(newest.saturating_sub(5), 50);
+                deliver_report(newest.saturating_sub(5), 50);
             }
             // Sent by an on-path attacker, who sees each packet leave.
             if ms > 2000 && ms % 20 == 0 {
-                tell(newest, 700);
+                deliver_report(newest, 700);
             }
             core::iter::from_fn(|| sender.take_alarm()).find(|alarm| matches!(alarm, Alarm::Stopped(_)))
         })

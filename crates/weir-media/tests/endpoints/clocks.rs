@@ -37,7 +37,7 @@ struct Path {
 
 /// Counts of the reports of a period.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Told {
+struct ArrivalCounts {
     /// Packets reported as arrived by the receiver.
     reported: usize,
     /// Packets of these whose arrival is believed.
@@ -71,8 +71,8 @@ impl Path {
         honest: bool,
         clock: impl Fn(i64) -> i64,
         forge: impl Fn(i64) -> Option<i64>,
-    ) -> Told {
-        let mut told = Told::default();
+    ) -> ArrivalCounts {
+        let mut counts = ArrivalCounts::default();
         for _ in 0..span {
             self.ms += 1;
             let ms = self.ms;
@@ -89,7 +89,7 @@ impl Path {
                 if let Some(clock) = forge(ms).filter(|_| number >= 6) {
                     let left = ms - 60;
                     let record = Record::new((number - 6) as u16, Some(arrival(left + WAY, clock)));
-                    self.tell(1, &[record], arrival(ms - WAY, clock));
+                    self.deliver(1, &[record], arrival(ms - WAY, clock));
                 }
             }
             let made = ms - WAY;
@@ -101,16 +101,16 @@ impl Path {
                     .map(|(at, number)| Record::new(number, Some(arrival(at, clock(ms)))))
                     .collect();
                 if honest {
-                    told.reported += records.len();
-                    told.believed += self.tell(0, &records, arrival(made, clock(ms)));
+                    counts.reported += records.len();
+                    counts.believed += self.deliver(0, &records, arrival(made, clock(ms)));
                 }
             }
         }
-        told
+        counts
     }
 
     /// Delivers a report of `records`, made `at`; returns the number of packets that have arrived by it.
-    fn tell(&mut self, writer: usize, records: &[Record], at: ArrivalTime) -> usize {
+    fn deliver(&mut self, writer: usize, records: &[Record], at: ArrivalTime) -> usize {
         let mut out = [0; 1472];
         self.reports = self.reports.wrapping_add(1);
         let report = Report::Packets { records, number: self.reports, at: Some(at) };
@@ -135,13 +135,14 @@ impl Path {
     }
 }
 
-fn nobody(_: i64) -> Option<i64> {
+/// No forged report, whatever the time.
+fn no_forgery(_: i64) -> Option<i64> {
     None
 }
 
 /// Whether all that is reported is believed.
-fn all(told: Told) -> bool {
-    told.reported > 0 && told.believed == told.reported
+fn all_believed(counts: ArrivalCounts) -> bool {
+    counts.reported > 0 && counts.believed == counts.reported
 }
 
 #[test]
@@ -151,9 +152,9 @@ fn reference_times_of_fewer_bits_are_followed_where_they_begin_anew() {
         path.bits = bits;
         // The reference times wrap after 20 s.
         let clock = |_| (1 << bits) * 64_000_000 - 20 * SECOND + phase * 1_000_000;
-        assert!(all(path.run(19_000, true, clock, nobody)), "{bits} bits");
-        path.run(5000, true, clock, nobody);
-        assert!(all(path.run(60_000, true, clock, nobody)), "{bits} bits, {phase} ms");
+        assert!(all_believed(path.run(19_000, true, clock, no_forgery)), "{bits} bits");
+        path.run(5000, true, clock, no_forgery);
+        assert!(all_believed(path.run(60_000, true, clock, no_forgery)), "{bits} bits, {phase} ms");
     }
 }
 
@@ -166,9 +167,9 @@ fn a_clock_may_leap_by_a_part_of_the_period_again_and_again() {
             let mut path = Path::new(format);
             let mut clock = 7200 * SECOND;
             for leap in 0..6 {
-                path.run(4000, true, |_| clock, nobody);
-                let told = path.run(10_000, true, |_| clock, nobody);
-                assert!(all(told), "{format:?} after {leap} times {step} ns: {told:?}");
+                path.run(4000, true, |_| clock, no_forgery);
+                let counts = path.run(10_000, true, |_| clock, no_forgery);
+                assert!(all_believed(counts), "{format:?} after {leap} times {step} ns: {counts:?}");
                 clock += step;
             }
         }
@@ -176,40 +177,44 @@ fn a_clock_may_leap_by_a_part_of_the_period_again_and_again() {
 }
 
 #[test]
-fn who_tells_of_another_clock_beside_the_receiver_moves_no_time() {
+fn reports_by_another_clock_beside_the_receiver_move_no_time() {
     for (format, half) in
         [(PacketFormat::TransportWide, HALF_OF_TRANSPORT_WIDE), (PacketFormat::Rfc8888, HALF_OF_RFC_8888)]
     {
         for ahead in [half, half / 2, -half / 2, 3600 * SECOND] {
             let mut path = Path::new(format);
-            assert!(all(path.run(5000, true, |_| 0, nobody)));
+            assert!(all_believed(path.run(5000, true, |_| 0, no_forgery)));
             path.run(30_000, true, |_| 0, |_| Some(ahead));
             let refused = path.history.refused();
             assert!(refused.impossible > 1000 && refused.early == 0, "{refused:?}");
-            assert!(all(path.run(10_000, true, |_| 0, nobody)), "{format:?}, {ahead} ns");
+            assert!(all_believed(path.run(10_000, true, |_| 0, no_forgery)), "{format:?}, {ahead} ns");
             assert_eq!(path.history.refused(), refused);
         }
     }
 }
 
 #[test]
-fn what_others_tell_for_less_than_two_seconds_moves_no_time() {
+fn reports_of_others_for_less_than_two_seconds_move_no_time() {
     for (format, half) in
         [(PacketFormat::TransportWide, HALF_OF_TRANSPORT_WIDE), (PacketFormat::Rfc8888, HALF_OF_RFC_8888)]
     {
         for step in [20, 1000, 1900] {
             let mut path = Path::new(format);
-            path.run(5000, true, |_| 0, nobody);
+            path.run(5000, true, |_| 0, no_forgery);
             assert_eq!(path.history.refused(), ImpossibleReports::default());
             // The receiver sends no reports, and forged ones have a clock that jumps by three eighths of the period,
             // twice.
             path.run(step, false, |_| 0, |_| Some(half / 4 * 3));
             path.run(step, false, |_| 0, |_| Some(half / 4 * 6));
-            path.run(1000, true, |_| 0, nobody);
+            path.run(1000, true, |_| 0, no_forgery);
             path.farthest = 0;
             // Relative to the last of these clocks the receiver's would be unwrapped a period away.
-            let told = path.run(10_000, true, |_| 0, nobody);
-            assert!(all(told) && path.farthest < 60 * SECOND, "{format:?}, {step} ms: {}", path.farthest);
+            let counts = path.run(10_000, true, |_| 0, no_forgery);
+            assert!(
+                all_believed(counts) && path.farthest < 60 * SECOND,
+                "{format:?}, {step} ms: {}",
+                path.farthest
+            );
         }
     }
 }

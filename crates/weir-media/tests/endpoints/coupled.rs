@@ -1,4 +1,4 @@
-//! A flow with its coupler.
+//! A flow with its coupler: when it joins and withdraws, and forged reports on one of two coupled flows.
 
 use std::collections::VecDeque;
 
@@ -24,11 +24,12 @@ fn coupled() -> (Session, FlowId, CoupledFlow) {
     (session, id, flow)
 }
 
+/// Sender time of `s` seconds.
 fn at(s: i64) -> SendTime {
     SendTime::from_millis(1000 * s)
 }
 
-/// The flow's message when its controller decides 700 kbit/s.
+/// The flow's message when its controller decides 700 kbit/s at `now`, in seconds.
 fn decides(now: i64, (session, id, flow): &mut (Session, FlowId, CoupledFlow)) -> Option<CouplingMessage> {
     let (rate, base) = (DataRate::from_kbps(700), DataRate::from_kbps(600));
     let decision = Output::Decision(*id, Decision { rate, base, why: ChangeReason::Growth, rtt: None });
@@ -36,6 +37,7 @@ fn decides(now: i64, (session, id, flow): &mut (Session, FlowId, CoupledFlow)) -
     first.or(second)
 }
 
+/// The flow's message when its reports raise `alarm` at `now`, in seconds.
 fn alarm(
     now: i64,
     alarm: Alarm,
@@ -66,12 +68,12 @@ fn a_flow_whose_reports_contradict_each_other_goes_on_by_itself_until_they_have_
     assert_eq!(alarm(73, Alarm::ReportsRefused, &mut call), None);
     assert!(
         matches!(decides(74, &mut call), Some(CouplingMessage::Update(_))),
-        "refused reports reach nobody"
+        "refused reports do not reach the controller"
     );
 }
 
 #[test]
-fn a_pause_of_a_flow_in_doubt_is_nobodys_affair() {
+fn a_pause_of_a_withdrawn_flow_sends_no_message() {
     let mut call = coupled();
     alarm(2, Alarm::ReportsContradict, &mut call);
     assert_eq!(call.2.pause(), None);
@@ -81,17 +83,25 @@ fn a_pause_of_a_flow_in_doubt_is_nobodys_affair() {
     assert!(matches!(decides(42, &mut call), Some(CouplingMessage::Join(_))));
 }
 
-/// The next element that arrives by `now`.
-fn due<T>(way: &mut VecDeque<(SendTime, T)>, now: SendTime) -> Option<T> {
-    way.front().is_some_and(|(at, _)| *at <= now).then(|| way.pop_front())?.map(|(_, what)| what)
+/// Length of the headers of IPv4 and UDP.
+const IP_AND_UDP_BYTES: u64 = 28;
+
+/// The next element of `on_the_way` that arrives by `now`.
+fn due<T>(on_the_way: &mut VecDeque<(SendTime, T)>, now: SendTime) -> Option<T> {
+    on_the_way
+        .front()
+        .is_some_and(|(at, _)| *at <= now)
+        .then(|| on_the_way.pop_front())?
+        .map(|(_, element)| element)
 }
 
-/// The rates of `gcc` and `nada` in kbit/s from 25 to 60 s on a path of 2 Mbit/s with a queue of 300 ms. From 20 s on reports of the
-/// greatest congestion on `nada` come each `every` ms, on packets that left 40 ms before.
-fn pair(coupled: Option<Config>, every: i64) -> [f64; 2] {
+/// Payload rates of `gcc` and `nada` in kbit/s, from 25 to 60 s, over 2 Mbit/s with a queue of 300 ms. From 20 s on a
+/// forged report of the greatest congestion reaches the sender of `nada` every `every_ms`.
+fn rates_of_pair(coupled: Option<Config>, every_ms: i64) -> [f64; 2] {
     let (mut session, mut receivers) = (Session::new(), vec![]);
     let fse = |config| CoupledFlows::new(Fse::new(config, InitialGrouping::Together).unwrap());
     let mut flows = coupled.map(fse);
+    // Sources 10 and 11 are the senders of `gcc` and `nada`, 20 and 21 their receivers.
     for (place, (law, receiver)) in (0..).zip([gcc(), nada()]) {
         let seeds = SenderSeeds { encoder: u64::from(place), rtcp: 9 };
         let id = session.add(MediaSender::new(law, config(), 10 + place, seeds)).unwrap();
@@ -102,52 +112,56 @@ fn pair(coupled: Option<Config>, every: i64) -> [f64; 2] {
         }
         receivers.push(MediaReceiver::new(receiver, config(), 20 + place, 10 + place, 3));
     }
-    let mut there = VecDeque::<(SendTime, (usize, MediaPacket))>::new();
-    let (mut back, mut free) = (VecDeque::new(), at(0));
-    let (mut newest, mut bytes, mut room) = (VecDeque::new(), [0; 2], [0; RTCP_ROOM]);
+    let mut to_receivers = VecDeque::<(SendTime, (usize, MediaPacket))>::new();
+    let (mut to_senders, mut link_free) = (VecDeque::new(), at(0));
+    let (mut newest, mut bytes, mut buffer) = (VecDeque::new(), [0; 2], [0; RTCP_ROOM]);
     for ms in 0..60_000 {
         let now = SendTime::from_millis(ms);
+        // The clocks of the receivers are two hours ahead.
         let clock = ArrivalTime::from_millis(ms + 7_200_000);
-        while let Some((place, packet)) = due(&mut there, now) {
+        while let Some((place, packet)) = due(&mut to_receivers, now) {
             receivers[place].on_packet(clock, &packet.header, packet.payload, Ecn::NotEct);
         }
         for receiver in &mut receivers {
-            while let Some(length) = receiver.poll_rtcp(clock, &mut room) {
-                back.push_back((now + PROPAGATION, room[..length].to_vec()));
+            while let Some(length) = receiver.poll_rtcp(clock, &mut buffer) {
+                to_senders.push_back((now + PROPAGATION, buffer[..length].to_vec()));
             }
         }
-        while let Some(report) = due(&mut back, now) {
+        while let Some(report) = due(&mut to_senders, now) {
             session.on_rtcp(now, &report);
         }
-        if ms >= 20_000 && ms % every == 0 {
-            let named = newest.iter().rev().find(|(left, _)| left + 40 <= ms).map(|(_, number)| *number);
+        if ms >= 20_000 && ms % every_ms == 0 {
+            // The attacker names a packet that has left one propagation delay ago, as the receiver would.
+            let echoed = newest.iter().rev().find(|(left, _)| left + 40 <= ms).map(|(_, number)| *number);
             let report = NadaFeedback {
                 ssrc: 21,
                 source: 11,
                 ramp_up: false,
                 congestion: (1 << 15) - 1,
-                transport_sequence: named.unwrap_or(0),
+                transport_sequence: echoed.unwrap_or(0),
                 receive_rate: 0,
                 held: 0,
             };
-            let length = report.write(&mut room).unwrap();
-            session.on_rtcp(now, &room[..length]);
+            let length = report.write(&mut buffer).unwrap();
+            session.on_rtcp(now, &buffer[..length]);
         }
         if let Some(flows) = &mut flows {
             flows.on_timeout(now, &mut session);
         }
         loop {
-            let output = session.poll(now, &mut room);
+            let output = session.poll(now, &mut buffer);
             if let Some(flows) = &mut flows {
                 flows.on_output(now, &mut session, &output).unwrap();
             }
             match output {
                 Output::Packet(id, packet) => {
-                    let begin = free.max(now);
+                    // Drop-tail: a packet that would wait for more than 300 ms is lost.
+                    let begin = link_free.max(now);
                     if begin - now <= TimeDelta::from_millis(300) {
-                        let size = u64::from(packet.payload) + packet.header.wire_len() as u64 + 28;
-                        free = begin + DataSize::from_bytes(size) / DataRate::from_kbps(2000);
-                        there.push_back((free + PROPAGATION, (id.number(), packet)));
+                        let size =
+                            u64::from(packet.payload) + packet.header.wire_len() as u64 + IP_AND_UDP_BYTES;
+                        link_free = begin + DataSize::from_bytes(size) / DataRate::from_kbps(2000);
+                        to_receivers.push_back((link_free + PROPAGATION, (id.number(), packet)));
                     }
                     if ms >= 25_000 {
                         bytes[id.number()] += u64::from(packet.payload);
@@ -166,11 +180,14 @@ fn pair(coupled: Option<Config>, every: i64) -> [f64; 2] {
 
 #[test]
 fn forged_reports_on_one_flow_leave_a_coupled_pair_four_fifths_of_what_it_has_uncoupled() {
-    for every in [100, 1000, 5000] {
-        let alone: f64 = pair(None, every).iter().sum();
+    for every_ms in [100, 1000, 5000] {
+        let alone: f64 = rates_of_pair(None, every_ms).iter().sum();
         for config in [Config::rfc8699_active(), Config::rfc8699_conservative()] {
-            let [gcc, nada] = pair(Some(config), every);
-            assert!(gcc + nada >= 0.8 * alone, "each {every} ms: {gcc} and {nada} kbit/s, uncoupled {alone}");
+            let [gcc, nada] = rates_of_pair(Some(config), every_ms);
+            assert!(
+                gcc + nada >= 0.8 * alone,
+                "each {every_ms} ms: {gcc} and {nada} kbit/s, uncoupled {alone}"
+            );
         }
     }
 }

@@ -26,7 +26,10 @@ fn minute(config: &MediaConfig) -> Call {
 
 /// Asserts that there is each interval once, in order, from the beginning to almost the end.
 fn assert_each_interval(statistics: &[Statistics]) {
-    assert!(statistics.iter().enumerate().all(|(n, told)| told.interval == n as u64), "{statistics:?}");
+    assert!(
+        statistics.iter().enumerate().all(|(n, taken_interval)| taken_interval.interval == n as u64),
+        "{statistics:?}"
+    );
     let passed = 60_000 / T_MS as usize;
     assert!((passed - 2..=passed).contains(&statistics.len()), "{}", statistics.len());
 }
@@ -53,11 +56,12 @@ fn the_receiver_makes_the_same_of_what_arrives_and_reports_it() {
         let settled = &of[60..];
         settled.iter().map(value).sum::<f64>() / settled.len() as f64
     };
-    let (a, b) = (mean(&here, |told| told.skew), mean(&there, |told| told.skew));
+    let (a, b) = (mean(&here, |statistics| statistics.skew), mean(&there, |statistics| statistics.skew));
     assert!((a - b).abs() < 0.1, "{a} {b}");
-    let (a, b) = (mean(&here, |told| told.queuing), mean(&there, |told| told.queuing));
+    let (a, b) =
+        (mean(&here, |statistics| statistics.queuing), mean(&there, |statistics| statistics.queuing));
     assert!((a - b).abs() < 0.15 * a.max(b) + 0.001, "{a} {b}");
-    let (a, b) = (mean(&here, |told| told.loss), mean(&there, |told| told.loss));
+    let (a, b) = (mean(&here, |statistics| statistics.loss), mean(&there, |statistics| statistics.loss));
     assert!((a - b).abs() < 0.005, "{a} {b}");
 }
 
@@ -77,14 +81,14 @@ fn a_report_that_cannot_be_is_refused_and_counted_and_one_on_another_flow_is_not
     let now = weir_cc::SendTime::from_millis(60_000);
     let right =
         Sbd { ssrc: RECEIVER, source: SENDER, defined: true, anew: true, interval: 1, ..Sbd::default() };
-    let mut told = |report: Sbd| {
+    let mut is_taken = |report: Sbd| {
         let mut bytes = [0; Sbd::WIRE_LEN];
         report.write(&mut bytes).unwrap();
         call.sender.on_rtcp(now, &bytes).statistics.is_some()
     };
-    assert!(told(right));
-    assert!(!told(Sbd { loss: 40_000, ..right }));
-    assert!(!told(Sbd { source: SENDER + 100, ..right }));
+    assert!(is_taken(right));
+    assert!(!is_taken(Sbd { loss: 40_000, ..right }));
+    assert!(!is_taken(Sbd { source: SENDER + 100, ..right }));
     assert_eq!(call.sender.refused_statistics(), 1);
 }
 
@@ -93,18 +97,18 @@ fn a_report_that_cannot_be_is_refused_and_counted_and_one_on_another_flow_is_not
 fn a_receiver_that_runs_ahead_of_the_senders_clock_is_refused_and_counted() {
     let mut call = minute(&detecting(DetectionSide::Receiver));
     let ended = call.statistics.last().unwrap().interval;
-    let mut told = |passed: u64, number: u64, anew: bool| {
+    let mut taken_interval = |passed: u64, number: u64, anew: bool| {
         let interval = number as u16;
         let report = Sbd { ssrc: RECEIVER, source: SENDER, defined: true, anew, interval, ..Sbd::default() };
         let mut bytes = [0; Sbd::WIRE_LEN];
         report.write(&mut bytes).unwrap();
         let now = weir_cc::SendTime::from_millis((ended + passed + 1) as i64 * T_MS + 50);
-        call.sender.on_rtcp(now, &bytes).statistics.map(|told| told.interval)
+        call.sender.on_rtcp(now, &bytes).statistics.map(|statistics| statistics.interval)
     };
-    assert_eq!(told(1, 1000, true), Some(ended + 1));
+    assert_eq!(taken_interval(1, 1000, true), Some(ended + 1));
     for passed in 2..=20 {
-        assert_eq!(told(passed, 1000 + 4 * passed, false), None);
+        assert_eq!(taken_interval(passed, 1000 + 4 * passed, false), None);
     }
-    assert_eq!(told(21, 1081, false), Some(ended + 21));
+    assert_eq!(taken_interval(21, 1081, false), Some(ended + 21));
     assert_eq!(call.sender.refused_statistics(), 19);
 }

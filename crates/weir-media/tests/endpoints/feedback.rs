@@ -28,15 +28,15 @@ struct RtcpOutcome {
 struct Listener {
     target: Target,
     stamp: Option<Stamp>,
-    heard: Arc<Mutex<Vec<RtcpOutcome>>>,
+    outcomes: Arc<Mutex<Vec<RtcpOutcome>>>,
 }
 
 impl Listener {
     fn new(stamp: Option<Stamp>) -> (Self, Arc<Mutex<Vec<RtcpOutcome>>>) {
         let rate = DataRate::from_mbps(2);
         let target = Target::at(rate, Pacing::Exact(rate.scale(1.5)), LimitingFactor::RampUp);
-        let heard = Arc::default();
-        (Self { target, stamp, heard: Arc::clone(&heard) }, heard)
+        let outcomes = Arc::default();
+        (Self { target, stamp, outcomes: Arc::clone(&outcomes) }, outcomes)
     }
 }
 
@@ -44,7 +44,7 @@ impl Controller for Listener {
     fn on_feedback(&mut self, _: SendTime, feedback: &Feedback<'_>, _: &SendState) -> Option<Decision> {
         if let Feedback::Packets { results, at, rtt, missed_reports } = *feedback {
             let fates = results.iter().map(|result| (result.sent.id, result.fate)).collect();
-            self.heard.lock().unwrap().push(RtcpOutcome { fates, at, rtt, missed_reports });
+            self.outcomes.lock().unwrap().push(RtcpOutcome { fates, at, rtt, missed_reports });
         }
         None
     }
@@ -99,9 +99,9 @@ fn call(format: PacketFormat) -> (Call, Arc<Mutex<Vec<RtcpOutcome>>>) {
 
 /// The same, with this configuration.
 fn call_of(config: &MediaConfig) -> (Call, Arc<Mutex<Vec<RtcpOutcome>>>) {
-    let (listener, heard) = Listener::new(None);
+    let (listener, outcomes) = Listener::new(None);
     let halves = (Box::new(listener) as _, Box::new(PacketFeedback::new(INTERVAL)) as _);
-    (Call::new(halves, config, DataRate::from_mbps(100)), heard)
+    (Call::new(halves, config, DataRate::from_mbps(100)), outcomes)
 }
 
 /// Some 73 000 packets: their numbers wrap.
@@ -123,12 +123,12 @@ fn arrivals(call: &Call) -> Vec<Option<ArrivalTime>> {
 
 /// Asserts that each reported fate is the true one, and is reported once. Times are off by no more than `resolution`,
 /// all by about the same.
-fn fates_are_right(call: &Call, heard: &[RtcpOutcome], resolution: TimeDelta) {
+fn fates_are_right(call: &Call, outcomes: &[RtcpOutcome], resolution: TimeDelta) {
     let arrivals = arrivals(call);
     let mut next = 0;
     let mut lost = 0;
     let (mut earliest, mut latest) = (TimeDelta::MAX, -TimeDelta::MAX);
-    for &(id, fate) in heard.iter().flat_map(|heard| &heard.fates) {
+    for &(id, fate) in outcomes.iter().flat_map(|outcome| &outcome.fates) {
         assert_eq!(id, next, "packets come in order and none is left out");
         next += 1;
         match (fate, arrivals[id as usize]) {
@@ -146,10 +146,10 @@ fn fates_are_right(call: &Call, heard: &[RtcpOutcome], resolution: TimeDelta) {
 }
 
 /// Numbers of the receiver's messages by format.
-fn told(call: &Call) -> (usize, usize) {
+fn message_counts(call: &Call) -> (usize, usize) {
     let (mut transport_wide, mut rfc_8888) = (0, 0);
     for (_, event) in &call.events {
-        let Event::Told(bytes, _) = event else { continue };
+        let Event::ReceiverRtcp(bytes, _) = event else { continue };
         match rtcp::messages(bytes).next().unwrap().unwrap() {
             Message::Twcc(_) => transport_wide += 1,
             Message::Ccfb(_) => rfc_8888 += 1,
@@ -161,57 +161,58 @@ fn told(call: &Call) -> (usize, usize) {
 }
 
 #[test]
-fn the_controller_hears_the_fates_that_transport_wide_feedback_tells() {
-    let (mut call, heard) = call(PacketFormat::TransportWide);
+fn the_controller_gets_the_fates_of_transport_wide_feedback() {
+    let (mut call, outcomes) = call(PacketFormat::TransportWide);
     call.media_loss = 20;
     call.run(LONG);
-    let heard = heard.lock().unwrap();
-    assert_eq!(told(&call), (heard.len(), 0));
-    assert!(heard.len() >= 690, "{} reports", heard.len());
-    fates_are_right(&call, &heard, TimeDelta::from_micros(250));
-    assert!(heard.iter().all(|heard| heard.missed_reports == 0));
-    for heard in heard.iter() {
-        assert!(heard.at.is_none(), "the format does not tell");
-        let waited = heard.rtt.expect("the newest packet's, with its wait") - PROPAGATION * 2;
+    let outcomes = outcomes.lock().unwrap();
+    assert_eq!(message_counts(&call), (outcomes.len(), 0));
+    assert!(outcomes.len() >= 690, "{} reports", outcomes.len());
+    fates_are_right(&call, &outcomes, TimeDelta::from_micros(250));
+    assert!(outcomes.iter().all(|outcome| outcome.missed_reports == 0));
+    for outcomes in outcomes.iter() {
+        assert!(outcomes.at.is_none(), "the format does not tell");
+        let waited = outcomes.rtt.expect("the newest packet's, with its wait") - PROPAGATION * 2;
         assert!(!waited.is_negative() && waited <= TimeDelta::from_millis(50), "waited {waited:?}");
     }
 }
 
 #[test]
-fn the_controller_hears_the_fates_and_the_round_trip_time_that_rfc_8888_tells() {
-    let (mut call, heard) = call(PacketFormat::Rfc8888);
+fn the_controller_gets_fates_and_round_trip_time_from_rfc_8888() {
+    let (mut call, outcomes) = call(PacketFormat::Rfc8888);
     call.media_loss = 20;
     call.run(LONG);
-    let heard = heard.lock().unwrap();
-    assert_eq!(told(&call), (0, heard.len()));
-    fates_are_right(&call, &heard, TimeDelta::from_micros(993));
-    for heard in heard.iter() {
-        assert_eq!(heard.missed_reports, 0);
-        let error = heard.rtt.expect("the format tells when the report was made") - PROPAGATION * 2;
+    let outcomes = outcomes.lock().unwrap();
+    assert_eq!(message_counts(&call), (0, outcomes.len()));
+    fates_are_right(&call, &outcomes, TimeDelta::from_micros(993));
+    for outcomes in outcomes.iter() {
+        assert_eq!(outcomes.missed_reports, 0);
+        let error = outcomes.rtt.expect("the format tells when the report was made") - PROPAGATION * 2;
         assert!(error.abs() <= TimeDelta::from_micros(1100), "off by {error:?}");
-        assert!(heard.at.is_some());
+        assert!(outcomes.at.is_some());
     }
 }
 
 /// Audio and video have numbers of their own on the wire; the controller gets each packet by the history's number.
 #[test]
-fn the_controller_hears_the_fates_of_audio_and_video_in_both_formats() {
+fn the_controller_gets_the_fates_of_audio_and_video_in_both_formats() {
     for packet_format in [PacketFormat::TransportWide, PacketFormat::Rfc8888] {
         let audio = Some(AudioConfig { interval: TimeDelta::from_millis(5), ..AudioConfig::default() });
-        let (mut call, heard) =
+        let (mut call, outcomes) =
             call_of(&MediaConfig { audio, payload_limit: 240, packet_format, ..config() });
         call.media_loss = 20;
         call.run(LONG);
         let arrivals = arrivals(&call);
-        let mut told = vec![false; arrivals.len()];
-        for &(id, fate) in heard.lock().unwrap().iter().flat_map(|heard| &heard.fates) {
-            assert!(!std::mem::replace(&mut told[id as usize], true), "{packet_format:?}: {id} twice");
+        let mut reported = vec![false; arrivals.len()];
+        for &(id, fate) in outcomes.lock().unwrap().iter().flat_map(|outcome| &outcome.fates) {
+            assert!(!std::mem::replace(&mut reported[id as usize], true), "{packet_format:?}: {id} twice");
             assert_eq!(matches!(fate, PacketFate::Arrived { .. }), arrivals[id as usize].is_some(), "{id}");
         }
-        let open = told.iter().rposition(|told| *told).map_or(0, |last| told.len() - 1 - last);
-        let untold = told.iter().filter(|told| !**told).count() - open;
+        let open =
+            reported.iter().rposition(|reported| *reported).map_or(0, |last| reported.len() - 1 - last);
+        let unreported = reported.iter().filter(|reported| !**reported).count() - open;
         // A stream's last packets may still be lost unnoticed; the fate of all others is known.
-        assert!(open < 200 && untold <= 2, "{packet_format:?}: {open}, {untold}");
+        assert!(open < 200 && unreported <= 2, "{packet_format:?}: {open}, {unreported}");
         let streams = call.events.iter().filter_map(|(_, event)| match event {
             Event::Media(packet) => Some((packet.header.ssrc, packet.audio)),
             _ => None,
@@ -225,16 +226,16 @@ fn the_controller_hears_the_fates_of_audio_and_video_in_both_formats() {
 #[test]
 fn lost_reports_are_counted_where_the_format_numbers_them() {
     for (format, numbered) in [(PacketFormat::TransportWide, true), (PacketFormat::Rfc8888, false)] {
-        let (mut call, heard) = call(format);
+        let (mut call, outcomes) = call(format);
         call.reports_kept = 4;
         call.run(TimeDelta::from_secs(20));
-        let heard = heard.lock().unwrap();
+        let outcomes = outcomes.lock().unwrap();
         // Each fourth RTCP packet arrives; each second has one receiver report.
-        assert!(heard.len() >= 45, "{} reports", heard.len());
-        let missed: usize = heard.iter().map(|heard| usize::from(heard.missed_reports)).sum();
+        assert!(outcomes.len() >= 45, "{} reports", outcomes.len());
+        let missed: usize = outcomes.iter().map(|outcome| usize::from(outcome.missed_reports)).sum();
         if numbered {
             // Reports before the first and after the last that arrived are unknown.
-            let unknown = told(&call).0 - heard.len() - missed;
+            let unknown = message_counts(&call).0 - outcomes.len() - missed;
             assert!(unknown <= 10, "{unknown} reports unaccounted for");
         } else {
             assert_eq!(missed, 0);
@@ -279,8 +280,8 @@ fn the_first_packets_may_come_in_another_order_where_numbers_wrap() {
     }
     let mut out = [0; RTCP_ROOM];
     let length = receiver.poll_rtcp(ArrivalTime::from_millis(60), &mut out).unwrap();
-    let Some(Ok(Message::Twcc(told))) = rtcp::messages(&out[..length]).next() else { panic!("feedback") };
+    let Some(Ok(Message::Twcc(reported))) = rtcp::messages(&out[..length]).next() else { panic!("feedback") };
     let arrived = |(number, reception): (u16, PacketStatus)| (number, reception != PacketStatus::Missing);
-    let statuses: Vec<_> = told.statuses().map(arrived).collect();
+    let statuses: Vec<_> = reported.statuses().map(arrived).collect();
     assert_eq!(statuses, [65_535, 0, 1, 2, 3].map(|number| (number, true)));
 }

@@ -58,6 +58,8 @@ impl Call {
         }
     }
 
+    /// Advances by `ms` ms. `forge` gives the forged RTCP packet of a millisecond, from the time and the newest
+    /// number. Returns the mean rate.
     fn run(&mut self, ms: i64, mut forge: impl FnMut(i64, u16) -> Option<Vec<u8>>) -> f64 {
         let way = WAY.micros() / 1000;
         for _ in 0..ms {
@@ -100,6 +102,7 @@ fn nothing(_: i64, _: u16) -> Option<Vec<u8>> {
     None
 }
 
+/// The RTCP packet that `write` writes.
 fn written(write: impl FnOnce(&mut [u8]) -> Option<usize>) -> Option<Vec<u8>> {
     let mut room = [0; RTCP_ROOM];
     let length = write(&mut room)?;
@@ -223,9 +226,9 @@ fn a_frame_each_twenty_seconds_needs_no_answer_in_between() {
     let encoder =
         EncoderConfig { frame_rate: 0.05, min_rate: DataRate::from_bps(400), ..EncoderConfig::papers() };
     let with = MediaConfig { breakers: true, encoder, ..config() };
-    let told = PacketFeedback::new(TimeDelta::from_millis(50));
+    let receiver = PacketFeedback::new(TimeDelta::from_millis(50));
     let law = Fixed(Target::rate(DataRate::from_bps(400)));
-    let mut call = Call::new((Box::new(law), Box::new(told)), &with);
+    let mut call = Call::new((Box::new(law), Box::new(receiver)), &with);
     call.run(130_000, nothing);
     assert_eq!((call.alarms.as_slice(), call.numbers.len()), (&[][..], 7), "a packet each");
     call.answered = false;
@@ -234,22 +237,22 @@ fn a_frame_each_twenty_seconds_needs_no_answer_in_between() {
 }
 
 #[test]
-fn a_session_tells_that_media_has_stopped() {
+fn a_session_raises_an_alarm_when_media_has_stopped() {
     let with = MediaConfig { breakers: true, ..config() };
     let mut session = Session::new();
     let flow = session.add(media_sender(nada().0, &with)).unwrap();
     session.start(SendTime::ZERO, flow);
-    let (mut now, mut room, mut told) = (SendTime::ZERO, [0; RTCP_ROOM], None);
-    while told.is_none() {
+    let (mut now, mut room, mut stopped) = (SendTime::ZERO, [0; RTCP_ROOM], None);
+    while stopped.is_none() {
         match session.poll(now, &mut room) {
-            Output::Alarm(of, Alarm::Stopped(why)) => told = Some((of, why)),
+            Output::Alarm(of, Alarm::Stopped(why)) => stopped = Some((of, why)),
             Output::Wake(Some(wake)) => now = wake.at,
             Output::Wake(None) => panic!("it waits for nothing"),
             _ => {}
         }
     }
     let silence = TimeDelta::from_secs(15);
-    assert_eq!((told, now), (Some((flow, Breaker::RtcpTimeout { silence })), SendTime::ZERO + silence));
+    assert_eq!((stopped, now), (Some((flow, Breaker::RtcpTimeout { silence })), SendTime::ZERO + silence));
 }
 
 #[test]
@@ -292,7 +295,7 @@ fn numbers_are_left_out_where_no_receiver_takes_a_gap_for_a_loss() {
 }
 
 #[test]
-fn who_has_arrived_what_was_left_out_is_found_out_and_an_honest_receiver_steers_beside_him() {
+fn a_forger_that_claims_skipped_numbers_is_detected_beside_an_honest_receiver() {
     let with = MediaConfig { leave_out: Some(50), ..config() };
     let course = |answered: bool| {
         let mut call = Call::new(gcc(), &with);
@@ -300,14 +303,14 @@ fn who_has_arrived_what_was_left_out_is_found_out_and_an_honest_receiver_steers_
         let honest = call.sender.target().media_rate.bps_f64() / 1e3;
         call.answered = answered;
         // All numbers up to the newest, skipped ones included, each 50 ms.
-        let mut told = call.newest.wrapping_add(1);
+        let mut next_claimed = call.newest.wrapping_add(1);
         let lied = call.run(20_000, |ms, newest| {
-            let count = newest.wrapping_sub(told).wrapping_add(1);
+            let count = newest.wrapping_sub(next_claimed).wrapping_add(1);
             if ms % 50 != 0 || count == 0 || count > 1000 {
                 return None;
             }
-            let numbers = (0..count).map(|n| told.wrapping_add(n)).collect::<Vec<_>>();
-            told = newest.wrapping_add(1);
+            let numbers = (0..count).map(|n| next_claimed.wrapping_add(n)).collect::<Vec<_>>();
+            next_claimed = newest.wrapping_add(1);
             arrived(RECEIVER, ms + 25, numbers.into_iter())
         });
         (call.alarms.contains(&Alarm::ReceiverLies), honest, lied)

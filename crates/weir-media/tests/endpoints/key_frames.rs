@@ -23,7 +23,7 @@ fn key_frames_and_requests(call: &Call) -> (Vec<f64>, Vec<f64>) {
             {
                 began.push(at);
             }
-            Event::Told(bytes, _) => {
+            Event::ReceiverRtcp(bytes, _) => {
                 let is_request =
                     |message: &Message<'_>| matches!(message, Message::Pli(pli) if pli.source == 1);
                 asked.extend(rtcp::messages(bytes).map(Result::unwrap).filter(is_request).map(|_| at));

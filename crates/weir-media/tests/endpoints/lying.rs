@@ -41,9 +41,9 @@ fn found_out(share: f64, seed: u64) -> Option<i64> {
             left.push((ms, packet.header.transport_sequence));
         }
         if ms % 50 == 0 {
-            let told = left.partition_point(|(at, _)| at + 2 * WAY <= ms);
+            let reported = left.partition_point(|(at, _)| at + 2 * WAY <= ms);
             let mut records = vec![];
-            for (at, sequence) in left.drain(..told) {
+            for (at, sequence) in left.drain(..reported) {
                 let arrival = Some(ArrivalTime::from_millis(7_200_000 + at + WAY));
                 let first = next.unwrap_or(sequence);
                 records.extend((0..sequence.wrapping_sub(first)).map(|gap| {
@@ -68,7 +68,7 @@ fn found_out(share: f64, seed: u64) -> Option<i64> {
 }
 
 #[test]
-fn who_tosses_a_coin_about_numbers_that_were_left_out_is_found_out() {
+fn a_forger_that_guesses_skipped_numbers_is_detected() {
     for (share, within) in [(1.0, 30), (0.5, 90), (0.25, 180)] {
         let mut times: Vec<i64> = (0..20).map(|seed| found_out(share, seed).unwrap_or(i64::MAX)).collect();
         times.sort_unstable();

@@ -87,7 +87,7 @@ impl Observer for Counter {
 #[derive(Debug)]
 struct LossLaw {
     rest_until: Option<SendTime>,
-    heard: Counted,
+    counted_last: Counted,
 }
 
 impl Rule for LossLaw {
@@ -102,7 +102,7 @@ impl Rule for LossLaw {
             return FeedbackOutcome::Ignored;
         };
         let Some(counted) = Counted::read(report) else { return FeedbackOutcome::Ignored };
-        self.heard = counted;
+        self.counted_last = counted;
         frame.end_silence();
         frame.set_rtt(*rtt);
         if counted.lost > 0 && self.rest_until.is_none_or(|until| until <= now) {
@@ -140,14 +140,14 @@ impl Rule for LossLaw {
     }
 
     fn read_signals(&self, _: &FlowContext, out: &mut [f64]) {
-        out[0] = f64::from(self.heard.received);
-        out[1] = f64::from(self.heard.lost);
+        out[0] = f64::from(self.counted_last.received);
+        out[1] = f64::from(self.counted_last.lost);
     }
 }
 
 fn sender(limits: RateLimits) -> RateController<LossLaw> {
     let frame = FlowContext::new(limits, Some(TimeDelta::from_secs(1)));
-    RateController::new_by(LossLaw { rest_until: None, heard: Counted::default() }, frame)
+    RateController::new_by(LossLaw { rest_until: None, counted_last: Counted::default() }, frame)
 }
 
 law_tests!(
@@ -161,7 +161,7 @@ law_tests!(
 
 #[test]
 #[should_panic(expected = "left == right")]
-fn a_line_that_does_not_say_what_the_report_says_of_a_good_path_is_caught() {
+fn a_line_that_contradicts_the_report_on_a_good_path_is_caught() {
     let build = |limits| halves(sender(limits), AtReceiver::new(Counter::new(NAME)));
     let law = Law::new("loss law", build).recovering_within(620).cutting_to(CUT);
     properties::a_sender_survives_five_seconds_of_silence_whatever_came_before(&law);
@@ -173,24 +173,24 @@ fn call(reports_as: [u8; 4], capacity: DataRate) -> Call {
 }
 
 #[test]
-fn the_sender_hears_what_the_observer_counted() {
+fn the_sender_gets_the_counts_of_the_observer() {
     let mut call = call(NAME, DataRate::from_mbps(100));
     call.media_loss = 20;
     call.run(TimeDelta::from_secs(20));
-    let told = call.events.iter().filter_map(|(_, event)| match event {
-        Event::Told(bytes, _) => Some(bytes),
+    let receiver_rtcp = call.events.iter().filter_map(|(_, event)| match event {
+        Event::ReceiverRtcp(bytes, _) => Some(bytes),
         _ => None,
     });
     let (mut received, mut lost, mut reports) = (0, 0, 0);
-    for (bytes, heard) in told.zip(&call.heard) {
+    for (bytes, outcome) in receiver_rtcp.zip(&call.outcomes) {
         let Message::Own(report) = rtcp::messages(bytes).next().unwrap().unwrap() else { continue };
         // Header, two SSRCs, name, echo and 4 bytes of data: the size on the return path.
         assert_eq!(bytes.len(), 28);
         assert_eq!((report.ssrc, report.source, report.name), (RECEIVER, SENDER, NAME));
         let &[a, b, c, d] = report.data else { panic!("{report:?}") };
         let counted = [u16::from_be_bytes([a, b]), u16::from_be_bytes([c, d])];
-        assert_eq!(heard.signals, counted.map(f64::from));
-        let error = heard.rtt.expect("an echo") - PROPAGATION * 2;
+        assert_eq!(outcome.signals, counted.map(f64::from));
+        let error = outcome.rtt.expect("an echo") - PROPAGATION * 2;
         assert!(error.abs() < TimeDelta::from_millis(1), "off by {error:?}");
         received += u64::from(counted[0]);
         lost += u64::from(counted[1]);
@@ -223,13 +223,13 @@ fn the_sender_obeys_and_uses_its_link() {
 fn a_report_of_another_name_is_passed_over() {
     let mut call = call(*b"OTHR", DataRate::from_mbps(1));
     call.run(TimeDelta::from_secs(10));
-    let told = call.events.iter().filter(|(_, event)| match event {
-        Event::Told(bytes, _) => rtcp::messages(bytes)
+    let receiver_rtcp = call.events.iter().filter(|(_, event)| match event {
+        Event::ReceiverRtcp(bytes, _) => rtcp::messages(bytes)
             .any(|message| matches!(message, Ok(Message::Own(report)) if report.name == *b"OTHR")),
         _ => false,
     });
-    assert!(told.count() > 100);
-    assert!(call.heard.iter().all(|heard| heard.signals == [0.0, 0.0]));
+    assert!(receiver_rtcp.count() > 100);
+    assert!(call.outcomes.iter().all(|outcome| outcome.signals == [0.0, 0.0]));
     // Without feedback the rate falls to the least.
     assert_eq!(call.target_kbps(), 50.0);
 }

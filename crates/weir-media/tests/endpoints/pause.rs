@@ -37,6 +37,7 @@ impl Controller for Noting {
 
 type Events = Arc<Mutex<Vec<(SendTime, PathEvent)>>>;
 
+/// A sender with a controller that records its events.
 fn started(target: Target, config: &MediaConfig) -> (MediaSender, Events) {
     let events = Events::default();
     let mut sender = media_sender(Box::new(Noting { target, events: Arc::clone(&events) }), config);
@@ -44,6 +45,7 @@ fn started(target: Target, config: &MediaConfig) -> (MediaSender, Events) {
     (sender, events)
 }
 
+/// Sender time of `ms` milliseconds.
 fn ms(ms: i64) -> SendTime {
     SendTime::from_millis(ms)
 }
@@ -74,7 +76,7 @@ fn a_paused_flow_sends_nothing_and_comes_back_with_a_key_frame() {
 }
 
 #[test]
-fn what_waits_in_the_pacer_is_not_sent_after_the_pause() {
+fn packets_in_the_pacer_are_not_sent_after_the_pause() {
     let target = Target { pacing: weir_cc::Pacing::Exact(DataRate::from_kbps(100)), ..target(1200) };
     let (mut sender, _) = started(target, &config());
     let before = departures(&mut sender, ms(1000));

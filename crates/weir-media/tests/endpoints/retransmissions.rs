@@ -32,7 +32,7 @@ fn sequences(call: &Call) -> [BTreeSet<u16>; 3] {
                 None if packet.header.ssrc == 1 => _ = first.insert(packet.header.sequence),
                 None => {}
             },
-            Event::Told(bytes, _) => {
+            Event::ReceiverRtcp(bytes, _) => {
                 for message in rtcp::messages(bytes).map(Result::unwrap) {
                     if let Message::Nack(request) = message {
                         assert_eq!(request.source, 1);

@@ -42,6 +42,7 @@ pub(crate) fn gcc() -> Halves {
     (Box::new(law), Box::new(PacketFeedback::new(TimeDelta::from_millis(50))))
 }
 
+/// Both halves of the GCC of 2016.
 pub(crate) fn gcc_2016() -> Halves {
     let config = remb::Config::default();
     (
@@ -50,6 +51,7 @@ pub(crate) fn gcc_2016() -> Halves {
     )
 }
 
+/// Both halves of NADA.
 pub(crate) fn nada() -> Halves {
     let config = nada::Config::default();
     let observer = NadaObserver::new(config).unwrap();
@@ -99,7 +101,7 @@ pub(crate) enum Event {
     Media(MediaPacket),
     SenderRtcp(Vec<u8>),
     /// RTCP of the receiver, and the signals of its controller's half at that time.
-    Told(Vec<u8>, Vec<f64>),
+    ReceiverRtcp(Vec<u8>, Vec<f64>),
 }
 
 /// Results of a report at the sender: the round-trip time, and the signals of its controller afterwards.
@@ -135,7 +137,7 @@ pub(crate) struct Call {
     pub(crate) packets: u64,
     reports: u64,
     pub(crate) events: Vec<(ArrivalTime, Event)>,
-    pub(crate) heard: Vec<RtcpOutcome>,
+    pub(crate) outcomes: Vec<RtcpOutcome>,
     pub(crate) statistics: Vec<Statistics>,
 }
 
@@ -156,11 +158,12 @@ impl Call {
             packets: 0,
             reports: 0,
             events: Vec::new(),
-            heard: Vec::new(),
+            outcomes: Vec::new(),
             statistics: Vec::new(),
         }
     }
 
+    /// Advances by `span`, from event to event.
     pub(crate) fn run(&mut self, span: TimeDelta) {
         let end = self.now + span;
         while let Some(due) = self.next_event().filter(|&due| due <= end) {
@@ -191,6 +194,7 @@ impl Call {
         [self.sender.next_timeout(), receiver, path].into_iter().flatten().min()
     }
 
+    /// Delivers the packets that arrive at the receiver by now.
     fn deliver_forward(&mut self) {
         while let Some(arrived) = self.path.arrival(true_time(self.now)) {
             let (route, what) = arrived.packet;
@@ -213,18 +217,20 @@ impl Call {
         }
     }
 
+    /// Delivers the RTCP packets that arrive at the sender by now.
     fn deliver_backward(&mut self) {
         while let Some(bytes) = self.path.answered(true_time(self.now)) {
-            let told = self.sender.on_rtcp(self.now, &bytes);
-            self.statistics.extend(told.statistics);
-            let rtt = told.rtt;
+            let outcome = self.sender.on_rtcp(self.now, &bytes);
+            self.statistics.extend(outcome.statistics);
+            let rtt = outcome.rtt;
             let controller = self.sender.controller();
             let mut signals = vec![0.0; controller.signals().len()];
             controller.read_signals(&mut signals);
-            self.heard.push(RtcpOutcome { rtt, signals });
+            self.outcomes.push(RtcpOutcome { rtt, signals });
         }
     }
 
+    /// Puts the sender's packets on the path, except each `media_loss`th.
     fn drain_sender(&mut self) {
         while self.sender.poll_frame(self.now).is_some() {}
         self.sender.on_timeout(self.now);
@@ -241,12 +247,14 @@ impl Call {
         }
     }
 
+    /// Puts a packet on the path to the receiver.
     fn transmit(&mut self, bytes: u64, what: OnWire) {
         let sent = Sent::new((self.routes, what), DataSize::from_bytes(bytes));
         // A full queue drops it.
         let _ = self.path.send(true_time(self.now), Sent { extra_delay: self.longer, ..sent });
     }
 
+    /// Puts the receiver's RTCP packets on the reverse path, and records all of them.
     fn drain_receiver(&mut self) {
         let at = receiver_clock(self.now);
         for bytes in poll_all(&mut self.receiver, at) {
@@ -257,7 +265,7 @@ impl Call {
             let law = self.receiver.receiver();
             let mut signals = vec![0.0; law.signals().len()];
             law.read_signals(&mut signals);
-            self.events.push((at, Event::Told(bytes, signals)));
+            self.events.push((at, Event::ReceiverRtcp(bytes, signals)));
         }
     }
 }

@@ -19,6 +19,7 @@ fn by_packets(controller: impl Controller + 'static) -> Halves {
     (Box::new(controller), Box::new(PacketFeedback::new(TimeDelta::from_millis(50))))
 }
 
+/// Controllers with their names.
 fn laws() -> Vec<(&'static str, Halves)> {
     vec![
         ("gcc", by_packets(GoogCc::new(goog_cc::Config::default(), limits()).unwrap())),

@@ -41,6 +41,7 @@ pub(crate) fn target(kbps: u64) -> Target {
     Target::rate(DataRate::from_kbps(kbps))
 }
 
+/// A sender with a constant target.
 fn started(target: Target) -> MediaSender {
     let mut sender = media_sender(Box::new(Fixed(target)), &config());
     sender.start(SendTime::ZERO);
@@ -157,7 +158,7 @@ fn padding_fills_up_to_the_rate_the_controller_asks_for() {
 }
 
 #[test]
-fn what_is_in_flight_stays_within_the_window() {
+fn bytes_in_flight_stay_within_the_window() {
     let window = DataSize::from_bytes(5000);
     // 2500 kbit/s: frames of 10 417 bytes, packets of 1158 + 24 bytes.
     let mut sender = started(Target { window: Some(window), ..target(2500) });

@@ -14,10 +14,12 @@ use crate::rig::{Halves, RECEIVER, RTCP_ROOM, config, gcc_2016, limits, nada, pa
 const FIRST: u32 = 11;
 const SECOND: u32 = 22;
 
+/// A sender of the stream `ssrc`.
 fn flow(controller: Halves, ssrc: u32) -> MediaSender {
     MediaSender::new(controller.0, config(), ssrc, SenderSeeds { encoder: 1, rtcp: 2 })
 }
 
+/// A session with two flows under the GCC of 2016.
 fn session() -> (Session, FlowId, FlowId) {
     let mut session = Session::new();
     let [first, second] = [FIRST, SECOND].map(|ssrc| session.add(flow(gcc_2016(), ssrc)).unwrap());
@@ -37,14 +39,17 @@ fn drain(session: &mut Session, now: SendTime) -> (Vec<Output>, Option<Wake>) {
     }
 }
 
+/// Sender time of `ms` milliseconds.
 fn ms(ms: i64) -> SendTime {
     SendTime::from_millis(ms)
 }
 
+/// The media rates of all flows.
 fn rates(session: &Session) -> Vec<DataRate> {
     session.flows().map(|(_, flow)| flow.target().media_rate).collect()
 }
 
+/// The targets among `outputs`.
 fn targets(outputs: &[Output]) -> Vec<(FlowId, Target)> {
     let target = |output: &Output| match output {
         Output::Target(flow, target) => Some((*flow, *target)),
@@ -53,6 +58,7 @@ fn targets(outputs: &[Output]) -> Vec<(FlowId, Target)> {
     outputs.iter().filter_map(target).collect()
 }
 
+/// The decisions among `outputs`.
 fn decisions(outputs: &[Output]) -> Vec<(FlowId, Decision)> {
     let decision = |output: &Output| match output {
         Output::Decision(flow, decision) => Some((*flow, *decision)),
@@ -61,6 +67,7 @@ fn decisions(outputs: &[Output]) -> Vec<(FlowId, Decision)> {
     outputs.iter().filter_map(decision).collect()
 }
 
+/// A REMB of `bps` for the stream `ssrc`.
 fn remb(bps: u64, ssrc: u32) -> Vec<u8> {
     let mut bytes = [0; 64];
     let len = Remb::write(RECEIVER, bps, &[ssrc], &mut bytes).unwrap();
@@ -71,7 +78,7 @@ fn remb(bps: u64, ssrc: u32) -> Vec<u8> {
 fn a_report_reaches_the_flow_it_is_about_and_its_decision_comes_out() {
     let (mut session, first, second) = session();
     let (outputs, _) = drain(&mut session, SendTime::ZERO);
-    assert_eq!(targets(&outputs).iter().map(|told| told.0).collect::<Vec<_>>(), [first, second]);
+    assert_eq!(targets(&outputs).iter().map(|reported| reported.0).collect::<Vec<_>>(), [first, second]);
     // A compound about the second flow, about an unknown one, and about the second again.
     let compound = [remb(450_000, SECOND), remb(60_000, 99), remb(440_000, SECOND)].concat();
     session.on_rtcp(ms(10), &compound);
@@ -103,7 +110,7 @@ fn a_remb_bounds_a_law_of_single_packets_only_where_it_was_agreed_on() {
 }
 
 #[test]
-fn decisions_that_one_compound_makes_are_told_as_one_on_which_coupling_can_act() {
+fn decisions_of_one_compound_become_one_output_for_coupling() {
     let (mut session, _, second) = session();
     drain(&mut session, SendTime::ZERO);
     let compound: Vec<u8> = (0..9).flat_map(|n| remb(450_000 - 10_000 * n, SECOND)).collect();
@@ -136,21 +143,24 @@ fn a_share_is_the_flows_own_from_then_on_and_no_decision() {
     assert_eq!(session.apply_allocation(SendTime::ZERO, first, share(120)), Some(DataRate::from_kbps(120)));
     assert_eq!(rates(&session), [DataRate::from_kbps(120), DataRate::from_kbps(300)]);
     let (outputs, _) = drain(&mut session, SendTime::ZERO);
-    assert_eq!(targets(&outputs).iter().map(|told| told.0).collect::<Vec<_>>(), [first]);
+    assert_eq!(targets(&outputs).iter().map(|reported| reported.0).collect::<Vec<_>>(), [first]);
     assert_eq!(decisions(&outputs), []);
     session.remove(second);
     assert_eq!(session.apply_allocation(SendTime::ZERO, second, share(999)), None);
 }
 
 #[test]
-fn what_a_decision_makes_of_another_flow_comes_out_in_the_same_round() {
+fn changes_of_another_flow_are_output_in_the_same_round() {
     let (mut session, first, _) = session();
     drain(&mut session, SendTime::ZERO);
     session.on_rtcp(ms(10), &remb(450_000, SECOND));
     let Output::Decision(..) = session.poll(ms(10), &mut [0; RTCP_ROOM]) else { panic!("a decision first") };
     session.apply_allocation(ms(10), first, AllocatedRate { rate: DataRate::from_kbps(150) });
-    let told = targets(&drain(&mut session, ms(10)).0);
-    assert_eq!(told.iter().map(|told| told.1.media_rate.bps() / 1000).collect::<Vec<_>>(), [150, 450]);
+    let reported = targets(&drain(&mut session, ms(10)).0);
+    assert_eq!(
+        reported.iter().map(|reported| reported.1.media_rate.bps() / 1000).collect::<Vec<_>>(),
+        [150, 450]
+    );
 }
 
 #[test]
@@ -232,7 +242,7 @@ fn two_flows(config: &MediaConfig) -> (Vec<(SendTime, FlowId, Decision)>, usize)
         receivers.push(MediaReceiver::new(receiver, *config, 100 + ssrc, ssrc, 3));
     }
     let (mut now, mut decided, mut room) = (SendTime::ZERO, Vec::new(), [0; RTCP_ROOM]);
-    let mut told = 0;
+    let mut reported = 0;
     while now < ms(20_000) {
         let far = ArrivalTime::from_nanos(now.nanos());
         while let Some(arrived) = path.arrival(true_time(now)) {
@@ -257,11 +267,12 @@ fn two_flows(config: &MediaConfig) -> (Vec<(SendTime, FlowId, Decision)>, usize)
         for receiver in &mut receivers {
             while let Some(length) = receiver.poll_rtcp(far, &mut room) {
                 let messages = rtcp::messages(&room[..length]);
-                told += messages.filter(|message| matches!(message, Ok(Message::Twcc(_)))).count();
+                reported += messages.filter(|message| matches!(message, Ok(Message::Twcc(_)))).count();
                 path.answer(true_time(now), room[..length].to_vec());
             }
         }
         let reports = receivers.iter().filter_map(MediaReceiver::next_timeout).min();
+        // The loop jumps to the next event, as an application sleeps until it.
         let next = [
             wake.map(|wake| wake.at),
             reports.map(|at| SendTime::from_nanos(at.nanos())),
@@ -269,13 +280,13 @@ fn two_flows(config: &MediaConfig) -> (Vec<(SendTime, FlowId, Decision)>, usize)
         ];
         now = now.max(next.into_iter().flatten().min().expect("something goes on"));
     }
-    (decided, told)
+    (decided, reported)
 }
 
 #[test]
 fn a_plain_loop_drives_two_flows_of_one_session() {
-    let (decided, told) = two_flows(&config());
-    assert_eq!(told, 0);
+    let (decided, reported) = two_flows(&config());
+    assert_eq!(reported, 0);
     for number in [0, 1] {
         let own: Vec<_> = decided.iter().filter(|(_, flow, _)| flow.number() == number).collect();
         // Each 100 ms has a report.
@@ -288,10 +299,10 @@ fn a_plain_loop_drives_two_flows_of_one_session() {
 }
 
 #[test]
-fn a_witness_tells_of_single_packets_and_changes_no_decision_of_the_law() {
+fn a_witness_reports_single_packets_and_changes_no_decision() {
     let witness = Some(TimeDelta::from_millis(50));
-    let (decided, told) = two_flows(&MediaConfig { witness, ..config() });
+    let (decided, reported) = two_flows(&MediaConfig { witness, ..config() });
     // 20 a second of each flow, for 20 s.
-    assert!((780..=800).contains(&told), "{told}");
+    assert!((780..=800).contains(&reported), "{reported}");
     assert_eq!(decided, two_flows(&config()).0);
 }

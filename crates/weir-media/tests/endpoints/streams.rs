@@ -15,12 +15,12 @@ use crate::sender::{departures, target};
 
 /// A controller with a constant target that records the streams reported to it.
 #[derive(Debug)]
-struct Noting {
+struct StreamsRecorder {
     target: Target,
-    told: Arc<Mutex<Vec<(SendTime, StreamsConfig)>>>,
+    streams_log: Arc<Mutex<Vec<(SendTime, StreamsConfig)>>>,
 }
 
-impl Controller for Noting {
+impl Controller for StreamsRecorder {
     fn on_feedback(&mut self, _: SendTime, _: &Feedback<'_>, _: &SendState) -> Option<Decision> {
         None
     }
@@ -30,7 +30,7 @@ impl Controller for Noting {
     }
 
     fn on_streams(&mut self, now: SendTime, streams: StreamsConfig) {
-        self.told.lock().unwrap().push((now, streams));
+        self.streams_log.lock().unwrap().push((now, streams));
     }
 
     fn target(&self) -> Target {
@@ -42,13 +42,15 @@ impl Controller for Noting {
     }
 }
 
-type Told = Arc<Mutex<Vec<(SendTime, StreamsConfig)>>>;
+type StreamsLog = Arc<Mutex<Vec<(SendTime, StreamsConfig)>>>;
 
-fn noting(target: Target, config: &MediaConfig) -> (MediaSender, Told) {
-    let told = Told::default();
-    let mut sender = media_sender(Box::new(Noting { target, told: Arc::clone(&told) }), config);
+/// A sender with a [`StreamsRecorder`], and its record.
+fn streams_recorder(target: Target, config: &MediaConfig) -> (MediaSender, StreamsLog) {
+    let streams_log = StreamsLog::default();
+    let mut sender =
+        media_sender(Box::new(StreamsRecorder { target, streams_log: Arc::clone(&streams_log) }), config);
     sender.start(SendTime::ZERO);
-    (sender, told)
+    (sender, streams_log)
 }
 
 /// A source of 150 kbit/s, and from 1 s on of 2.5 Mbit/s; audio of 32 kbit/s beside it.
@@ -65,20 +67,20 @@ fn stepping(skip_above: Option<TimeDelta>) -> MediaConfig {
 }
 
 #[test]
-fn a_controller_is_told_of_the_streams_before_anything_leaves_and_when_they_change() {
+fn a_controller_gets_the_streams_before_the_first_packet_and_after_each_change() {
     // The second target sends hardly any of the frames: the sender skips all the time when the step comes.
     let slow = Target { pacing: Pacing::Exact(DataRate::from_kbps(1)), ..target(300) };
     for (target, skip_above) in [(target(300), None), (slow, Some(TimeDelta::from_millis(100)))] {
-        let (mut sender, told) = noting(target, &stepping(skip_above));
-        assert_eq!(told.lock().unwrap().len(), 1, "before anything leaves");
+        let (mut sender, streams_log) = streams_recorder(target, &stepping(skip_above));
+        assert_eq!(streams_log.lock().unwrap().len(), 1, "before anything leaves");
         departures(&mut sender, SendTime::from_millis(3000));
-        let told: Vec<_> = told
+        let streams_log: Vec<_> = streams_log
             .lock()
             .unwrap()
             .iter()
             .map(|(at, streams)| (at.nanos() / 1_000_000, streams.usable.bps() / 1000, streams.screen))
             .collect();
-        assert_eq!(told, [(0, 182, false), (1000, 2532, false)]);
+        assert_eq!(streams_log, [(0, 182, false), (1000, 2532, false)]);
     }
 }
 
@@ -87,7 +89,8 @@ fn a_frame_leaves_at_once_as_far_as_the_target_lets_it_and_each_one_anew() {
     // 300 kbit/s at 30 frames/s are 1250 bytes in two packets; at 450 kbit/s a packet of 625 bytes takes 11.1 ms.
     let burst = Burst { time: TimeDelta::from_millis(40), size: DataSize::from_bytes(63_000) };
     let gaps = |burst| {
-        let (mut sender, _) = noting(Target { pacing: Pacing::Factor(1.5), burst, ..target(300) }, &config());
+        let (mut sender, _) =
+            streams_recorder(Target { pacing: Pacing::Factor(1.5), burst, ..target(300) }, &config());
         let left = departures(&mut sender, SendTime::from_millis(990));
         left.chunks_exact(2).map(|pair| (pair[1].0 - pair[0].0).micros()).collect::<Vec<_>>()
     };
@@ -98,7 +101,7 @@ fn a_frame_leaves_at_once_as_far_as_the_target_lets_it_and_each_one_anew() {
 #[test]
 fn the_share_of_frames_that_a_target_asks_for_is_left_out() {
     let frames = |frame_drop| {
-        let (mut sender, _) = noting(Target { frame_drop, ..target(300) }, &config());
+        let (mut sender, _) = streams_recorder(Target { frame_drop, ..target(300) }, &config());
         let left = departures(&mut sender, SendTime::from_millis(1990));
         left.iter().filter(|(_, packet)| packet.header.marker).count()
     };
@@ -108,7 +111,7 @@ fn the_share_of_frames_that_a_target_asks_for_is_left_out() {
 
 #[test]
 fn a_receiver_report_that_cannot_be_is_refused_and_counted() {
-    let (mut sender, _) = noting(target(300), &config());
+    let (mut sender, _) = streams_recorder(target(300), &config());
     // 30 frames of two packets.
     departures(&mut sender, SendTime::from_millis(990));
     let now = SendTime::from_millis(1000);

@@ -43,7 +43,7 @@ fn rate_under_marks(mut law: Box<dyn Controller>, timed: bool) -> DataRate {
         let made = ms - WAY;
         let arrived = on_way.iter().take_while(|(at, _)| *at <= made).count();
         if ms % INTERVAL == 0 && arrived > 0 {
-            let told: Vec<_> = on_way.drain(..arrived).collect();
+            let reported: Vec<_> = on_way.drain(..arrived).collect();
             let marked = ms > MARKED_FROM;
             let metric = |&(at, _): &(i64, u16)| {
                 let offset = MetricBlock::offset_from_nanos((made - at) * 1_000_000);
@@ -54,8 +54,8 @@ fn rate_under_marks(mut law: Box<dyn Controller>, timed: bool) -> DataRate {
             };
             let mut out = [0; 1472];
             let stamp = (u128::from(made as u64) * 65_536 / 1000) as u32;
-            let metrics = told.iter().map(metric);
-            let length = Ccfb::write(2, stamp, SOURCE, told[0].1, metrics, &mut out).unwrap();
+            let metrics = reported.iter().map(metric);
+            let length = Ccfb::write(2, stamp, SOURCE, reported[0].1, metrics, &mut out).unwrap();
             for message in rtcp::messages(&out[..length]) {
                 let before = state(&history);
                 let report = reader.read(now, &message.unwrap(), &numbers, &history).unwrap();

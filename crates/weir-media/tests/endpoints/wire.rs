@@ -18,6 +18,7 @@ fn small_packets() -> MediaConfig {
     MediaConfig { payload_limit: 300, ..config() }
 }
 
+/// The header, written and read again.
 fn through_bytes(header: &MediaHeader) -> MediaHeader {
     let ids = ExtensionIds::default();
     let mut bytes = [0; LONGEST_LEN];
@@ -31,6 +32,7 @@ fn wraps(counter: impl Iterator<Item = u32>) -> usize {
     values.windows(2).filter(|pair| pair[1] < pair[0]).count()
 }
 
+/// The headers of the packets that arrived.
 fn headers(call: &Call) -> impl Iterator<Item = &MediaHeader> {
     call.events.iter().filter_map(|(_, event)| match event {
         Event::Media(packet) => Some(&packet.header),
@@ -49,7 +51,7 @@ fn header_and_bytes_are_the_same_thing(law: fn() -> Halves) {
     assert!(wraps(headers(&call).map(|header| u32::from(header.transport_sequence))) >= 1);
 
     let mut twin = media_receiver(law().1, &small_packets());
-    let mut told = 0;
+    let mut rtcp_packets = 0;
     let mut out = [0; RTCP_ROOM];
     for (at, event) in &call.events {
         match event {
@@ -59,14 +61,14 @@ fn header_and_bytes_are_the_same_thing(law: fn() -> Halves) {
                 twin.on_packet(*at, &header, packet.payload, small_packets().ecn);
             }
             Event::SenderRtcp(bytes) => twin.on_rtcp(*at, bytes),
-            Event::Told(bytes, _) => {
+            Event::ReceiverRtcp(bytes, _) => {
                 let length = twin.poll_rtcp(*at, &mut out).expect("the other one had something to say");
                 assert_eq!(&out[..length], bytes);
-                told += 1;
+                rtcp_packets += 1;
             }
         }
     }
-    assert!(told > 200, "{told} RTCP packets");
+    assert!(rtcp_packets > 200, "{rtcp_packets} RTCP packets");
 }
 
 #[test]
@@ -91,33 +93,36 @@ fn header_and_bytes_are_the_same_thing_for_tfrc() {
 
 /// A call of 20 s over a path without a queue. For each RTCP packet of the receiver: its bytes, the signals of its
 /// controller's half, and the results at the sender.
-fn told_and_heard(law: fn() -> Halves) -> Vec<(Vec<u8>, Vec<f64>, crate::rig::RtcpOutcome)> {
+fn sent_and_received(law: fn() -> Halves) -> Vec<(Vec<u8>, Vec<f64>, crate::rig::RtcpOutcome)> {
     let mut call = Call::new(law(), &config(), DataRate::from_mbps(100));
     call.media_loss = 20;
     call.run(TimeDelta::from_secs(20));
-    let told = call.events.into_iter().filter_map(|(_, event)| match event {
-        Event::Told(bytes, signals) => Some((bytes, signals)),
+    let sent = call.events.into_iter().filter_map(|(_, event)| match event {
+        Event::ReceiverRtcp(bytes, signals) => Some((bytes, signals)),
         _ => None,
     });
-    told.zip(call.heard).map(|((bytes, told), heard)| (bytes, told, heard)).collect()
+    sent.zip(call.outcomes).map(|((bytes, sent), received)| (bytes, sent, received)).collect()
 }
 
 #[test]
-fn the_sender_hears_the_ceiling_and_the_loss_that_the_receiver_tells() {
+fn the_sender_gets_the_ceiling_and_the_loss_of_the_receiver() {
     let (mut ceilings, mut reports) = (0, 0);
-    for (bytes, told, heard) in told_and_heard(gcc_2016) {
+    for (bytes, sent, received) in sent_and_received(gcc_2016) {
         match rtcp::messages(&bytes).next().unwrap().unwrap() {
             Message::Remb(_) => {
-                let (told, heard) = (told[6], heard.signals[1]);
+                let (sent, received) = (sent[6], received.signals[1]);
                 // 18 significant bits, rounded down.
-                assert!(heard <= told && told - heard < told / f64::from(1 << 17), "{told}, {heard} bit/s");
+                assert!(
+                    received <= sent && sent - received < sent / f64::from(1 << 17),
+                    "{sent}, {received} bit/s"
+                );
                 ceilings += 1;
             }
             Message::ReceiverReport(report) => {
                 let block = report.blocks().next().unwrap();
-                assert_eq!(heard.signals[2], f64::from(block.fraction_lost) / 256.0);
-                assert!(heard.rtt.is_none() == (block.last_sender_report == 0));
-                if let Some(rtt) = heard.rtt {
+                assert_eq!(received.signals[2], f64::from(block.fraction_lost) / 256.0);
+                assert!(received.rtt.is_none() == (block.last_sender_report == 0));
+                if let Some(rtt) = received.rtt {
                     assert_near(rtt, PROPAGATION * 2);
                 }
                 reports += usize::from(block.fraction_lost > 0);
@@ -129,15 +134,15 @@ fn the_sender_hears_the_ceiling_and_the_loss_that_the_receiver_tells() {
 }
 
 #[test]
-fn the_sender_hears_the_congestion_that_the_receiver_tells() {
+fn the_sender_gets_the_congestion_of_the_receiver() {
     let mut reports = 0;
-    for (bytes, told, heard) in told_and_heard(nada) {
+    for (bytes, sent, received) in sent_and_received(nada) {
         if let Message::Nada(_) = rtcp::messages(&bytes).next().unwrap().unwrap() {
-            let (told, heard_x) = (told[4], heard.signals[0]);
+            let (sent, received_x) = (sent[4], received.signals[0]);
             // The wire carries units of 0.1 ms.
-            assert!((told - heard_x).abs() <= 0.0501, "{told}, {heard_x} ms");
-            assert_near(heard.rtt.expect("an echo"), PROPAGATION * 2);
-            reports += usize::from(told > 0.0);
+            assert!((sent - received_x).abs() <= 0.0501, "{sent}, {received_x} ms");
+            assert_near(received.rtt.expect("an echo"), PROPAGATION * 2);
+            reports += usize::from(sent > 0.0);
         }
     }
     assert!(reports > 100, "{reports} reports of congestion");

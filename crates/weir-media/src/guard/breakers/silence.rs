@@ -81,6 +81,7 @@ mod tests {
 
     const INTERVAL: TimeDelta = TimeDelta::from_secs(5);
 
+    /// Sender time of `ms` milliseconds.
     fn at(ms: i64) -> SendTime {
         SendTime::from_millis(ms)
     }
@@ -104,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn what_left_within_a_round_trip_of_the_last_report_waits_for_another() {
+    fn packets_sent_within_a_round_trip_of_the_last_report_wait_for_another() {
         let after_report = |ms: i64| {
             let mut silence = Silence::new(INTERVAL);
             silence.on_sent(at(1000));
@@ -123,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn who_slept_waits_anew() {
+    fn after_a_sleep_the_wait_begins_anew() {
         let mut silence = Silence::new(INTERVAL);
         (0..14_900).step_by(20).for_each(|ms| silence.on_sent(at(ms)));
         assert_eq!(silence.next_timeout(), Some(at(15_000)));
