@@ -218,6 +218,7 @@ mod tests {
         assert_eq!(schedule.first().0, Time::MAX);
     }
 
+    /// Compares the schedule with a scan over all components in 20 000 random steps.
     fn walk(components: usize) {
         let mut schedule = WakeUpSchedule::new(components);
         let mut times = vec![u64::MAX; components];

@@ -66,6 +66,7 @@ fn allocations_when_warm(flows: Vec<FlowSpec>) -> u64 {
     allocations_of(spec(2000, 600, flows))
 }
 
+/// Number of allocations of a run after its first minute.
 fn allocations_of(spec: RunSpec) -> u64 {
     let mut simulation = Simulation::new(spec, Unwatched).expect("a valid spec");
     simulation.run_until(Time::from_millis(60_000));
@@ -110,7 +111,7 @@ fn two_flows_of_one_call_allocate_nothing() {
 }
 
 #[test]
-fn words_and_orders_allocate_nothing() {
+fn coupling_messages_and_actions_allocate_no_memory() {
     let flows = || vec![flow("video", gcc_2016()), flow("bulk", tcp())];
     for delay in [0, 100] {
         let coupled = allocations_of(coupled_by(Echo::default(), delay, spec(2000, 600, flows())));

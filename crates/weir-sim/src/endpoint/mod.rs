@@ -64,6 +64,7 @@ impl Endpoint {
             Traffic::Tcp { algorithm, config, size, .. } => {
                 let measured = spec.coupled.as_ref().is_some_and(|coupled| coupled.statistics.is_some());
                 let sink = TcpSink::new(life, far, config);
+                // Statistics of the queuing delay need reports of the one-way delay, which TCP has not.
                 let sink = if measured { sink.with_delay_reports() } else { sink };
                 let source = TcpSource::new(life, near, algorithm, config, size, spec.coupled);
                 [Self::TcpSource(Box::new(source)), Self::TcpSink(Box::new(sink))]
@@ -147,6 +148,7 @@ impl Endpoint {
         network: &mut Network<M>,
     ) -> Time {
         if self.has_received(packet) {
+            // Repeated data are no goodput (RFC 8868 §3).
             let again = PacketMeta { payload: 0, ..packet.meta };
             network.monitor.delivered(now, packet.flow as usize, &again);
         } else {

@@ -202,6 +202,7 @@ mod tests {
 
     const MS: fn(i64) -> SendTime = SendTime::from_millis;
 
+    /// A sender with its connection established.
     fn started() -> ChromiumSender {
         let mut sender = ChromiumSender::new(TcpConfig::default(), None);
         sender.start();
@@ -265,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn packets_are_given_up_after_a_second_silently_unless_something_is_heard() {
+    fn packets_without_a_report_are_given_up_after_a_second() {
         let mut sender = started();
         drain(&mut sender, 0);
         assert_eq!(sender.next_timeout(), Some(MS(1010)));

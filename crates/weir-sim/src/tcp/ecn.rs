@@ -130,6 +130,7 @@ mod tests {
     use super::*;
     use weir_world::tcp::{SackBlock, Timestamps};
 
+    /// A segment with this codepoint and the CWR flag.
     fn segment(ecn: Ecn, cwr: bool) -> Segment {
         let sent_at = SendTime::ZERO;
         Segment {
@@ -144,6 +145,7 @@ mod tests {
         }
     }
 
+    /// An acknowledgement with the ECE flag and the exact count of marks.
     fn ack(ece: bool, marked: u16) -> Acknowledgement {
         let sacks = [SackBlock::EMPTY; 3];
         let stamps = Timestamps::new(SendTime::ZERO, ArrivalTime::ZERO);
@@ -166,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn exact_counts_are_told_at_once_when_marking_begins_or_ends() {
+    fn exact_counts_are_acknowledged_at_once_when_marking_begins_or_ends() {
         let mut receiver = EcnReceiver::new(EcnMode::Accurate);
         let at_once = [Ecn::Ect1, Ecn::Ce, Ecn::Ce, Ecn::Ect1, Ecn::Ect1]
             .map(|ecn| receiver.on_segment(&segment(ecn, false)));

@@ -128,6 +128,7 @@ impl TcpSender {
         size: Option<DataSize>,
     ) -> Self {
         let config = config.in_range();
+        // RACK needs SACK blocks (RFC 8985 §4).
         let by_time = config.sack && config.rack;
         Self {
             algorithm,

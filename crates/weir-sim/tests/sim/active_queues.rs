@@ -58,6 +58,7 @@ fn run(kbps: u64, discipline: Discipline, flows: Vec<FlowSpec>) -> Waits {
     Simulation::new(spec, Waits::default()).expect("a valid spec").run()
 }
 
+/// TCP transfers that start 100 ms apart.
 fn bulk(count: usize) -> Vec<FlowSpec> {
     let staggered =
         |n: usize| FlowSpec { start: Time::from_millis(100 * n as u64), ..flow(&format!("bulk-{n}"), tcp()) };

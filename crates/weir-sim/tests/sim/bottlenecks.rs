@@ -91,6 +91,7 @@ const OWN: [usize; 2] = [1, 2];
 const WAY: [usize; 2] = [3, 4];
 const BACK: usize = 5;
 
+/// The shared link, a link of each flow alone, and wide links for the propagation delays.
 fn links() -> Vec<LinkSpec> {
     let ms = TimeDelta::from_millis;
     let bottleneck = |name: &str| {
@@ -110,6 +111,7 @@ fn links() -> Vec<LinkSpec> {
     ]
 }
 
+/// A call under `law`, whose statistics come from the side `place`.
 fn call(law: Law, place: DetectionSide) -> Traffic {
     let kbps = DataRate::from_kbps;
     let (least, start) = if law == Law::Steady { (500, 500) } else { (150, 300) };
@@ -136,6 +138,7 @@ fn call(law: Law, place: DetectionSide) -> Traffic {
     Traffic::Media(MediaSpec::new(sender, receiver, config))
 }
 
+/// A transfer or a call under `law`.
 fn traffic(law: Law, place: DetectionSide) -> Traffic {
     let transfer = |law: Box<dyn WindowAlgorithm>| {
         let config = weir_world::tcp::TcpConfig::default();
@@ -158,6 +161,7 @@ fn bursts(case: &Case, name: &str, from: u64, to: u64) -> Traffic {
     Traffic::Unresponsive(Unresponsive { steps, packet_size: DataSize::from_bytes(1000), headers: 0 })
 }
 
+/// `spec` with bursts of background traffic on each link that is a bottleneck of `case`.
 fn with_others(case: &Case, spec: RunSpec) -> RunSpec {
     let [first, second] = OWN;
     let end = case.seconds;
@@ -218,12 +222,13 @@ fn seeds() -> core::ops::Range<u64> {
 
 /// Cases whose bottleneck is busy enough to be detected, and whose background traffic starves no flow.
 fn cases(bottleneck: Bottleneck, calls: f64, transfers: f64, seconds: u64) -> impl Iterator<Item = Case> {
-    let of = move |law, others| seeds().map(move |seed| Case::new(law, bottleneck, others, seconds, seed));
-    let at_the_receiver = CALLS.into_iter().flat_map(move |law| of(law, calls));
+    let cases_of =
+        move |law, others| seeds().map(move |seed| Case::new(law, bottleneck, others, seconds, seed));
+    let at_the_receiver = CALLS.into_iter().flat_map(move |law| cases_of(law, calls));
     CALLS
         .into_iter()
-        .flat_map(move |law| of(law, calls))
-        .chain(TRANSFERS.into_iter().flat_map(move |law| of(law, transfers)))
+        .flat_map(move |law| cases_of(law, calls))
+        .chain(TRANSFERS.into_iter().flat_map(move |law| cases_of(law, transfers)))
         .chain(at_the_receiver.map(|case| Case { place: DetectionSide::Receiver, ..case }))
 }
 
@@ -292,8 +297,8 @@ fn a_clock_that_is_off_by_eleven_days_and_drifts_by_100_ppm_changes_nothing() {
 struct Truth {
     statistics: FlowStatistics,
     lost: VecDeque<SendTime>,
-    happened: Vec<Statistics>,
-    told: Vec<Statistics>,
+    true_statistics: Vec<Statistics>,
+    reported: Vec<Statistics>,
 }
 
 fn sent(packet: &PacketMeta) -> SendTime {
@@ -309,7 +314,7 @@ impl Monitor for Truth {
             self.lost.pop_front().into_iter().for_each(|lost| self.statistics.on_loss(lost));
         }
         self.statistics.on_arrival(sent(packet), ArrivalTime::from_nanos(now.nanos() as i64));
-        self.happened.extend(self.statistics.poll());
+        self.true_statistics.extend(self.statistics.poll());
     }
 
     fn dropped(&mut self, _: Time, flow: usize, _: usize, packet: &PacketMeta, _: Loss) {
@@ -319,36 +324,43 @@ impl Monitor for Truth {
     }
 
     fn coupling_message(&mut self, _: Time, flow: usize, word: &CouplingMessage, refused: Option<Refusal>) {
-        if let (0, CouplingMessage::Statistics(told)) = (flow, word) {
+        if let (0, CouplingMessage::Statistics(reported)) = (flow, word) {
             assert_eq!(refused, None);
-            self.told.push(*told);
+            self.reported.push(*reported);
         }
     }
 }
 
 #[test]
-fn what_a_tcp_flow_tells_is_what_happened_to_its_segments() {
+fn the_statistics_of_a_tcp_flow_are_those_of_its_segments() {
     for law in TRANSFERS {
         let case = Case::new(law, Bottleneck::Shared, 0.5, 120, 1);
         let statistics = FlowStatistics::new(Config::default()).unwrap();
-        let truth = Truth { statistics, lost: VecDeque::new(), happened: Vec::new(), told: Vec::new() };
-        let (_, Truth { happened, told, .. }) = changes(&case, truth);
-        let pairs: Vec<_> = told
+        let truth =
+            Truth { statistics, lost: VecDeque::new(), true_statistics: Vec::new(), reported: Vec::new() };
+        let (_, Truth { true_statistics, reported, .. }) = changes(&case, truth);
+        let pairs: Vec<_> = reported
             .iter()
-            .filter_map(|told| Some((told, happened.iter().find(|of| of.interval == told.interval)?)))
+            .filter_map(|reported| {
+                Some((reported, true_statistics.iter().find(|of| of.interval == reported.interval)?))
+            })
             .collect();
         assert!(
-            pairs.len() > 330 && told.len() - pairs.len() < 3,
+            pairs.len() > 330 && reported.len() - pairs.len() < 3,
             "{law:?}: {} of {}",
             pairs.len(),
-            told.len()
+            reported.len()
         );
+        // Without the start-up: 30 intervals of 350 ms.
         let off = |of: fn(&Statistics) -> f64| {
-            let off = pairs.iter().skip(30).map(|(told, happened)| (of(told) - of(happened)).abs());
+            let off = pairs
+                .iter()
+                .skip(30)
+                .map(|(reported, true_statistics)| (of(reported) - of(true_statistics)).abs());
             off.sum::<f64>() / (pairs.len() - 30) as f64
         };
         let mean = |of: fn(&Statistics) -> f64| {
-            pairs.iter().map(|(_, happened)| of(happened)).sum::<f64>() / pairs.len() as f64
+            pairs.iter().map(|(_, true_statistics)| of(true_statistics)).sum::<f64>() / pairs.len() as f64
         };
         let offs = [
             off(|of| of.skew),
@@ -360,7 +372,10 @@ fn what_a_tcp_flow_tells_is_what_happened_to_its_segments() {
             offs.iter().zip([0.05, 0.02, 0.05, 0.15]).all(|(off, most)| *off < most),
             "{law:?}: {offs:?}"
         );
-        let seldom = pairs.iter().filter(|(told, happened)| told.bottleneck != happened.bottleneck).count();
+        let seldom = pairs
+            .iter()
+            .filter(|(reported, true_statistics)| reported.bottleneck != true_statistics.bottleneck)
+            .count();
         assert!(seldom < pairs.len() / 20, "{law:?}: {seldom} of {}", pairs.len());
     }
 }

@@ -33,6 +33,7 @@ pub(crate) fn constant(kbps: u64) -> Traffic {
     Traffic::Constant { rate: DataRate::from_kbps(kbps), packet_size: DataSize::from_bytes(1000) }
 }
 
+/// A NewReno transfer without end.
 pub(crate) fn tcp() -> Traffic {
     Traffic::Tcp {
         name: "reno".to_owned(),
@@ -42,6 +43,7 @@ pub(crate) fn tcp() -> Traffic {
     }
 }
 
+/// A call of the GCC of 2016, from 50 kbit/s to 2 Mbit/s.
 pub(crate) fn gcc_2016() -> Traffic {
     let kbps = DataRate::from_kbps;
     let limits = RateLimits::new(kbps(50), kbps(300), kbps(2000)).expect("in order");

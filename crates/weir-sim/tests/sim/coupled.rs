@@ -18,8 +18,13 @@ use weir_world::{CoupledSpec, FlowSpec, Monitor, RunSpec};
 struct Dictator(DataRate, Vec<(FlowId, CouplerAction)>);
 
 impl Coupler for Dictator {
-    fn on_message(&mut self, now: SendTime, member: FlowId, word: &CouplingMessage) -> Result<(), Refusal> {
-        if matches!(word, CouplingMessage::Join(_) | CouplingMessage::Update(_)) {
+    fn on_message(
+        &mut self,
+        now: SendTime,
+        member: FlowId,
+        message: &CouplingMessage,
+    ) -> Result<(), Refusal> {
+        if matches!(message, CouplingMessage::Join(_) | CouplingMessage::Update(_)) {
             let epoch = (now.nanos() / 1000 + 1) as u32;
             self.1.push((member, CouplerAction::Rate { rate: self.0, epoch }));
         }
@@ -41,8 +46,13 @@ impl Coupler for Dictator {
 struct Meddler(VecDeque<(FlowId, CouplerAction)>);
 
 impl Coupler for Meddler {
-    fn on_message(&mut self, _now: SendTime, member: FlowId, word: &CouplingMessage) -> Result<(), Refusal> {
-        if matches!(word, CouplingMessage::Window(news) if news.event == WindowEvent::TimedOut) {
+    fn on_message(
+        &mut self,
+        _now: SendTime,
+        member: FlowId,
+        message: &CouplingMessage,
+    ) -> Result<(), Refusal> {
+        if matches!(message, CouplingMessage::Window(news) if news.event == WindowEvent::TimedOut) {
             let two = CouplerAction::Window(Window { cwnd: 2.0, ssthresh: 2.0 });
             self.0.extend([(FlowId(1 - member.0), two), (member, CouplerAction::Reduce), (member, two)]);
         }
@@ -83,41 +93,41 @@ impl Coupler for Mute {
 
 /// Record of messages and actions, with their times.
 #[derive(Debug, Default)]
-struct Heard {
+struct CouplingLog {
     /// Time, flow, and its message or the action for it.
-    said: Vec<(Time, usize, Result<CouplingMessage, CouplerAction>)>,
+    entries: Vec<(Time, usize, Result<CouplingMessage, CouplerAction>)>,
     /// Times of data packets, and their flows.
     sent: Vec<(Time, usize)>,
 }
 
-impl Heard {
-    fn words(&self) -> Vec<(Time, usize, CouplingMessage)> {
-        self.said.iter().filter_map(|&(at, flow, said)| Some((at, flow, said.ok()?))).collect()
+impl CouplingLog {
+    fn messages(&self) -> Vec<(Time, usize, CouplingMessage)> {
+        self.entries.iter().filter_map(|&(at, flow, entries)| Some((at, flow, entries.ok()?))).collect()
     }
 
-    fn orders(&self) -> Vec<(Time, usize, CouplerAction)> {
-        self.said.iter().filter_map(|&(at, flow, said)| Some((at, flow, said.err()?))).collect()
+    fn actions(&self) -> Vec<(Time, usize, CouplerAction)> {
+        self.entries.iter().filter_map(|&(at, flow, entries)| Some((at, flow, entries.err()?))).collect()
     }
 }
 
-impl Monitor for Heard {
+impl Monitor for CouplingLog {
     fn coupling_message(
         &mut self,
         now: Time,
         flow: usize,
-        word: &CouplingMessage,
+        message: &CouplingMessage,
         _refused: Option<Refusal>,
     ) {
-        self.said.push((now, flow, Ok(*word)));
+        self.entries.push((now, flow, Ok(*message)));
     }
     fn coupler_action(
         &mut self,
         now: Time,
         flow: usize,
-        order: &CouplerAction,
+        action: &CouplerAction,
         _aggregate: Option<Aggregate>,
     ) {
-        self.said.push((now, flow, Err(*order)));
+        self.entries.push((now, flow, Err(*action)));
     }
     fn sent(&mut self, now: Time, flow: usize, packet: &weir_world::PacketMeta) {
         if !packet.control {
@@ -126,8 +136,8 @@ impl Monitor for Heard {
     }
 }
 
-fn heard(spec: RunSpec) -> Heard {
-    Simulation::new(spec, Heard::default()).expect("a valid spec").run()
+fn log(spec: RunSpec) -> CouplingLog {
+    Simulation::new(spec, CouplingLog::default()).expect("a valid spec").run()
 }
 
 /// A queue so short that there are retransmission timeouts as well.
@@ -138,7 +148,7 @@ fn short_queue(flows: &dyn Fn() -> Vec<FlowSpec>) -> RunSpec {
 }
 
 #[test]
-fn a_coupler_that_wants_what_the_laws_want_changes_nothing() {
+fn a_coupler_that_allocates_the_present_rates_changes_nothing() {
     let calls = || {
         let screen =
             flow("screen", gcc_2016()).from(Time::from_millis(5000)).until(Time::from_millis(20_000));
@@ -150,34 +160,34 @@ fn a_coupler_that_wants_what_the_laws_want_changes_nothing() {
         assert_eq!(run(coupled_by(Echo::default(), 0, spec(2000, 30, make()))), run(spec(2000, 30, make())));
         assert_eq!(run(coupled_by(Echo::default(), 0, short_queue(make))), run(short_queue(make)));
     }
-    let timed_out = heard(coupled_by(Echo::default(), 0, short_queue(&transfers)));
-    let reduced = |(_, _, word): &&(Time, usize, CouplingMessage)| matches!(word, CouplingMessage::Window(n) if n.event == WindowEvent::Reduced);
-    assert!(timed_out.words().iter().filter(reduced).count() > 3, "timers have run out");
+    let timed_out = log(coupled_by(Echo::default(), 0, short_queue(&transfers)));
+    let reduced = |(_, _, message): &&(Time, usize, CouplingMessage)| matches!(message, CouplingMessage::Window(n) if n.event == WindowEvent::Reduced);
+    assert!(timed_out.messages().iter().filter(reduced).count() > 3, "timers have run out");
 }
 
 #[test]
 fn without_delay_an_order_comes_before_the_flow_sends_more() {
     let rate = DataRate::from_kbps(700);
-    let heard =
-        heard(coupled_by(Dictator(rate, Vec::new()), 0, spec(2000, 10, vec![flow("video", gcc_2016())])));
-    let (joined, ordered, sent) = (heard.words()[0], heard.orders()[0], heard.sent[0]);
+    let log = log(coupled_by(Dictator(rate, Vec::new()), 0, spec(2000, 10, vec![flow("video", gcc_2016())])));
+    let (joined, ordered, sent) = (log.messages()[0], log.actions()[0], log.sent[0]);
     assert!(matches!(joined.2, CouplingMessage::Join(_)));
     assert_eq!((joined.0, ordered.0, sent.0), (Time::ZERO, Time::ZERO, Time::ZERO));
     // Frames of 700 / 30 kbit are 2917 bytes: three packets, from the first frame on. At the start rate there would be
     // two.
-    let second = heard.sent.iter().filter(|(at, _)| *at < Time::from_millis(1000)).count();
+    let second = log.sent.iter().filter(|(at, _)| *at < Time::from_millis(1000)).count();
     assert!((89..=93).contains(&second), "{second}");
 }
 
 #[test]
-fn all_that_a_near_coupler_orders_is_obeyed_in_that_instant_before_more_is_told() {
+fn all_actions_of_a_local_coupler_apply_before_the_next_message() {
     let transfers = || vec![flow("a", tcp()), flow("b", tcp()).from(Time::from_millis(3000))];
-    let said = heard(coupled_by(Meddler::default(), 0, short_queue(&transfers))).said;
-    let event = |said: &Result<CouplingMessage, CouplerAction>, wanted| matches!(said, Ok(CouplingMessage::Window(n)) if n.event == wanted);
+    let entries = log(coupled_by(Meddler::default(), 0, short_queue(&transfers))).entries;
+    let event = |entries: &Result<CouplingMessage, CouplerAction>, wanted| matches!(entries, Ok(CouplingMessage::Window(n)) if n.event == wanted);
     let mut timeouts = 0;
-    for (place, &(at, flow, _)) in said.iter().enumerate().filter(|(_, s)| event(&s.2, WindowEvent::TimedOut))
+    for (place, &(at, flow, _)) in
+        entries.iter().enumerate().filter(|(_, s)| event(&s.2, WindowEvent::TimedOut))
     {
-        let [reduce, window, reduced, other] = &said[place + 1..place + 5] else { unreachable!() };
+        let [reduce, window, reduced, other] = &entries[place + 1..place + 5] else { unreachable!() };
         for (at_once, of) in [(reduce, flow), (window, flow), (reduced, flow), (other, 1 - flow)] {
             assert_eq!((at_once.0, at_once.1), (at, of), "after the timeout at {at}");
         }
@@ -189,53 +199,57 @@ fn all_that_a_near_coupler_orders_is_obeyed_in_that_instant_before_more_is_told(
         timeouts += 1;
     }
     assert!(timeouts > 3, "timers have run out");
-    assert_eq!(said.iter().filter(|(.., said)| said.is_err()).count(), 3 * timeouts, "no order is lost");
+    assert_eq!(
+        entries.iter().filter(|(.., entries)| entries.is_err()).count(),
+        3 * timeouts,
+        "no order is lost"
+    );
 }
 
 #[test]
-fn a_far_coupler_hears_each_word_so_much_later() {
+fn a_remote_coupler_gets_each_message_after_the_configured_delay() {
     let transfers = || vec![flow("a", tcp()), flow("b", tcp()).from(Time::from_millis(3000))];
     let spec = || spec(800, 20, transfers());
-    let far = heard(coupled_by(Mute, 50, spec())).words();
-    let mut near = heard(coupled_by(Mute, 0, spec())).words();
-    for word in &mut near {
-        word.0 += TimeDelta::from_millis(50);
+    let far = log(coupled_by(Mute, 50, spec())).messages();
+    let mut near = log(coupled_by(Mute, 0, spec())).messages();
+    for message in &mut near {
+        message.0 += TimeDelta::from_millis(50);
     }
-    near.retain(|word| word.0 <= Time::from_millis(20_000));
+    near.retain(|message| message.0 <= Time::from_millis(20_000));
     assert!(near.len() > 500, "{}", near.len());
     assert_eq!(far, near);
 }
 
 #[test]
-fn words_and_orders_take_their_time() {
+fn messages_and_actions_take_the_configured_delay() {
     let rate = DataRate::from_kbps(700);
     for delay in [1, 50, 500] {
-        let heard = heard(coupled_by(
+        let log = log(coupled_by(
             Dictator(rate, Vec::new()),
             delay,
             spec(2000, 10, vec![flow("video", gcc_2016())]),
         ));
         let way = Time::from_millis(delay as u64);
-        assert_eq!((heard.words()[0].0, heard.orders()[0].0), (way, way + TimeDelta::from_millis(delay)));
-        assert_eq!(heard.words().len(), heard.words().iter().filter(|(_, flow, _)| *flow == 0).count());
+        assert_eq!((log.messages()[0].0, log.actions()[0].0), (way, way + TimeDelta::from_millis(delay)));
+        assert_eq!(log.messages().len(), log.messages().iter().filter(|(_, flow, _)| *flow == 0).count());
     }
 }
 
 #[test]
-fn a_pause_and_an_end_are_told_and_a_join_after_a_pause_brings_the_start_rate() {
+fn pause_and_end_send_messages_and_a_join_after_a_pause_has_the_start_rate() {
     let paused = flow("video", gcc_2016())
         .pausing(Time::from_millis(10_000), Time::from_millis(12_000))
         .until(Time::from_millis(15_000));
-    let heard = heard(coupled_by(Echo::default(), 0, spec(2000, 20, vec![paused])));
+    let log = log(coupled_by(Echo::default(), 0, spec(2000, 20, vec![paused])));
     let at = |wanted: fn(&CouplingMessage) -> bool| {
-        let found = heard.words().into_iter().filter(|(.., word)| wanted(word));
+        let found = log.messages().into_iter().filter(|(.., message)| wanted(message));
         found.map(|(at, ..)| at.nanos() / 1_000_000).collect::<Vec<_>>()
     };
-    assert_eq!(at(|word| matches!(word, CouplingMessage::Join(_))), [0, 12_000]);
-    assert_eq!(at(|word| matches!(word, CouplingMessage::Pause)), [10_000]);
-    assert_eq!(at(|word| matches!(word, CouplingMessage::Leave)), [15_000]);
-    let joins: Vec<_> = heard
-        .words()
+    assert_eq!(at(|message| matches!(message, CouplingMessage::Join(_))), [0, 12_000]);
+    assert_eq!(at(|message| matches!(message, CouplingMessage::Pause)), [10_000]);
+    assert_eq!(at(|message| matches!(message, CouplingMessage::Leave)), [15_000]);
+    let joins: Vec<_> = log
+        .messages()
         .iter()
         .filter_map(|(.., w)| if let CouplingMessage::Join(j) = w { Some(*j) } else { None })
         .collect();
@@ -249,12 +263,14 @@ fn a_transfer_joins_when_its_connection_stands_and_leaves_when_it_is_complete() 
     let weir_world::Traffic::Tcp { name, algorithm, config, .. } = tcp() else { unreachable!() };
     let size = Some(weir_cc::DataSize::from_bytes(100_000));
     let short = weir_world::Traffic::Tcp { name, algorithm, config, size };
-    let words = heard(coupled_by(Echo::default(), 0, spec(2000, 20, vec![flow("short", short)]))).words();
-    let Some((at, _, CouplingMessage::Join(join))) = words.first() else { panic!("{:?}", words.first()) };
+    let messages = log(coupled_by(Echo::default(), 0, spec(2000, 20, vec![flow("short", short)]))).messages();
+    let Some((at, _, CouplingMessage::Join(join))) = messages.first() else {
+        panic!("{:?}", messages.first())
+    };
     // A round trip of 50 ms, and the serialisation of two small packets.
     assert!((Time::from_millis(50)..Time::from_millis(52)).contains(at), "{at}");
     assert_eq!(join.window.unwrap().window.cwnd, 10.0);
-    assert!(matches!(words.last(), Some((.., CouplingMessage::Leave))));
+    assert!(matches!(messages.last(), Some((.., CouplingMessage::Leave))));
 }
 
 #[test]
@@ -265,9 +281,9 @@ fn priorities_change_when_they_are_to() {
     for flow in &mut spec.flows {
         flow.coupled.as_mut().unwrap().later_priorities.clone_from(&later);
     }
-    let heard = heard(spec);
+    let log = log(spec);
     for flow in [0, 1] {
-        let parameters = heard.words().into_iter().filter_map(|(at, of, word)| match word {
+        let parameters = log.messages().into_iter().filter_map(|(at, of, message)| match message {
             CouplingMessage::FlowParameters(parameters) if of == flow => Some((at, parameters.priority)),
             _ => None,
         });
@@ -276,11 +292,11 @@ fn priorities_change_when_they_are_to() {
 }
 
 #[test]
-fn what_cannot_be_coupled_is_named() {
+fn an_impossible_coupling_is_named() {
     let mut other = flow("other", constant(100));
     other.reverse.clear();
-    let nobody = flow("nobody", gcc_2016()).coupled(CoupledSpec::new(1));
-    for (flow, name) in [(other.coupled(CoupledSpec::new(0)), "other"), (nobody, "nobody")] {
+    let uncoupled = flow("nobody", gcc_2016()).coupled(CoupledSpec::new(1));
+    for (flow, name) in [(other.coupled(CoupledSpec::new(0)), "other"), (uncoupled, "nobody")] {
         let spec = coupled_by(Echo::default(), 0, spec(1000, 1, vec![])).with(flow);
         let error = Simulation::new(spec, Tally::default()).unwrap_err();
         assert_eq!(error, SpecError::Coupling { flow: name.to_owned() });
@@ -321,12 +337,14 @@ fn every_recovery_that_is_left_was_entered() {
         let flows = (0..count).map(|n| flow(&format!("f{n}"), linux())).collect();
         let mut spec = coupled_by(ctrl_tcp(Newcomer::Clocked), 0, spec(kbps, 60, flows));
         spec.links[0].config.queue = QueueConfig { limit_packets: Some(packets), ..QueueConfig::default() };
-        let words = heard(spec).words();
+        let messages = log(spec).messages();
         for of in 0..count {
             let event = |wanted| {
-                let of_flow = words.iter().filter(|(_, flow, _)| *flow == of);
+                let of_flow = messages.iter().filter(|(_, flow, _)| *flow == of);
                 of_flow
-                    .filter(|(.., word)| matches!(word, CouplingMessage::Window(n) if n.event == wanted))
+                    .filter(
+                        |(.., message)| matches!(message, CouplingMessage::Window(n) if n.event == wanted),
+                    )
                     .count()
             };
             let counts = (event(WindowEvent::RecoveryEntered), event(WindowEvent::RecoveryLeft));
@@ -343,7 +361,7 @@ fn newcomer_sends(newcomer: Newcomer) -> Vec<Time> {
         link.config.delay = TimeDelta::from_millis(50);
     }
     spec.links[0].config.queue = QueueConfig { limit_packets: Some(83), ..QueueConfig::default() };
-    let sent = heard(spec).sent.into_iter().filter(|(_, flow)| *flow == 1);
+    let sent = log(spec).sent.into_iter().filter(|(_, flow)| *flow == 1);
     sent.map(|(at, _)| at).collect()
 }
 

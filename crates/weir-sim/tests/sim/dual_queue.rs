@@ -51,6 +51,7 @@ struct Share {
 }
 
 impl Share {
+    /// Mean rate and waits of flows, each with its bytes and the waits of its packets in ms.
     fn of(flows: &[(f64, Vec<f64>)]) -> Self {
         let bytes: f64 = flows.iter().map(|(bytes, _)| bytes).sum();
         let seconds = seconds() as f64 - WARM_UP.nanos() as f64 / 1e9;
@@ -113,6 +114,7 @@ const fn paced(mbps: u64, classic: usize, scalable: usize) -> Bottleneck {
 }
 
 impl Bottleneck {
+    /// The results of the classic flows under `law` and of the scalable flows.
     fn run(self, law: fn() -> Box<dyn WindowAlgorithm>) -> Both {
         let Self { mbps, classic, scalable, paced, ack_every, coupling, ramp_from } = self;
         let tcp = |n: usize| {

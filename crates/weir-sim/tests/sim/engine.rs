@@ -228,7 +228,7 @@ fn a_finite_transfer_is_complete_once() {
 }
 
 #[test]
-fn what_cannot_be_simulated_is_named() {
+fn an_impossible_run_is_named() {
     let mut wrong = spec(1000, 1, vec![flow("video", gcc_2016())]);
     wrong.flows[0].reverse.clear();
     let error = Simulation::new(wrong, Tally::default()).unwrap_err().to_string();

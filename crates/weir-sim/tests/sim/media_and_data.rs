@@ -42,6 +42,7 @@ impl Monitor for Passed {
 }
 
 impl Passed {
+    /// The waits of the packets from `from` to `to`, in increasing order.
     fn waits(&self, from: f64, to: f64) -> Vec<f64> {
         let mut waits: Vec<_> =
             self.packets.iter().filter(|(at, ..)| (from..to).contains(at)).map(|(.., wait)| *wait).collect();
@@ -78,20 +79,21 @@ impl Passed {
     }
 }
 
+/// A call under `law` of at most `most` kbit/s.
 fn media(law: &str, most: u64) -> Traffic {
     let kbps = DataRate::from_kbps;
     let limits = RateLimits::new(kbps(50), kbps(300), kbps(most)).unwrap();
     let mut config = MediaConfig::new(limits, EncoderConfig::perfect());
     let (sender, receiver): (Box<dyn Controller>, Box<dyn Receiver>) = match law {
         "gcc" => {
-            let own = goog_cc::Config::default();
-            let receiver = PacketFeedback::new(own.feedback_interval);
-            (Box::new(GoogCc::new(own, limits).unwrap()), Box::new(receiver))
+            let law_config = goog_cc::Config::default();
+            let receiver = PacketFeedback::new(law_config.feedback_interval);
+            (Box::new(GoogCc::new(law_config, limits).unwrap()), Box::new(receiver))
         }
         "nada" => {
-            let own = nada::Config::default();
-            let receiver = AtReceiver::new(NadaObserver::new(own).unwrap());
-            (Box::new(Nada::new(own, limits).unwrap()), Box::new(receiver))
+            let law_config = nada::Config::default();
+            let receiver = AtReceiver::new(NadaObserver::new(law_config).unwrap());
+            (Box::new(Nada::new(law_config, limits).unwrap()), Box::new(receiver))
         }
         "scream" => {
             config.packet_format = PacketFormat::Rfc8888;
@@ -99,14 +101,15 @@ fn media(law: &str, most: u64) -> Traffic {
             (Box::new(sender), Box::new(ScreamReceiver::v1()))
         }
         _ => {
-            let own = ledbat::Config::default();
-            let receiver = ledbat::receiver(&own).unwrap();
-            (Box::new(Ledbat::new(own, limits).unwrap()), Box::new(receiver))
+            let law_config = ledbat::Config::default();
+            let receiver = ledbat::receiver(&law_config).unwrap();
+            (Box::new(Ledbat::new(law_config, limits).unwrap()), Box::new(receiver))
         }
     };
     Traffic::Media(MediaSpec::new(sender, receiver, config))
 }
 
+/// A TCP transfer without end.
 fn data(law: &str) -> Traffic {
     let law: Box<dyn WindowAlgorithm> =
         if law == "cubic" { Box::new(Cubic::new()) } else { Box::new(NewReno::new()) };
@@ -141,6 +144,7 @@ impl Case {
         Simulation::new(self.spec(), Passed::default()).unwrap().run()
     }
 
+    /// The run of a call and its transfers over a link of 50 ms each way.
     fn spec(&self) -> RunSpec {
         let (kbps, packets) = self.link;
         let link = |name: &str| {

@@ -117,7 +117,7 @@ fn after_its_stop_no_download_begins_and_none_goes_on() {
 }
 
 #[test]
-fn what_is_lost_of_a_download_is_sent_again_until_it_is_there() {
+fn lost_segments_of_a_download_are_retransmitted_until_they_arrive() {
     let mut spec = spec(10_000, 120, vec![downloads(false)]);
     spec.links[0].config.loss = LossModel::Bernoulli(0.2);
     let seen = seen(spec);
@@ -158,7 +158,7 @@ fn a_session_goes_on_with_its_next_request_after_a_while() {
 }
 
 #[test]
-fn who_hears_nothing_asks_again_after_twice_as_long_each_time_and_gives_up() {
+fn without_an_answer_the_interval_doubles_until_the_connection_ends() {
     let mut spec = spec(10_000, 200, vec![web(1, 1.0)]);
     spec.links[1].config.loss = LossModel::Bernoulli(1.0);
     let seen = seen(spec);
@@ -203,7 +203,7 @@ fn chromiums_tcp_completes_a_transfer() {
 }
 
 #[test]
-fn of_what_comes_twice_the_copy_is_no_payload() {
+fn a_second_copy_is_no_payload() {
     // Where acknowledgements are lost, segments are retransmitted that have arrived.
     for traffic in [web(500, 4.0), downloads(false)] {
         let mut spec = spec(10_000, 120, vec![traffic.until(Time::from_millis(40_000))]);

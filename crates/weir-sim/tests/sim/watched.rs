@@ -72,7 +72,7 @@ fn every_5_ms() -> FlowSpec {
 }
 
 #[test]
-fn a_packet_waits_at_bottlenecks_and_a_link_tells_of_all_its_own_waits() {
+fn a_packet_records_waits_at_bottlenecks_and_a_link_all_of_its_waits() {
     // 8 ms of service and 25 of delay, then 10 of service and 10 of delay.
     let links =
         vec![LinkSpec::bottleneck("first", config(1000, 25)), LinkSpec::new("second", config(800, 10))];
@@ -95,7 +95,7 @@ fn a_packet_waits_at_bottlenecks_and_a_link_tells_of_all_its_own_waits() {
 }
 
 #[test]
-fn what_a_full_queue_refuses_is_lost_at_once_and_what_chance_takes_at_the_far_end() {
+fn overflow_losses_count_at_the_queue_and_random_ones_at_the_far_end() {
     let narrow = QueueConfig { limit_packets: Some(1), ..QueueConfig::default() };
     let links = vec![
         LinkSpec::bottleneck("first", LinkConfig { queue: narrow, ..config(1000, 25) }),

@@ -100,7 +100,7 @@ fn a_call_over_a_cell_reaches_its_maximum_with_little_delay() {
 }
 
 #[test]
-fn what_enters_a_cell_arrives_or_is_lost_or_is_still_inside() {
+fn a_packet_in_a_cell_arrives_or_is_lost_or_is_still_inside() {
     // 8 · 8 Mbit/s in packets of 1000 bytes, more than five transmitters carry: 50 packets wait on each link.
     let queue = QueueConfig { limit_packets: Some(50), ..QueueConfig::default() };
     let make = |link| WifiLink { queue, loss: LossModel::Bernoulli(0.1), ..link };

@@ -7,6 +7,7 @@ use super::*;
 
 const MS: fn(i64) -> TimeDelta = TimeDelta::from_millis;
 
+/// Sender time of `ms` milliseconds.
 fn at(ms: i64) -> SendTime {
     SendTime::from_millis(ms)
 }
@@ -15,6 +16,7 @@ fn ack(cumulative: u32, sacked: core::ops::Range<u32>) -> Acknowledgement {
     ack_of(cumulative, [sacked, 0..0, 0..0])
 }
 
+/// An acknowledgement up to `cumulative`, with SACK blocks.
 fn ack_of(cumulative: u32, sacked: [core::ops::Range<u32>; 3]) -> Acknowledgement {
     let stamps = Timestamps::new(SendTime::ZERO, ArrivalTime::ZERO);
     let sacks = sacked.map(|run| SackBlock { start: run.start, end: run.end });
@@ -47,6 +49,7 @@ impl Both {
         self.1.find_lost(at(ms), &mut self.0, tolerance)
     }
 
+    /// Retransmits the next lost segment at `ms`. Returns its number.
     fn resend(&mut self, ms: i64) -> u32 {
         let number = self.0.next_lost(u32::MAX).expect("one is lost");
         self.0.resend(number);
@@ -91,7 +94,7 @@ fn a_retransmission_is_lost_if_what_left_after_it_arrives() {
 }
 
 #[test]
-fn a_quick_answer_to_a_retransmission_tells_nothing_of_time() {
+fn an_early_answer_to_a_retransmission_gives_no_round_trip_sample() {
     let mut both = Both::ten();
     both.on_ack(103, &ack(0, 1..4));
     both.find(103, true);
@@ -117,7 +120,7 @@ fn an_echo_of_what_left_before_a_retransmission_is_no_answer_to_it() {
 }
 
 #[test]
-fn where_segments_overtake_each_other_time_alone_tells() {
+fn with_reordering_time_alone_shows_losses() {
     let mut both = Both::ten();
     both.on_ack(100, &ack(1, 0..0));
     both.on_ack(102, &ack(1, 2..3));
@@ -142,7 +145,7 @@ fn times_outlive_a_window_that_grows_beyond_the_room() {
 }
 
 #[test]
-fn what_a_lost_acknowledgement_would_have_told_is_no_reordering() {
+fn a_lost_acknowledgement_is_not_taken_for_reordering() {
     // 0, 2 and 4 are lost, and so are the acknowledgements of 1 and 3. The acknowledgement of 5 has all three, newest
     // first.
     let mut both = Both::ten();
@@ -152,7 +155,7 @@ fn what_a_lost_acknowledgement_would_have_told_is_no_reordering() {
 }
 
 #[test]
-fn a_segment_told_of_twice_counts_once() {
+fn a_segment_reported_twice_counts_once() {
     let mut both = Both::ten();
     let update = both.on_ack(106, &ack_of(0, [3..4, 1..7, 0..0]));
     assert_eq!((update.sacked_in.last(), update.original), (Some(MS(100)), Some(1)));
@@ -178,7 +181,7 @@ fn a_probe_that_is_lost_is_sent_again_once_something_later_has_arrived() {
 }
 
 #[test]
-fn what_is_sacked_is_looked_at_once() {
+fn a_sacked_segment_is_processed_once() {
     let mut both = Both::ten();
     both.on_ack(103, &ack(0, 1..4));
     both.find(103, true);

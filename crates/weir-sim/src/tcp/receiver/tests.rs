@@ -5,6 +5,7 @@ use weir_cc::Ecn;
 
 use super::*;
 
+/// Segment `number`, sent at as many ms.
 fn segment(number: u32) -> Segment {
     let sent_at = SendTime::from_millis(i64::from(number));
     let ecn = Ecn::NotEct;
@@ -20,6 +21,7 @@ fn segment(number: u32) -> Segment {
     }
 }
 
+/// Receiver time of `ms` milliseconds.
 fn at(ms: i64) -> ArrivalTime {
     ArrivalTime::from_millis(ms)
 }
@@ -72,7 +74,7 @@ fn segments_around_a_hole_are_acknowledged_at_once_newest_block_first() {
 }
 
 #[test]
-fn a_segment_that_arrives_again_is_told_of_in_the_first_block() {
+fn a_repeated_segment_is_reported_in_the_first_block() {
     let mut receiver = TcpReceiver::new(TcpConfig { dsack: true, ..TcpConfig::default() });
     let mut sacks = |number| arrive(&mut receiver, number).map(|ack| ack.sacks);
     let none = SackBlock::EMPTY;
@@ -93,7 +95,7 @@ fn acknowledgements_come_one_by_one_for_a_while_after_a_segment_that_arrives_aga
 }
 
 #[test]
-fn what_is_pushed_is_acknowledged_at_once() {
+fn a_pushed_segment_is_acknowledged_at_once() {
     let mut receiver = TcpReceiver::new(TcpConfig::default());
     let mut at_once = |number, push| {
         receiver.on_segment(at(0), &Segment { push, ..segment(number) });

@@ -32,6 +32,7 @@ impl Reference {
         number.checked_sub(self.first).and_then(|index| self.segments.get_mut(index as usize))
     }
 
+    /// RFC 6675's `IsLost`, computed literally.
     fn is_lost(&self, number: u32) -> bool {
         let above = &self.segments[(number + 1 - self.first) as usize..];
         let sacked = above.iter().filter(|segment| segment.sacked).count();
@@ -50,6 +51,7 @@ impl Reference {
         self.numbered().rev().find(|(_, segment)| segment.sacked).map(|(number, _)| number)
     }
 
+    /// The first lost segment below `limit` that was not retransmitted.
     fn next_lost(&self, limit: u32) -> Option<u32> {
         self.numbered()
             .find(|&(n, segment)| !segment.sacked && n >= self.high_rxt && n < limit && self.is_lost(n))
@@ -65,6 +67,7 @@ impl Reference {
         self.numbered().rev().find(|(_, segment)| !segment.sacked).map(|(n, _)| n)
     }
 
+    /// Removes the segments below `cumulative`.
     fn acknowledge(&mut self, cumulative: u32) {
         if (self.first..=self.next()).contains(&cumulative) {
             self.segments.drain(..(cumulative - self.first) as usize);
@@ -72,6 +75,7 @@ impl Reference {
         }
     }
 
+    /// Marks the segments of `blocks` as acknowledged selectively.
     fn sack(&mut self, blocks: &[SackBlock; 3]) {
         for number in blocks.iter().flat_map(|block| block.start..block.end) {
             if number != self.first
@@ -89,6 +93,7 @@ impl Reference {
         self.high_rxt = self.high_rxt.max(number + 1);
     }
 
+    /// Marks all segments as lost, after a timeout.
     fn lose_all(&mut self) {
         for segment in &mut self.segments {
             *segment = Outstanding { given_up: true, resent: false, ..*segment };
@@ -133,7 +138,7 @@ fn resend(board: &mut Scoreboard, reference: &mut Reference, number: Option<u32>
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
     #[test]
-    fn scoreboard_agrees_with_rfc_6675_word_by_word(steps in proptest::collection::vec(step(), 1..80)) {
+    fn the_scoreboard_agrees_with_a_literal_rfc_6675(steps in proptest::collection::vec(step(), 1..80)) {
         let (mut board, mut reference) = (Scoreboard::new(), Reference::default());
         let mut blocks = [SackBlock::EMPTY; 3];
         for step in steps {

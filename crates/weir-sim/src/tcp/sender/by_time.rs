@@ -55,6 +55,7 @@ impl TcpSender {
         if let Some(block) = duplicate {
             self.undo.on_duplicate(block);
         }
+        // A loss that a probe repaired reduces the window as any other (RFC 8985 §7.4).
         self.evaluate_probe(now, ack.cumulative, duplicate, delivered > 0);
         let content = AckContent { acked, delivered, echo, update };
         self.update_state(now, &content);

@@ -13,6 +13,7 @@ use weir_world::tcp::{Acknowledgement, SackBlock, Segment, TcpConfig, Timestamps
 
 const MSS: u64 = 1448;
 
+/// Sender time of `ms` milliseconds.
 fn ms(ms: i64) -> SendTime {
     SendTime::from_millis(ms)
 }
@@ -51,6 +52,7 @@ struct Run {
     delivered: DataSize,
 }
 
+/// A transfer of `segments` segments. `losses` are the numbers and copies that are lost.
 fn run_config(config: TcpConfig, segments: u64, losses: Losses<'_>) -> Run {
     let trace = Rc::new(RefCell::new(Trace::default()));
     let seen = Rc::clone(&trace);
@@ -75,6 +77,7 @@ fn run_config(config: TcpConfig, segments: u64, losses: Losses<'_>) -> Run {
     }
 }
 
+/// A transfer of `segments` segments with these losses, all of which arrive in the end.
 fn run(segments: u64, losses: Losses<'_>) -> Run {
     let run = run_config(TcpConfig::default(), segments, losses);
     assert_eq!(run.delivered, DataSize::from_bytes(segments * MSS));
@@ -309,7 +312,7 @@ impl WindowAlgorithm for Noting {
 }
 
 #[test]
-fn law_is_told_what_arrives_in_recovery() {
+fn the_law_gets_the_deliveries_in_recovery() {
     let noted = Arc::new(Mutex::new(Vec::new()));
     let lose = |_, segment: Option<&Segment>| segment.is_some_and(|s| s.number == 12 && !s.retransmission);
     let mut rig = Rig::new(TcpConfig::default(), Noting(Arc::clone(&noted)), Some(60 * MSS), lose);
@@ -439,8 +442,8 @@ fn poll_all(sender: &mut TcpSender, at: i64) -> usize {
 
 #[test]
 fn after_an_idle_time_longer_than_the_timeout_it_begins_with_the_initial_window() {
-    let told = Arc::new(Mutex::new(Vec::new()));
-    let mut sender = TcpSender::new(TcpConfig::default(), Box::new(Idle(Arc::clone(&told))), None);
+    let calls = Arc::new(Mutex::new(Vec::new()));
+    let mut sender = TcpSender::new(TcpConfig::default(), Box::new(Idle(Arc::clone(&calls))), None);
     let ack = |cumulative, syn, echo| Acknowledgement {
         cumulative,
         syn,
@@ -461,5 +464,5 @@ fn after_an_idle_time_longer_than_the_timeout_it_begins_with_the_initial_window(
     let rto = sender.stats().rto.nanos() / 1_000_000;
     assert_eq!(poll_all(&mut sender, 400 + rto + 1), 10);
     // Idle time since the acknowledgement at 500 ms: the algorithm has counted until then.
-    assert_eq!(*told.lock().unwrap(), [TimeDelta::from_millis(rto + 1 - 100)], "told once");
+    assert_eq!(*calls.lock().unwrap(), [TimeDelta::from_millis(rto + 1 - 100)], "told once");
 }

@@ -29,6 +29,7 @@ pub(crate) struct Path {
 }
 
 impl Path {
+    /// The link of this path; with `stalls` its rate is 0 for 1.5 s each 15 s.
     fn link(&self, seed: u64) -> Link<Carried> {
         let at = Time::from_millis;
         let mut steps = vec![(at(0), self.rate)];
@@ -180,6 +181,7 @@ impl Bench {
         timers.chain(ways.into_iter().flatten()).min()
     }
 
+    /// Delivers a segment or serves the flows, at the present time.
     fn step(&mut self) {
         if let Some(exit) = self.link.pop(self.now) {
             let Carried { flow, segment, size, entered } = exit.packet;
@@ -207,6 +209,7 @@ impl Bench {
         SendTime::from_nanos(self.now.nanos() as i64)
     }
 
+    /// Serves the flow `index`: its start, its timer and its segments.
     fn attend(&mut self, index: usize) {
         let (now, local) = (self.now, self.local());
         let flow = &mut self.flows[index];
@@ -235,6 +238,7 @@ impl Bench {
         }
     }
 
+    /// Counts a drop, and a loss episode if it begins one.
     fn note_drop(&mut self, flow: usize) {
         self.flows[flow].drops += 1;
         // Drops within two round trips through a full queue belong to one loss episode.

@@ -29,27 +29,28 @@ fn a_probe_that_waits_for_its_turn_is_not_sent_once_all_is_acknowledged() {
     }
 }
 
-fn news(told: Option<CouplingMessage>) -> Option<(WindowEvent, Window)> {
-    told.map(|word| match word {
+/// The window event in a coupling message, and the window after it.
+fn news(event: Option<CouplingMessage>) -> Option<(WindowEvent, Window)> {
+    event.map(|word| match word {
         CouplingMessage::Window(news) => (news.event, news.after),
         other => panic!("not of a window: {other:?}"),
     })
 }
 
 #[test]
-fn a_coupler_hears_of_a_loss_that_time_alone_proves() {
+fn a_coupler_gets_a_message_about_a_loss_found_by_time() {
     // Segment 0 is lost. 1 arrives at 200 ms; by 100 / 4 = 25 ms and the timer's 2 ms later 0 would have come.
     let mut talk = Talk::new(TcpConfig { rack: true, prr: true, ..TcpConfig::default() }, None);
     talk.sender.couple();
-    talk.hear(200, Says { cumulative: 0, sacks: &[(1, 2)], echo: 100, ..Says::default() });
+    talk.receive(200, Says { cumulative: 0, sacks: &[(1, 2)], echo: 100, ..Says::default() });
     let late = talk.sender.next_timeout().expect("what is late only would come");
     assert_eq!(late.nanos(), 227_000_000);
-    let told = news(talk.sender.on_timeout_coupled(late));
-    assert_eq!(told, Some((WindowEvent::RecoveryEntered, Window { cwnd: 5.0, ssthresh: 5.0 })));
+    let event = news(talk.sender.on_timeout_coupled(late));
+    assert_eq!(event, Some((WindowEvent::RecoveryEntered, Window { cwnd: 5.0, ssthresh: 5.0 })));
 }
 
 #[test]
-fn a_coupler_hears_of_a_loss_that_a_probe_has_repaired() {
+fn a_coupler_gets_a_message_about_a_loss_that_a_probe_repaired() {
     // Four segments fill the receive window. Without an answer 3 is retransmitted. All four are acknowledged, then one
     // that left later: of the two copies of 3 one was lost.
     let mut talk = Talk::new(TcpConfig { receive_window: 4, ..probing() }, None);
@@ -58,10 +59,10 @@ fn a_coupler_hears_of_a_loss_that_a_probe_has_repaired() {
     assert_eq!(talk.left.last(), Some(&(302.0, 3, true)));
     assert_eq!(talk.acknowledge(402, 4).len(), 4);
     let says = Says { cumulative: 5, echo: 402, ..Says::default() };
-    let heard = talk.sender.on_ack_coupled(SendTime::from_millis(502), &says.acknowledgement(false));
+    let outcome = talk.sender.on_ack_coupled(SendTime::from_millis(502), &says.acknowledgement(false));
     let reduced = Window { cwnd: 2.0, ssthresh: 2.0 };
-    assert_eq!(news(heard.loss), Some((WindowEvent::RecoveryEntered, reduced)));
-    assert_eq!(news(heard.message), Some((WindowEvent::RecoveryLeft, reduced)));
+    assert_eq!(news(outcome.loss), Some((WindowEvent::RecoveryEntered, reduced)));
+    assert_eq!(news(outcome.message), Some((WindowEvent::RecoveryLeft, reduced)));
 }
 
 #[test]
@@ -82,12 +83,12 @@ fn no_more_may_have_arrived_twice_than_was_sent_again() {
     // reduction stands.
     let config = TcpConfig { undo: true, prr: true, ..probing() };
     let mut talk = Talk::new(config, None);
-    talk.hear(200, Says { sacks: &[(3, 10)], echo: 100, ..Says::default() });
-    talk.hear(300, Says { cumulative: 10, echo: 200, ..Says::default() });
+    talk.receive(200, Says { sacks: &[(3, 10)], echo: 100, ..Says::default() });
+    talk.receive(300, Says { cumulative: 10, echo: 200, ..Says::default() });
     let (stats, window) = (talk.sender.stats(), talk.sender.window());
     assert_eq!((stats.retransmissions, window.ssthresh), (3, 5.0));
     for ms in 301..304 {
-        talk.hear(ms, Says { cumulative: 10, sacks: &[(0, 2)], echo: 200, ..Says::default() });
+        talk.receive(ms, Says { cumulative: 10, sacks: &[(0, 2)], echo: 200, ..Says::default() });
     }
     let stats = talk.sender.stats();
     assert_eq!((stats.undone, stats.refused), (0, 2));
@@ -100,7 +101,7 @@ fn another_segments_duplicate_does_not_acquit_a_probe() {
         let mut talk = Talk::new(TcpConfig { receive_window: 4, ..probing() }, None);
         talk.wait(302);
         talk.acknowledge(402, 4);
-        talk.hear(502, Says { cumulative: 5, sacks: &[twice], echo: 402, ..Says::default() });
+        talk.receive(502, Says { cumulative: 5, sacks: &[twice], echo: 402, ..Says::default() });
         assert_eq!(talk.sender.window().cwnd.min(5.0), cwnd, "{twice:?}");
     }
 }

@@ -38,6 +38,7 @@ fn link(letter: &str) -> Path {
     }
 }
 
+/// The window algorithm of Linux 6 with this name.
 fn law(name: &str) -> Box<dyn WindowAlgorithm> {
     if name == "cubic" {
         return Box::new(Cubic::linux_6(Some(HyStart::new(HyStartConfig::linux()))));
@@ -74,19 +75,19 @@ fn one_flow_does_what_the_kernel_did() {
         let [Course { goodput, timeouts, needless, slow_start_end, .. }] = outcome.flows[..] else {
             panic!("one flow")
         };
-        let of = |column| kernel(scenario, column);
+        let column_of = |column| kernel(scenario, column);
         if name == "cubic" {
-            close(scenario, slow_start_end, of("slow_start_end"), 2.0);
+            close(scenario, slow_start_end, column_of("slow_start_end"), 2.0);
         }
-        close(scenario, goodput, of("goodput_mbps"), 0.02 * of("goodput_mbps"));
-        close(scenario, outcome.queue_ms, of("mean_queue_ms"), 0.05 * of("mean_queue_ms"));
-        close(scenario, outcome.episodes_per_minute, of("episodes_per_min"), 2.0);
+        close(scenario, goodput, column_of("goodput_mbps"), 0.02 * column_of("goodput_mbps"));
+        close(scenario, outcome.queue_ms, column_of("mean_queue_ms"), 0.05 * column_of("mean_queue_ms"));
+        close(scenario, outcome.episodes_per_minute, column_of("episodes_per_min"), 2.0);
         assert_eq!((timeouts, needless), (0, 0), "{scenario}");
     }
 }
 
 #[test]
-fn what_a_stall_makes_late_is_not_taken_for_lost_for_long() {
+fn segments_delayed_by_a_stall_are_soon_known_to_have_arrived() {
     for (scenario, name, letter) in [
         ("cubic-stall-a", "cubic", "a"),
         ("cubic-stall-b-undone", "cubic", "b"),

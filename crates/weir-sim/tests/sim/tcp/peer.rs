@@ -74,7 +74,7 @@ impl Talk {
     }
 
     /// Advances the time to `ms`, and delivers the acknowledgement. Returns the segments that leave at once.
-    pub(crate) fn hear(&mut self, ms: i64, says: Says<'_>) -> Vec<Left> {
+    pub(crate) fn receive(&mut self, ms: i64, says: Says<'_>) -> Vec<Left> {
         self.wait(ms);
         let before = self.left.len();
         let now = SendTime::from_millis(ms);
@@ -85,6 +85,6 @@ impl Talk {
 
     /// The same for an acknowledgement of all below `cumulative`, 100 ms after the last of them left.
     pub(crate) fn acknowledge(&mut self, ms: i64, cumulative: u32) -> Vec<Left> {
-        self.hear(ms, Says { cumulative, echo: ms - 100, ..Says::default() })
+        self.receive(ms, Says { cumulative, echo: ms - 100, ..Says::default() })
     }
 }

@@ -206,6 +206,7 @@ proptest! {
                     let stamps = Timestamps::new(now - TimeDelta::from_millis(age_ms), ArrivalTime::ZERO);
                     let ack = Acknowledgement { cumulative, syn, sacks, stamps, ece, marked };
                     sender.on_ack(now, &ack);
+                    // An acknowledgement of data that was never sent is ignored (RFC 9293 §3.10.7.4).
                     if !syn && cumulative <= new {
                         acknowledged = cumulative.max(acknowledged);
                     }

@@ -87,6 +87,7 @@ impl<L: FnMut(SendTime, Option<&Segment>) -> bool> Rig<L> {
         candidates.into_iter().flatten().min()
     }
 
+    /// Handles the event of the present time: a segment, an acknowledgement or the timer.
     fn step(&mut self) {
         if let Some(segment) = pop_due(&mut self.forward, self.now) {
             self.receiver.on_segment(self.arrival(), &segment);
@@ -103,6 +104,7 @@ impl<L: FnMut(SendTime, Option<&Segment>) -> bool> Rig<L> {
         ArrivalTime::from_nanos(self.now.nanos())
     }
 
+    /// Puts a due acknowledgement on the reverse path, unless the test loses it.
     fn send_acknowledgement(&mut self) {
         if let Some(ack) = self.receiver.poll_ack(self.arrival())
             && !(self.lose)(self.now, None)
@@ -111,6 +113,7 @@ impl<L: FnMut(SendTime, Option<&Segment>) -> bool> Rig<L> {
         }
     }
 
+    /// Puts the sender's segments on the path, marked or lost by the rules of the test.
     fn send_segments(&mut self) {
         while let Some(mut segment) = self.sender.poll_segment(self.now) {
             if segment.ecn != Ecn::NotEct && (self.mark)(&segment) {
@@ -123,6 +126,7 @@ impl<L: FnMut(SendTime, Option<&Segment>) -> bool> Rig<L> {
     }
 }
 
+/// The first packet of `pipe` that arrives by `now`.
 fn pop_due<P>(pipe: &mut VecDeque<(SendTime, P)>, now: SendTime) -> Option<P> {
     if pipe.front()?.0 > now {
         return None;

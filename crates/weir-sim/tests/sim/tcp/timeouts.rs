@@ -19,7 +19,7 @@ fn numbers(left: &[Left]) -> Vec<u32> {
 #[test]
 fn a_timeout_while_a_mark_is_answered_does_not_reduce_again() {
     let mut talk = Talk::new(TcpConfig { ecn: EcnMode::Classic, ..linux() }, None);
-    talk.hear(200, Says { cumulative: 1, echo: 100, ece: true, ..Says::default() });
+    talk.receive(200, Says { cumulative: 1, echo: 100, ece: true, ..Says::default() });
     for cumulative in 2..6 {
         talk.acknowledge(200 + i64::from(cumulative), cumulative);
     }
@@ -36,8 +36,8 @@ fn without_new_data_a_timeout_is_not_doubted_any_longer() {
     let mut talk = Talk::new(linux(), Some(10));
     talk.wait(400);
     assert_eq!(numbers(&talk.left[10..]), [0]);
-    assert_eq!(numbers(&talk.hear(500, Says { cumulative: 1, echo: 400, ..Says::default() })), [1, 2]);
-    talk.hear(510, Says { cumulative: 1, sacks: &[(9, 10)], echo: 400, ..Says::default() });
+    assert_eq!(numbers(&talk.receive(500, Says { cumulative: 1, echo: 400, ..Says::default() })), [1, 2]);
+    talk.receive(510, Says { cumulative: 1, sacks: &[(9, 10)], echo: 400, ..Says::default() });
     assert_eq!(talk.sender.stats().undone, 0);
 }
 
@@ -49,34 +49,34 @@ fn a_probe_written_off_by_the_timer_need_not_prove_needless() {
     talk.wait(900);
     let stats = talk.sender.stats();
     assert_eq!((stats.probes, stats.timeouts, stats.retransmissions), (1, 1, 2));
-    talk.hear(1000, Says { cumulative: 1, sacks: &[(0, 1)], echo: 900, ..Says::default() });
+    talk.receive(1000, Says { cumulative: 1, sacks: &[(0, 1)], echo: 900, ..Says::default() });
     assert_eq!(talk.sender.stats().undone, 1);
 }
 
 #[test]
-fn what_a_probe_has_proved_is_not_undone_by_an_older_duplicate() {
+fn a_loss_proved_by_a_probe_is_not_undone_by_an_older_duplicate() {
     // Two at a time. 0 is late and retransmitted. 3 is lost and retransmitted as a probe, which 4 proves. Then the peer
     // reports as many duplicates.
     let mut talk = Talk::new(TcpConfig { receive_window: 2, tlp: true, ..linux() }, None);
-    talk.hear(200, Says { sacks: &[(1, 2)], echo: 100, ..Says::default() });
-    talk.hear(300, Says { cumulative: 2, echo: 250, ..Says::default() });
+    talk.receive(200, Says { sacks: &[(1, 2)], echo: 100, ..Says::default() });
+    talk.receive(300, Says { cumulative: 2, echo: 250, ..Says::default() });
     talk.wait(590);
     assert_eq!((talk.sender.stats().probes, talk.left.last().unwrap().1), (1, 3));
     talk.acknowledge(600, 4);
     talk.acknowledge(700, 5);
     for ms in [710, 711] {
-        talk.hear(ms, Says { cumulative: 5, sacks: &[(0, 1)], echo: 600, ..Says::default() });
+        talk.receive(ms, Says { cumulative: 5, sacks: &[(0, 1)], echo: 600, ..Says::default() });
     }
     assert_eq!((talk.sender.stats().undone, talk.sender.stats().refused), (0, 0));
 }
 
 #[test]
-fn what_arrives_before_anything_was_sent_again_was_not_lost() {
+fn a_segment_that_arrives_before_any_retransmission_was_not_lost() {
     // Pacing lets no segment out between 145 and 150 ms.
     let mut talk = Talk::new(TcpConfig { pacing: true, ..linux() }, None);
-    talk.hear(146, Says { sacks: &[(1, 4)], echo: 100, ..Says::default() });
+    talk.receive(146, Says { sacks: &[(1, 4)], echo: 100, ..Says::default() });
     assert_eq!(talk.sender.stats().fast_recoveries, 1);
-    talk.hear(148, Says { cumulative: 10, echo: 147, ..Says::default() });
+    talk.receive(148, Says { cumulative: 10, echo: 147, ..Says::default() });
     assert_eq!((talk.sender.stats().undone, talk.sender.stats().retransmissions), (1, 0));
 }
 
@@ -96,7 +96,7 @@ impl WindowAlgorithm for Notes {
 }
 
 #[test]
-fn what_limited_once_in_a_window_of_data_has_limited_all_of_it() {
+fn a_window_that_limited_once_limits_for_a_window_of_data() {
     for (receive_window, expected) in [(1 << 20, true), (4, false)] {
         let notes = Notes::default();
         let noted = Arc::clone(&notes.0);
@@ -116,6 +116,6 @@ fn a_coupled_sender_does_not_doubt_its_timeouts_as_nothing_is_undone() {
     talk.wait(400);
     assert_eq!(numbers(&talk.left[10..]), [0]);
     talk.sender.apply(SendTime::from_millis(400), &CouplerAction::Reduce);
-    let left = talk.hear(500, Says { cumulative: 1, echo: 400, ..Says::default() });
+    let left = talk.receive(500, Says { cumulative: 1, echo: 400, ..Says::default() });
     assert_eq!(numbers(&left), [1, 2]);
 }
