@@ -40,6 +40,7 @@ static ALLOCATOR: Counting = Counting;
 const FLOWS: usize = 100;
 const PACKETS_PER_FRAME: u32 = 4;
 
+/// A recorder of [`FLOWS`] flows over a link of 100 Mbit/s.
 fn recorder(series: bool) -> Recorder {
     let end = Time::from_millis(200_000);
     let flow = |i: usize| FlowPlan {

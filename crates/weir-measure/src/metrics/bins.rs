@@ -191,6 +191,7 @@ mod tests {
         assert_eq!(BinCounts::new(2).into_vec(), [0, 0]);
     }
 
+    /// A grid over 2.5 s whose window begins at 250 ms.
     fn grid() -> BinGrid {
         // The window begins at 250 ms: bins begin at −50, 50, 150, 250 … ms.
         let (from, to) = (Time::from_millis(250), Time::from_millis(2400));

@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_counted_more_often_is_counted_with_more_bits() {
+    fn larger_counts_use_wider_counters() {
         // Three chunks; the first and then the last of them grow.
         let (mut one_by_one, mut at_once) = (DelayBins::default(), DelayBins::default());
         (0..1000).for_each(|_| one_by_one.add(5000, 1));

@@ -287,6 +287,7 @@ impl FlowRecorder {
     ) -> FlowMeasures<Value> {
         let active = active.within(&self.window);
         let rate = |bytes: u64| active.seconds().map(|seconds| bytes as f64 * 8.0 / seconds);
+        // Packets on their way at the end count neither as arrived nor as lost.
         let bytes_with_fate = self.arrived.bytes + self.lost.bytes;
         let packets_with_fate = self.arrived.packets + self.lost.packets;
         let payload_rate_bps = rate(self.received.payload);

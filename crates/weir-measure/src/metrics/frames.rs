@@ -325,6 +325,7 @@ mod tests {
         assert_eq!(freezes.sum_ms, 990);
     }
 
+    /// A packet of `frame` with 1000 bytes of payload.
     fn packet(frame: u32) -> PacketMeta {
         PacketMeta {
             sent_at: Time::ZERO,

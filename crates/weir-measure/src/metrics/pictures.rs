@@ -104,17 +104,17 @@ impl PictureRecorder {
         let counts: Vec<u64> = seconds.map(|(bins, _)| self.per_bin.sum(bins)).collect();
         let rates: Vec<f64> = counts.iter().map(|&count| count as f64).collect();
         let slow = counts.iter().filter(|&&count| count < SLOW_BELOW).count();
-        let of = |part: u64, whole: u64| (whole > 0).then(|| part as f64 / whole as f64);
+        let share_of = |part: u64, whole: u64| (whole > 0).then(|| part as f64 / whole as f64);
         let Playout { on_time, late, discarded, .. } = self.playout;
         let (sum, squares) = self.intervals;
         Pictures {
             frame_rate: stats::mean(&rates),
             harmonic_frame_rate: (squares > 0.0).then(|| sum / squares),
-            slow_seconds: of(slow as u64, counts.len() as u64),
-            shown_on_time: of(on_time, sent),
-            shown_late: of(late, sent),
-            discarded: of(discarded, sent),
-            decodable: of(self.chain.decodable, sent).filter(|_| self.chain.any_key),
+            slow_seconds: share_of(slow as u64, counts.len() as u64),
+            shown_on_time: share_of(on_time, sent),
+            shown_late: share_of(late, sent),
+            discarded: share_of(discarded, sent),
+            decodable: share_of(self.chain.decodable, sent).filter(|_| self.chain.any_key),
         }
     }
 }

@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_outside_of_the_window_does_not_count_but_is_remembered() {
+    fn packets_outside_of_the_window_do_not_count_but_are_remembered() {
         let mut queue = QueueRecorder::default();
         queue.enter(NOW, false, 9, true);
         queue.enter(NOW, false, 9, false);

@@ -88,11 +88,11 @@ pub fn beats(y: &[f64], x: &[f64], better: Better, margin: f64) -> bool {
     }
     let sign = if better == Better::Higher { 1.0 } else { -1.0 };
     let lead: Vec<f64> = y.iter().zip(x).map(|(y, x)| sign * (y - x)).collect();
-    let (Some(mean_lead), Some(sd), Some(own)) = (mean(&lead), sample_sd(&lead), mean(y)) else {
+    let (Some(mean_lead), Some(sd), Some(mean_y)) = (mean(&lead), sample_sd(&lead), mean(y)) else {
         return false;
     };
     let standard_error = sd / (y.len() as f64).sqrt();
-    mean_lead - margin * own.abs() > ONE_SIDED.at(y.len() - 1) * standard_error
+    mean_lead - margin * mean_y.abs() > ONE_SIDED.at(y.len() - 1) * standard_error
 }
 
 /// The runs of a controller for the comparison: for each criterion a value per run, in the order of the seeds.
@@ -131,7 +131,7 @@ impl RankedController {
     /// Whether it beats `other`, whose runs are of the same seeds, by `criterion`. Never where a value is missing.
     pub fn beats(&self, other: &Self, criterion: Criterion, margin: f64) -> bool {
         let both = self.whole(criterion).zip(other.whole(criterion));
-        both.is_some_and(|(own, other)| beats(&own, &other, criterion.better(), margin))
+        both.is_some_and(|(candidate, other)| beats(&candidate, &other, criterion.better(), margin))
     }
 
     /// The mean over the runs that have a value.
@@ -193,42 +193,44 @@ pub struct Ranked {
 impl Ranking {
     /// The ranking of `candidates`, whose runs are of the same seeds.
     pub fn of(candidates: &[RankedController]) -> Self {
-        let runs = candidates.iter().map(|own| own.useful_rate_kbps.len()).max().unwrap_or(0);
-        let is_whole = |own: &&RankedController| {
-            own.useful_rate_kbps.len() == runs && own.whole(Criterion::UsefulRate).is_some()
+        let runs = candidates.iter().map(|candidate| candidate.useful_rate_kbps.len()).max().unwrap_or(0);
+        let is_whole = |candidate: &&RankedController| {
+            candidate.useful_rate_kbps.len() == runs && candidate.whole(Criterion::UsefulRate).is_some()
         };
         let (mut compared, left_out): (Vec<&RankedController>, Vec<&RankedController>) =
             candidates.iter().partition(is_whole);
-        let useful = |own: &RankedController| own.mean(Criterion::UsefulRate).unwrap_or(0.0);
+        let useful = |candidate: &RankedController| candidate.mean(Criterion::UsefulRate).unwrap_or(0.0);
         compared.sort_by(|a, b| useful(b).total_cmp(&useful(a)));
-        let beaten_by = |own: &RankedController| -> Vec<String> {
-            let beat = |other: &&&RankedController| other.beats(own, Criterion::UsefulRate, MARGIN);
+        let beaten_by = |candidate: &RankedController| -> Vec<String> {
+            let beat = |other: &&&RankedController| other.beats(candidate, Criterion::UsefulRate, MARGIN);
             compared.iter().filter(beat).map(|other| other.name.clone()).collect()
         };
-        let leads = |own: &&RankedController| runs >= LEAST_SEEDS && beaten_by(own).is_empty();
+        // With too few seeds no difference is significant, so no controller leads.
+        let leads = |candidate: &&RankedController| runs >= LEAST_SEEDS && beaten_by(candidate).is_empty();
         let leading: Vec<&RankedController> = compared.iter().copied().filter(leads).collect();
         let recommended = undominated(&leading);
-        let ranked = |own: &&RankedController| {
-            let leads = leading.iter().any(|other| core::ptr::eq(*other, *own));
+        let ranked = |candidate: &&RankedController| {
+            let leads = leading.iter().any(|other| core::ptr::eq(*other, *candidate));
             let beaten = |criterion| -> Vec<String> {
-                let others = leading.iter().filter(|other| leads && own.beats(other, criterion, MARGIN));
+                let others =
+                    leading.iter().filter(|other| leads && candidate.beats(other, criterion, MARGIN));
                 others.map(|other| other.name.clone()).collect()
             };
-            let dominating = leading.iter().filter(|other| leads && other.dominates(own));
+            let dominating = leading.iter().filter(|other| leads && other.dominates(candidate));
             Ranked {
-                name: own.name.clone(),
-                useful_rate_kbps: useful(own),
-                frame_delay_ms: own.mean(Criterion::FrameDelay),
-                freezes: own.mean(Criterion::Freezes),
-                neighbour_rate_kbps: own.mean(Criterion::NeighbourRate),
-                beaten_by: beaten_by(own),
+                name: candidate.name.clone(),
+                useful_rate_kbps: useful(candidate),
+                frame_delay_ms: candidate.mean(Criterion::FrameDelay),
+                freezes: candidate.mean(Criterion::Freezes),
+                neighbour_rate_kbps: candidate.mean(Criterion::NeighbourRate),
+                beaten_by: beaten_by(candidate),
                 dominated_by: dominating.map(|other| other.name.clone()).collect(),
                 shorter_frame_delay_than: beaten(Criterion::FrameDelay),
                 fewer_freezes_than: beaten(Criterion::Freezes),
                 leaves_more_than: beaten(Criterion::NeighbourRate),
             }
         };
-        let names = |of: &[&RankedController]| of.iter().map(|own| own.name.clone()).collect();
+        let names = |of: &[&RankedController]| of.iter().map(|candidate| candidate.name.clone()).collect();
         Self {
             runs,
             leading: names(&leading),
@@ -251,7 +253,7 @@ impl Ranking {
 
     /// The candidate of this name.
     pub fn candidate(&self, name: &str) -> Option<&Ranked> {
-        self.candidates.iter().find(|own| own.name == name)
+        self.candidates.iter().find(|candidate| candidate.name == name)
     }
 }
 
@@ -259,8 +261,10 @@ impl Ranking {
 /// so in turn.
 fn undominated<'a>(leading: &[&'a RankedController]) -> Vec<&'a RankedController> {
     let count = leading.len();
-    let mut over: Vec<Vec<bool>> =
-        leading.iter().map(|own| leading.iter().map(|other| own.dominates(other)).collect()).collect();
+    let mut over: Vec<Vec<bool>> = leading
+        .iter()
+        .map(|candidate| leading.iter().map(|other| candidate.dominates(other)).collect())
+        .collect();
     // Warshall: the transitive closure of dominance.
     for by in 0..count {
         for from in 0..count {
@@ -269,8 +273,8 @@ fn undominated<'a>(leading: &[&'a RankedController]) -> Vec<&'a RankedController
             }
         }
     }
-    let free = |&own: &usize| (0..count).all(|other| !over[other][own] || over[own][other]);
-    (0..count).filter(free).map(|own| leading[own]).collect()
+    let free = |&candidate: &usize| (0..count).all(|other| !over[other][candidate] || over[candidate][other]);
+    (0..count).filter(free).map(|candidate| leading[candidate]).collect()
 }
 
 #[cfg(test)]

@@ -162,6 +162,7 @@ impl Quantiles {
 mod tests {
     use super::*;
 
+    /// Checks that `actual` is `expected` within `tolerance`.
     fn close(actual: f64, expected: f64, tolerance: f64) {
         assert!((actual - expected).abs() <= tolerance, "{actual} is not {expected}");
     }
@@ -250,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn what_runs_have_in_common_cancels_in_paired_differences() {
+    fn common_effects_of_runs_cancel_in_paired_differences() {
         // Differences −1, −1.2, −0.8: mean −1, s = √((0.04 + 0.04) / 2) = 0.2, half width 4.3027 · 0.2 / √3 = 0.4968.
         let (a, b) = ([10.0, 20.0, 30.0], [11.0, 21.2, 30.8]);
         let difference = paired_difference(&a, &b).unwrap();

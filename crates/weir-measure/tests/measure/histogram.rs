@@ -7,6 +7,7 @@ use weir_units::TimeDelta;
 /// A bin is at most this share of its delay wide.
 const BIN: f64 = 1.0 / 256.0;
 
+/// The histogram of these values in ns.
 fn histogram(nanos: &[i64]) -> Histogram {
     let mut histogram = Histogram::new();
     for &n in nanos {
@@ -119,7 +120,7 @@ fn quantiles_interpolate_between_order_statistics() {
 }
 
 #[test]
-fn an_empty_histogram_knows_nothing() {
+fn an_empty_histogram_has_no_statistics() {
     let empty = Histogram::new();
     assert_eq!((empty.mean_ms(), empty.sd_ms(), empty.quantile_ms(0.5)), (None, None, None));
     assert_eq!((empty.min(), empty.max()), (None, None));

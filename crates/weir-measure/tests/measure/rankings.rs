@@ -23,15 +23,17 @@ fn of_the_call_three_lead_and_one_is_recommended_and_no_other_controller_changes
     assert_eq!(all.len(), 15);
     let three = ["nada", "nada-at-sender", "scream-v2"];
     let (leaders, others): (Vec<RankedController>, Vec<RankedController>) =
-        all.iter().cloned().partition(|own| three.contains(&own.name.as_str()));
+        all.iter().cloned().partition(|ranked| three.contains(&ranked.name.as_str()));
     for present in 0..1_u32 << others.len() {
-        let with = others.iter().enumerate().filter(|(at, _)| present >> at & 1 == 1).map(|(_, own)| own);
+        let with =
+            others.iter().enumerate().filter(|(at, _)| present >> at & 1 == 1).map(|(_, ranked)| ranked);
         let candidates: Vec<RankedController> = leaders.iter().chain(with).cloned().collect();
         let ranking = Ranking::of(&candidates);
         assert_eq!(ranking.leading, three);
         assert_eq!(ranking.recommended, ["scream-v2"]);
     }
-    let two: Vec<RankedController> = leaders.into_iter().filter(|own| own.name != "nada-at-sender").collect();
+    let two: Vec<RankedController> =
+        leaders.into_iter().filter(|leader| leader.name != "nada-at-sender").collect();
     let ranking = Ranking::of(&two);
     assert_eq!(
         (ranking.leading, ranking.recommended.as_slice()),
@@ -51,21 +53,22 @@ fn on_the_drives_of_the_demo_one_leads() {
 }
 
 #[test]
-fn who_is_beaten_changes_nothing_and_nobody_comes_back() {
+fn a_beaten_controller_changes_no_other_and_does_not_return() {
     for (place, all) in stored() {
         let eight: Vec<RankedController> =
-            all.into_iter().filter(|own| EIGHT.contains(&own.name.as_str())).collect();
+            all.into_iter().filter(|ranked| EIGHT.contains(&ranked.name.as_str())).collect();
         assert_eq!(eight.len(), EIGHT.len(), "{place}");
         let of = |present: u32| {
             let there = eight.iter().enumerate().filter(|(at, _)| present >> at & 1 == 1);
-            Ranking::of(&there.map(|(_, own)| own.clone()).collect::<Vec<_>>())
+            Ranking::of(&there.map(|(_, ranked)| ranked.clone()).collect::<Vec<_>>())
         };
         let rankings: Vec<Ranking> = (0..1 << eight.len()).map(of).collect();
         for present in (0..1_u32 << eight.len()).filter(|present| present.count_ones() >= 3) {
             let whole = &rankings[present as usize];
-            for (at, own) in eight.iter().enumerate().filter(|(at, _)| present >> at & 1 == 1) {
+            for (at, ranked) in eight.iter().enumerate().filter(|(at, _)| present >> at & 1 == 1) {
                 let without = &rankings[(present & !(1 << at)) as usize];
-                let (name, what) = (&own.name, format!("{place}: {} of {:?}", own.name, whole.candidates));
+                let (name, what) =
+                    (&ranked.name, format!("{place}: {} of {:?}", ranked.name, whole.candidates));
                 if !whole.leading.contains(name) {
                     assert_eq!(
                         (&whole.leading, &whole.recommended),
@@ -78,12 +81,17 @@ fn who_is_beaten_changes_nothing_and_nobody_comes_back() {
                         let there = without.candidate(&other.name).is_some();
                         there && !of(without).contains(&other.name)
                     };
-                    assert!(!was_out(|own| &own.leading) || !whole.leading.contains(&other.name), "{what}");
-                    let returns = was_out(|own| &own.recommended) && whole.recommended.contains(&other.name);
+                    assert!(
+                        !was_out(|ranked| &ranked.leading) || !whole.leading.contains(&other.name),
+                        "{what}"
+                    );
+                    let returns =
+                        was_out(|ranked| &ranked.recommended) && whole.recommended.contains(&other.name);
                     // Only a newcomer that beats the dominating member has this effect.
-                    let dominated = without.candidate(&other.name).map_or(&[][..], |own| &own.dominated_by);
+                    let dominated =
+                        without.candidate(&other.name).map_or(&[][..], |ranked| &ranked.dominated_by);
                     let freed = eight.iter().any(|by| {
-                        dominated.contains(&by.name) && own.beats(by, Criterion::UsefulRate, MARGIN)
+                        dominated.contains(&by.name) && ranked.beats(by, Criterion::UsefulRate, MARGIN)
                     });
                     assert!(!returns || freed, "{what}: {} comes back", other.name);
                 }

@@ -52,6 +52,7 @@ impl Run {
         Self::new(plan)
     }
 
+    /// Flow `flow` sends a packet.
     fn sends(&mut self, flow: usize, sent_ms: u64, wire_size: u32) -> PacketMeta {
         let packet = data(sent_ms, wire_size);
         self.0.sent(packet.sent_at, flow, &packet);
@@ -92,6 +93,7 @@ impl Run {
     }
 }
 
+/// A packet of no frame.
 fn data(sent_ms: u64, wire_size: u32) -> PacketMeta {
     PacketMeta {
         sent_at: Time::from_millis(sent_ms),
@@ -103,6 +105,7 @@ fn data(sent_ms: u64, wire_size: u32) -> PacketMeta {
     }
 }
 
+/// Checks that `actual` is `expected` within `tolerance`.
 #[track_caller]
 fn near(actual: Value, expected: f64, tolerance: f64) {
     let actual = actual.expect("a value");

@@ -128,6 +128,7 @@ fn the_keys_are_those_of_the_documentation() {
     let factors: Vec<_> =
         weir_cc::LimitingFactor::ALL.into_iter().map(weir_cc::LimitingFactor::name).collect();
     assert_eq!(keys(&flow["time_per_limiting_factor"]), factors);
+    // The page must describe every key that a file of results has.
     let documentation = include_str!("../../../../docs/metrics.md");
     for key in keys(flow)
         .iter()
@@ -147,7 +148,7 @@ fn a_summary_survives_json() {
 }
 
 #[test]
-fn what_is_written_conforms_to_the_schema() {
+fn results_conform_to_the_schema() {
     let schema = serde_json::to_value(results_schema()).unwrap();
     for runs in [vec![run(1000, 10)], vec![run(0, 0), run(1000, 10), run(1500, 35)]] {
         let json = serde_json::to_value(summary(&runs)).unwrap();
@@ -156,7 +157,7 @@ fn what_is_written_conforms_to_the_schema() {
 }
 
 #[test]
-fn what_lacks_a_key_or_has_another_type_does_not_conform() {
+fn a_missing_key_or_another_type_does_not_conform() {
     let schema = serde_json::to_value(results_schema()).unwrap();
     let json = serde_json::to_value(summary(&[run(1000, 10)])).unwrap();
     let mut lacking = json.clone();
@@ -197,6 +198,7 @@ fn conforms(json: &Json, schema: &Json, root: &Json) -> Result<(), String> {
     if !types.contains(actual) {
         return Err(format!("{json} is none of {types:?}"));
     }
+    // Schemas of arrays have one schema for all elements.
     for element in json.as_array().into_iter().flatten() {
         conforms(element, &schema["items"], root)?;
     }

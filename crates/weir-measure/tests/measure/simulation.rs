@@ -23,6 +23,7 @@ fn bursts(apart: u64) -> RunMetrics {
     run(3000, 0.0, pauses.collect())
 }
 
+/// Metrics of a constant flow of `kbps` over 1 Mbit/s, from 10 to 50 s.
 fn run(kbps: u64, loss: f64, pauses: Vec<(Time, Time)>) -> RunMetrics {
     let end = Time::from_millis(60_000);
     let queue = QueueConfig { limit_packets: Some(QUEUE), ..QueueConfig::default() };
@@ -101,7 +102,7 @@ fn a_queue_that_gets_empty_between_two_overflows_drains() {
 }
 
 #[test]
-fn what_chance_takes_has_used_the_link() {
+fn randomly_lost_packets_have_used_the_link() {
     let metrics = constant(500, 0.1);
     let (flow, link) = (&metrics.flows[0], &metrics.links[0]);
     // 2500 packets in 40 s; standard deviation of the ratio √(0.1 · 0.9 / 2500) = 0.006.

@@ -146,7 +146,7 @@ pub(super) fn together(
 
 /// The aggregate of each group in this bin, from the member with the latest report.
 fn groups(aggregates: &[&Aggregates], bin: usize) -> Vec<f64> {
-    let known = aggregates.iter().filter(|own| own.sum[bin].is_finite());
+    let known = aggregates.iter().filter(|aggregate| aggregate.sum[bin].is_finite());
     let mut groups: Vec<(f64, f64, f64)> =
         known.map(|own| (own.group[bin], own.sum_bin[bin], own.sum[bin])).collect();
     groups.sort_by(|a, b| a.0.total_cmp(&b.0).then(b.1.total_cmp(&a.1)));

@@ -53,7 +53,11 @@ impl Series {
             time_s: columns.numbers("time_s".to_owned())?,
             flows: plan.flows.iter().map(|flow| columns.flow(flow, plan)).collect::<Result<_, _>>()?,
             links: plan.links.iter().map(|link| columns.link(link)).collect::<Result<_, _>>()?,
-            couplings: plan.couplings.iter().map(|own| columns.coupling(own)).collect::<Result<_, _>>()?,
+            couplings: plan
+                .couplings
+                .iter()
+                .map(|coupling| columns.coupling(coupling))
+                .collect::<Result<_, _>>()?,
         })
     }
 }
@@ -130,14 +134,16 @@ impl NamedColumns {
             CellValue::Number(_) => None,
         };
         let index = all.flows.iter().position(|flow| flow.name == *name);
-        let coupled = all.couplings.iter().any(|own| own.flows.iter().any(|&flow| Some(flow) == index));
+        let coupled =
+            all.couplings.iter().any(|coupling| coupling.flows.iter().any(|&flow| Some(flow) == index));
         let share = if coupled {
+            // The coupler gives either rates or windows; the columns show which.
             let rate = numbers("share_bps").map(Share::Rate);
             Some(rate.or_else(|_| numbers("share_segments").map(Share::Window))?)
         } else {
             None
         };
-        let of = |side: Side, names: &[String]| -> Vec<SignalSeries> {
+        let signals_of = |side: Side, names: &[String]| -> Vec<SignalSeries> {
             let half = if side == Side::Sender { "sender" } else { "receiver" };
             let signal = |signal: &String| {
                 let (min, max) = (format!("{half}.{signal}.min"), format!("{half}.{signal}.max"));
@@ -150,8 +156,8 @@ impl NamedColumns {
             };
             names.iter().filter_map(signal).collect()
         };
-        let mut signals = of(Side::Sender, &plan.sender_signals);
-        signals.extend(of(Side::Receiver, &plan.receiver_signals));
+        let mut signals = signals_of(Side::Sender, &plan.sender_signals);
+        signals.extend(signals_of(Side::Receiver, &plan.receiver_signals));
         Ok(FlowSeries {
             name: name.clone(),
             send_rate_bps: numbers("send_rate_bps")?,
@@ -219,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_series_is_refused_with_its_place() {
+    fn a_malformed_series_is_refused_with_its_place() {
         let plan = |flows: Vec<FlowPlan>| MeasurePlan {
             record: false,
             end: weir_net::Time::ZERO,

@@ -180,21 +180,21 @@ impl SeriesRecorder {
 
     /// The columns of the present block. The next block begins.
     fn take_block(&mut self, plan: &MeasurePlan, flows: &[FlowRecorder], links: &[LinkRecorder]) -> Series {
-        let own = self.from..self.grid.len().min(self.from + BLOCK_BINS);
-        self.from = own.end;
-        let next = (self.grid.len() - own.end).min(BLOCK_BINS);
+        let block = self.from..self.grid.len().min(self.from + BLOCK_BINS);
+        self.from = block.end;
+        let next = (self.grid.len() - block.end).min(BLOCK_BINS);
         let grid = &self.grid;
         let flow_series = self.flows.iter_mut().zip(flows).zip(&plan.flows);
         let (flows, aggregates): (Vec<FlowSeries>, Vec<Option<Aggregates>>) = flow_series
-            .map(|((columns, flow), plan)| columns.take(grid, &own, next, &plan.name, &flow.receipts))
+            .map(|((columns, flow), plan)| columns.take(grid, &block, next, &plan.name, &flow.receipts))
             .unzip();
         let link_series = self.links.iter_mut().zip(links).zip(&plan.links);
         let links = link_series.map(|((waits, link), plan)| {
             let waits = mem::replace(waits, DelayColumn::new(next));
             LinkSeries {
                 name: plan.name.clone(),
-                capacity_bps: rates(grid, &own, |_, span| capacity(plan, span)),
-                rate_bps: rates(grid, &own, |bin, _| f64::from(link.exits.get(bin))),
+                capacity_bps: rates(grid, &block, |_, span| capacity(plan, span)),
+                rate_bps: rates(grid, &block, |bin, _| f64::from(link.exits.get(bin))),
                 queue_mean_ms: waits.means(),
                 queue_max_ms: waits.maxima(),
             }
@@ -203,10 +203,10 @@ impl SeriesRecorder {
         let coupling = |coupling: &CouplingPlan| {
             let aggregates: Vec<&Aggregates> =
                 coupling.flows.iter().filter_map(|&flow| aggregates[flow].as_ref()).collect();
-            together(coupling, &flows, &aggregates, own.len())
+            together(coupling, &flows, &aggregates, block.len())
         };
         Series {
-            time_s: own.clone().map(|bin| grid.span(bin).from.secs_f64()).collect(),
+            time_s: block.clone().map(|bin| grid.span(bin).from.secs_f64()).collect(),
             links,
             couplings: plan.couplings.iter().map(coupling).collect(),
             flows,
@@ -232,17 +232,17 @@ impl FlowColumns {
         }
     }
 
-    /// The columns of the bins `own` and, for a coupled flow, the aggregates of its group. The next block has `next`
+    /// The columns of the bins `block` and, for a coupled flow, the aggregates of its group. The next block has `next`
     /// bins.
     fn take(
         &mut self,
         grid: &BinGrid,
-        own: &Range<usize>,
+        block: &Range<usize>,
         next: usize,
         name: &str,
         receipts: &BinCounts,
     ) -> (FlowSeries, Option<Aggregates>) {
-        let (target_rate_bps, limiting_factor) = self.target.take(grid, own, next);
+        let (target_rate_bps, limiting_factor) = self.target.take(grid, block, next);
         let [sent, lost] =
             [&mut self.sent, &mut self.lost_packets].map(|counts| mem::replace(counts, BinCounts::new(next)));
         let [owd_excess, frame_delay] = [&mut self.owd_excess, &mut self.frame_delay]
@@ -255,11 +255,11 @@ impl FlowColumns {
         let signals = self.sender_signals.iter_mut().chain(&mut self.receiver_signals);
         let series = FlowSeries {
             name: name.to_owned(),
-            send_rate_bps: rates(grid, own, |bin, _| f64::from(sent.get(bin - own.start))),
-            receive_rate_bps: rates(grid, own, |bin, _| f64::from(receipts.get(bin))),
+            send_rate_bps: rates(grid, block, |bin, _| f64::from(sent.get(bin - block.start))),
+            receive_rate_bps: rates(grid, block, |bin, _| f64::from(receipts.get(bin))),
             target_rate_bps,
             limiting_factor,
-            loss_ratio: (0..own.len()).map(loss).collect(),
+            loss_ratio: (0..block.len()).map(loss).collect(),
             owd_excess_mean_ms: owd_excess.means(),
             owd_excess_max_ms: owd_excess.maxima(),
             frame_delay_max_ms: frame_delay.maxima(),
@@ -271,8 +271,9 @@ impl FlowColumns {
 }
 
 /// The rate in bit/s in each of the bins `own`, from the bytes in it.
-fn rates(grid: &BinGrid, own: &Range<usize>, bytes: impl Fn(usize, ActiveSpan) -> f64) -> Vec<f64> {
-    own.clone()
+fn rates(grid: &BinGrid, block: &Range<usize>, bytes: impl Fn(usize, ActiveSpan) -> f64) -> Vec<f64> {
+    block
+        .clone()
         .map(|bin| {
             let span = grid.span(bin);
             span.seconds().map_or(f64::NAN, |seconds| bytes(bin, span) * 8.0 / seconds)
@@ -399,14 +400,14 @@ impl TargetColumns {
         }
     }
 
-    /// The columns of the bins `own`. The next block has `next` bins.
+    /// The columns of the bins `block`. The next block has `next` bins.
     fn take(
         &mut self,
         grid: &BinGrid,
-        own: &Range<usize>,
+        block: &Range<usize>,
         next: usize,
     ) -> (Vec<f64>, Vec<Option<LimitingFactor>>) {
-        self.advance(grid, own.start, grid.span(own.end.saturating_sub(1)).to);
+        self.advance(grid, block.start, grid.span(block.end.saturating_sub(1)).to);
         self.bin = 0;
         self.held = [0; LimitingFactor::ALL.len()];
         let factors = mem::replace(&mut self.factors, vec![None; next]);

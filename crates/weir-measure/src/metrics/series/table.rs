@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_spreadsheet_takes_for_a_formula_is_a_text() {
+    fn a_name_that_looks_like_a_formula_is_written_as_text() {
         for (text, field) in [
             ("=cmd|' /C calc'!A0", "'=cmd|' /C calc'!A0"),
             ("-2+3", "'-2+3"),

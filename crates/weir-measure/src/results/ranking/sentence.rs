@@ -18,22 +18,22 @@ const FRAME_DELAY: QuantityWording = QuantityWording {
     better: "has the shorter frame delay",
     unit: " ms",
     decimals: 0,
-    value: |own| own.frame_delay_ms,
-    better_than: |own| &own.shorter_frame_delay_than,
+    value: |ranked| ranked.frame_delay_ms,
+    better_than: |ranked| &ranked.shorter_frame_delay_than,
 };
 const FREEZES: QuantityWording = QuantityWording {
     better: "has fewer freezes",
     unit: "",
     decimals: 1,
-    value: |own| own.freezes,
-    better_than: |own| &own.fewer_freezes_than,
+    value: |ranked| ranked.freezes,
+    better_than: |ranked| &ranked.fewer_freezes_than,
 };
 const NEIGHBOUR: QuantityWording = QuantityWording {
     better: "leaves its neighbour more",
     unit: " kbit/s",
     decimals: 0,
-    value: |own| own.neighbour_rate_kbps,
-    better_than: |own| &own.leaves_more_than,
+    value: |ranked| ranked.neighbour_rate_kbps,
+    better_than: |ranked| &ranked.leaves_more_than,
 };
 
 impl Ranking {
@@ -51,7 +51,7 @@ impl Ranking {
     }
 
     fn too_few(&self, over: &str) -> String {
-        let first = self.candidates.first().map_or("", |own| own.name.as_str());
+        let first = self.candidates.first().map_or("", |ranked| ranked.name.as_str());
         let these = if self.runs == 1 { "One run" } else { "These runs" };
         format!(
             "{these} cannot tell which controller leads: that takes {LEAST_SEEDS} seeds, and better 10 (--runs 10). The \
@@ -69,7 +69,10 @@ impl Ranking {
             [one] => {
                 let others = self.candidates.len() - 1;
                 let beaten = if others == 1 {
-                    self.candidates.iter().find(|own| own.name != *one).map_or("", |own| own.name.as_str())
+                    self.candidates
+                        .iter()
+                        .find(|candidate| candidate.name != *one)
+                        .map_or("", |ranked| ranked.name.as_str())
                 } else {
                     "every other controller"
                 };
@@ -83,8 +86,8 @@ impl Ranking {
     /// The recommended leaders, and why. Empty where there is one leader.
     fn recommendation(&self) -> String {
         let differ = |criteria: &[QuantityWording], among: &[String]| -> Vec<String> {
-            let of = |by| self.recommended.iter().filter_map(move |name| self.why(name, by, among));
-            criteria.iter().flat_map(of).collect()
+            let reasons = |by| self.recommended.iter().filter_map(move |name| self.why(name, by, among));
+            criteria.iter().flat_map(reasons).collect()
         };
         match (self.leading.as_slice(), self.recommended.as_slice()) {
             ([] | [_], _) => String::new(),
@@ -93,7 +96,8 @@ impl Ranking {
             }
             (_, several) => {
                 let differ = differ(&[FRAME_DELAY, FREEZES, NEIGHBOUR], several);
-                let neighbour = self.candidates.iter().any(|own| own.neighbour_rate_kbps.is_some());
+                let neighbour =
+                    self.candidates.iter().any(|candidate| candidate.neighbour_rate_kbps.is_some());
                 let differ = match (differ.is_empty(), neighbour) {
                     (false, _) => differ.join("; "),
                     (true, false) => "These runs tell no difference in frame delay or freezes".to_owned(),
@@ -108,13 +112,13 @@ impl Ranking {
 
     /// The advantage of the candidate `name` over some of `among`; for one that beats none of them `None`.
     fn why(&self, name: &str, by: &QuantityWording, among: &[String]) -> Option<String> {
-        let own = self.candidate(name)?;
-        let shown = |own: &Ranked| Some(format!("{:.*}{}", by.decimals, (by.value)(own)?, by.unit));
-        let beaten = (by.better_than)(own).iter().filter(|other| among.contains(other));
+        let ranked = self.candidate(name)?;
+        let shown = |ranked: &Ranked| Some(format!("{:.*}{}", by.decimals, (by.value)(ranked)?, by.unit));
+        let beaten = (by.better_than)(ranked).iter().filter(|other| among.contains(other));
         let beaten: Vec<String> =
             beaten.filter_map(|other| Some(format!("{other} {}", shown(self.candidate(other)?)?))).collect();
         (!beaten.is_empty()).then(|| {
-            format!("{name} {} ({}; {})", by.better, shown(own).unwrap_or_default(), beaten.join(", "))
+            format!("{name} {} ({}; {})", by.better, shown(ranked).unwrap_or_default(), beaten.join(", "))
         })
     }
 

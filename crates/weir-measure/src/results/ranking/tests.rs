@@ -49,7 +49,7 @@ fn a_lead_counts_beyond_the_margin_and_three_and_a_quarter_standard_errors() {
 }
 
 #[test]
-fn all_whom_nobody_beats_lead_and_who_is_dominated_is_not_recommended() {
+fn unbeaten_controllers_lead_and_dominated_ones_are_not_recommended() {
     // Twins a and a2 differ by a hair in each run; b scatters otherwise and has half of their delay; c is far behind.
     let all = [
         candidate("a", &runs(596.0, 30.0, 0), &runs(2000.0, 100.0, 0), &[5.0; 10]),
@@ -77,7 +77,7 @@ fn all_whom_nobody_beats_lead_and_who_is_dominated_is_not_recommended() {
 }
 
 #[test]
-fn where_several_are_recommended_the_sentence_says_what_each_is_better_in() {
+fn with_several_recommended_the_sentence_names_the_advantage_of_each() {
     let mut all = [
         candidate("quick", &runs(500.0, 5.0, 0), &runs(100.0, 5.0, 0), &runs(9.0, 0.5, 0)),
         candidate("smooth", &runs(501.0, 5.0, 1), &runs(300.0, 5.0, 0), &runs(3.0, 0.5, 0)),
@@ -100,7 +100,7 @@ fn where_several_are_recommended_the_sentence_says_what_each_is_better_in() {
 }
 
 #[test]
-fn fewer_than_five_runs_cannot_tell() {
+fn fewer_than_five_runs_give_no_verdict() {
     let few = |count: usize| {
         let of = |name, mean| {
             candidate(name, &runs(mean, 0.0, 0)[..count], &[1.0; 10][..count], &[0.0; 10][..count])
@@ -108,7 +108,7 @@ fn fewer_than_five_runs_cannot_tell() {
         Ranking::of(&[of("a", 100.0), of("b", 900.0)])
     };
     assert_eq!((few(4).leading, few(4).recommended), (names(&[]), names(&[])));
-    let ranked: Vec<String> = few(4).candidates.iter().map(|own| own.name.clone()).collect();
+    let ranked: Vec<String> = few(4).candidates.iter().map(|candidate| candidate.name.clone()).collect();
     assert_eq!(ranked, names(&["b", "a"]), "by their means");
     assert_eq!(
         few(4).sentence("over 4 runs"),

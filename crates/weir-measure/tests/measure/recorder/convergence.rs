@@ -23,7 +23,7 @@ fn convergence_is_from_the_change_to_five_good_seconds() {
 }
 
 #[test]
-fn what_a_limited_flow_leaves_goes_to_the_others() {
+fn the_rest_of_a_limited_flow_goes_to_the_others() {
     let limited = FlowPlan {
         kind: FlowKind::Constant,
         max_rate: Some(DataRate::from_kbps(200)),

@@ -44,7 +44,7 @@ fn the_share_that_is_wanted_follows_weights_and_who_is_there() {
 }
 
 #[test]
-fn words_that_are_refused_are_counted() {
+fn refused_messages_are_counted() {
     let mut run = Run::within(coupled(2000, vec![media("a"), media("b")]), 1000, 2000);
     let refused = Some(Refusal::UnknownFlow(FlowId(0)));
     run.0.coupling_message(Time::from_millis(500), 0, &CouplingMessage::Pause, refused);
@@ -75,6 +75,7 @@ fn three() -> MeasurePlan {
     coupled(400, vec![media("a"), media("b"), media("c")])
 }
 
+/// The recording of three coupled flows with these actions; the second flow leaves at 250 ms.
 fn recording(orders: Orders<'_>) -> Recording {
     let mut run = Run::new(three());
     run.passes(0, 110, 120, 1250);
@@ -146,7 +147,7 @@ fn reads_back(plan: &MeasurePlan, orders: Orders<'_>) {
 }
 
 #[test]
-fn what_couplers_ordered_is_read_back() {
+fn actions_of_couplers_are_read_back() {
     let sum = |group, sum| Some(Aggregate { group, sum });
     let rate = CouplerAction::Rate { rate: DataRate::from_kbps(300), epoch: 1 };
     reads_back(&three(), &[(10, 0, rate, sum(0, 400e3)), (110, 1, rate, sum(1, 500e3))]);
@@ -157,7 +158,7 @@ fn what_couplers_ordered_is_read_back() {
 }
 
 #[test]
-fn who_is_not_coupled_any_more_has_no_share() {
+fn a_flow_that_is_no_longer_coupled_has_no_share() {
     let rate = CouplerAction::Rate { rate: DataRate::from_kbps(300), epoch: 1 };
     let sum = Some(Aggregate { group: 0, sum: 300e3 });
     let series = recording(&[(10, 0, rate, sum), (110, 0, CouplerAction::Uncoupled, None)]).whole().unwrap();

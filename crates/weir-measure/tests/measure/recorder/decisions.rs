@@ -57,6 +57,7 @@ impl Run {
     }
 }
 
+/// The plan of 10 s with one flow, its signals and time series.
 fn recorded() -> MeasurePlan {
     let mut plan = plan(10_000, vec![media("a")]);
     plan.flows[0].sender_signals = ["loss", "queue, mean"].map(str::to_owned).to_vec();
@@ -64,6 +65,7 @@ fn recorded() -> MeasurePlan {
     plan
 }
 
+/// All decisions, in order of time.
 fn rows(decisions: &Decisions) -> Vec<RecordedDecision> {
     let mut rows = Vec::new();
     decisions
@@ -113,9 +115,10 @@ fn a_row_is_a_move_of_two_per_cent_or_another_factor_and_starts_where_the_one_be
     ];
     assert_eq!(rows.iter().map(short).collect::<Vec<_>>(), expected);
     // A signal without a value is left out, one with a value has four digits of it.
-    let of = |row: usize| rows[row].signals.map(|own| own.map(|own| (own.signal, own.value, own.threshold)));
-    assert_eq!(of(0), [None, Some((1, 12.35, Some(20.0))), None]);
-    assert_eq!(of(3), [None; 3], "the coupler decided");
+    let signals_of =
+        |row: usize| rows[row].signals.map(|own| own.map(|own| (own.signal, own.value, own.threshold)));
+    assert_eq!(signals_of(0), [None, Some((1, 12.35, Some(20.0))), None]);
+    assert_eq!(signals_of(3), [None; 3], "the coupler decided");
 }
 
 #[test]

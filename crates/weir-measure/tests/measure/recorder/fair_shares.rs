@@ -48,7 +48,7 @@ fn weights_and_limits_hold_from_when_they_change() {
 }
 
 #[test]
-fn what_does_not_adapt_takes_what_it_sends_or_what_is_there() {
+fn unresponsive_traffic_takes_its_rate_or_the_whole_capacity() {
     let cross = FlowPlan {
         sends: vec![(T(1000), DataRate::from_kbps(400)), (T(2000), DataRate::from_mbps(3))],
         ..FlowPlan::new("cross", FlowKind::Constant)

@@ -21,7 +21,7 @@ fn each_cause_holds_until_the_next() {
 }
 
 #[test]
-fn nothing_limits_a_flow_that_has_stopped() {
+fn a_stopped_flow_has_no_limiting_factor() {
     let mut run = Run::new(plan(10_000, vec![FlowPlan { stop: Time::from_millis(6000), ..media("a") }]));
     run.aims(0, 1000, LimitingFactor::Delay);
     assert_eq!(run.metrics().flows[0].time_per_limiting_factor.delay, Some(6.0));

@@ -38,7 +38,7 @@ fn an_outage_has_no_utilisation() {
 }
 
 #[test]
-fn what_the_queue_refuses_or_chance_takes_is_lost() {
+fn overflow_and_random_losses_are_both_losses() {
     let mut run = Run::within(plan(4000, vec![media("a"), media("b")]), 1000, 3000);
     for (at, wait) in [(500, 90), (1500, 10), (1600, 20), (1700, 30), (3500, 80)] {
         run.0.link_exit(Time::from_millis(at), 0, 1000, TimeDelta::from_millis(wait));

@@ -5,6 +5,7 @@ use std::io;
 use weir_measure::metrics::{Column, Histogram, Measured, Recording, Series, write_cdf_csv};
 use weir_world::{Loss, Side};
 
+/// The plan of 300 ms with one flow and its signals, with time series.
 fn recorded() -> MeasurePlan {
     let names = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
     let flow = FlowPlan {
@@ -15,6 +16,7 @@ fn recorded() -> MeasurePlan {
     MeasurePlan { series: true, ..plan(300, vec![flow]) }
 }
 
+/// The measurements of three bins of 100 ms with packets, a loss and decisions.
 fn measured() -> Measured {
     let mut run = Run::new(recorded());
     assert!(run.0.wants_signals());
@@ -123,7 +125,7 @@ fn a_file_has_a_line_per_bin_and_a_column_per_quantity() {
 }
 
 #[test]
-fn what_was_written_is_read_back() {
+fn a_written_series_is_read_back() {
     let mut out = Vec::new();
     recording().write_csv(&mut out).unwrap();
     let read = Series::read_csv(&String::from_utf8(out).unwrap(), &recorded()).unwrap();

@@ -44,7 +44,7 @@ fn who_completes_no_transfer_has_completed_none_and_media_has_no_such_number() {
 }
 
 #[test]
-fn each_breaker_is_told_with_when_it_stopped_the_media_first() {
+fn the_result_has_the_first_time_of_each_breaker() {
     let mut run = Run::within(plan(10_000, vec![media("a"), media("b")]), 5000, 6000);
     let congestion =
         Breaker::Congestion { rate: DataRate::from_mbps(2), limit: DataRate::from_kbps(50), loss_ratio: 0.5 };

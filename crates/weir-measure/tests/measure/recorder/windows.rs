@@ -12,6 +12,7 @@ fn window(name: &str, spans: &[(u64, u64)], delays_only: bool) -> ExtraWindow {
     ExtraWindow { name: name.to_owned(), spans: spans.collect(), delays_only }
 }
 
+/// The measurements of 4 s with these extra windows.
 fn measured(windows: Vec<ExtraWindow>) -> Measured {
     let mut run = Run::new(MeasurePlan { windows, ..plan(4000, vec![media("a")]) });
     // Received at 100, 1100, 2100 and 3100 ms, 1000, 2000, 3000 and 4000 bytes, 10, 20, 30 and 40 ms late.
@@ -63,7 +64,7 @@ fn frames_have_no_delays_where_only_those_of_packets_are_wanted() {
 }
 
 #[test]
-fn what_was_received_is_told_in_bins_of_100_ms_from_the_window_on() {
+fn received_bytes_are_given_in_bins_of_100_ms_from_the_window_on() {
     let mut run = Run::within(plan(400, vec![media("a"), media("b")]), 50, 400);
     run.passes(0, 10, 49, 1000);
     run.passes(0, 20, 50, 2000);
@@ -115,7 +116,7 @@ fn a_viewer_gets_what_was_captured_from_a_time_on() {
 }
 
 #[test]
-fn what_waits_at_the_sender_and_in_queues_is_the_whole_wait() {
+fn the_whole_wait_is_that_at_the_sender_and_in_queues() {
     let mut run = Run::within(plan(2000, vec![media("a")]), 500, 2000);
     let packet =
         |sent, wait, frame| PacketMeta { wait: TimeDelta::from_millis(wait), frame, ..data(sent, 1000) };

@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_flow_does_not_need_comes_back() {
+    fn unneeded_share_comes_back() {
         let mut budget = Budget::per_flow(2);
         assert_eq!((budget.most, budget.per_second), (50_000.0, 2.5));
         budget.left = 10.0;
