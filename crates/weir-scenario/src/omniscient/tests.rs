@@ -90,6 +90,7 @@ fn sender_at(point: OperatingPoint, overview: &Overview<'_>) -> Omniscient {
     sender
 }
 
+/// The media rate in bit/s at `at` ms, with `queued` bytes at the sender.
 fn rate_at(sender: &mut Omniscient, at: u64, queued: u64) -> f64 {
     let queued = DataSize::from_bytes(queued);
     sender.on_timeout(SendTime::from_millis(at as i64), &SendState { queued, ..SendState::default() });
@@ -97,7 +98,7 @@ fn rate_at(sender: &mut Omniscient, at: u64, queued: u64) -> f64 {
 }
 
 #[test]
-fn it_sends_at_its_start_rate_until_it_knows_and_then_a_part_of_its_share() {
+fn it_sends_at_the_start_rate_until_the_first_report_and_then_a_part_of_its_share() {
     let plan = plan(vec![call(6000)]);
     let overview = Overview::new(&plan);
     let mut sender = sender(&overview);
@@ -110,7 +111,7 @@ fn it_sends_at_its_start_rate_until_it_knows_and_then_a_part_of_its_share() {
 }
 
 #[test]
-fn what_waits_is_to_be_gone_after_a_second() {
+fn the_backlog_drains_within_a_second() {
     let plan = plan(vec![call(6000)]);
     let overview = Overview::new(&plan);
     let mut recorder = Recorder::new(plan.clone()).beside(Some(overview.witness()));

@@ -109,6 +109,7 @@ fn parts(list: &str) -> Result<Vec<&str>, String> {
             continue;
         }
         match character {
+            // Outside of braces a name is not quoted.
             '"' | '\'' if depth > 0 => quote = Some(character),
             '{' => depth += 1,
             '}' if depth == 0 => {
@@ -167,8 +168,8 @@ mod tests {
     }
 
     #[test]
-    fn braces_that_do_not_fit_are_told() {
-        for (text, told) in [
+    fn unbalanced_braces_are_refused() {
+        for (text, message) in [
             ("gcc{a=1", "stays open"),
             ("gcc}", "closes nothing"),
             ("gcc{a=1}nada", "write a comma"),
@@ -187,7 +188,7 @@ mod tests {
             ("", "no name"),
         ] {
             let error = Candidate::list(text).unwrap_err();
-            assert!(error.contains(told), "{text}: {error}");
+            assert!(error.contains(message), "{text}: {error}");
         }
     }
 }

@@ -44,6 +44,7 @@ from = "left"
 to = "right"
 "#;
 
+/// The run of three coupled flows with these keys of the coupling.
 fn run(coupling: &str) -> Run {
     let text = format!("{CALL}[coupling.all]\nflows = [\"other\", \"video\", \"slides\"]\n{coupling}");
     let scenario = Scenario::parse("call.toml", &text, &[]).unwrap();
@@ -110,7 +111,7 @@ fn options_reach_the_coupler() {
 }
 
 #[test]
-fn windows_are_not_coupled_of_laws_without_one_and_an_unsafe_algorithm_takes_a_word() {
+fn laws_without_a_window_are_not_coupled_by_windows() {
     let error = |flows: &str, more: &str| {
         let text = format!("{CALL}[coupling.all]\nflows = [{flows}]\n{more}");
         let error = Scenario::parse("call.toml", &text, &[]).unwrap_err();
@@ -131,18 +132,18 @@ fn windows_are_not_coupled_of_laws_without_one_and_an_unsafe_algorithm_takes_a_w
 }
 
 #[test]
-fn measured_groups_make_flows_tell_statistics_where_the_scenario_wants_them() {
-    let told = |coupling: &str| {
+fn measured_groups_make_flows_report_statistics_at_the_configured_side() {
+    let detection = |coupling: &str| {
         let run = run(coupling);
         let Traffic::Media(media) = &run.spec.flows[0].traffic else { panic!("no media") };
         (media.config.detection.map(|detection| detection.place()), media.config.witness.is_some())
     };
     let measured = "algorithm = \"rfc8699-1\"\ndetection = \"measured\"";
-    assert_eq!(told(measured), (Some(weir_media::DetectionSide::Sender), true));
+    assert_eq!(detection(measured), (Some(weir_media::DetectionSide::Sender), true));
     // The receiver sees every packet, so that the sender needs no feedback on single ones.
     assert_eq!(
-        told(&format!("{measured}\nat = \"receiver\"")),
+        detection(&format!("{measured}\nat = \"receiver\"")),
         (Some(weir_media::DetectionSide::Receiver), false)
     );
-    assert_eq!(told("algorithm = \"rfc8699-1\""), (None, false));
+    assert_eq!(detection("algorithm = \"rfc8699-1\""), (None, false));
 }

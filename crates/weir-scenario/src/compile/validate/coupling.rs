@@ -18,7 +18,7 @@ impl Problems<'_> {
             if let Some(info) = self.algorithm(coupling, &path) {
                 self.coupled_flows(scenario, (name, coupling), info, &path);
             }
-            self.delay_of_words(coupling.delay, &path.with("delay"));
+            self.message_delay(coupling.delay, &path.with("delay"));
             self.detection(coupling, &path);
             self.tenants(scenario, coupling, &path);
         }
@@ -91,7 +91,7 @@ impl Problems<'_> {
         }
     }
 
-    fn delay_of_words(&mut self, delay: TimeDelta, path: &KeyPath) {
+    fn message_delay(&mut self, delay: TimeDelta, path: &KeyPath) {
         if delay.is_negative() || delay > LONGEST_DELAY {
             let advice = format!("write a time from 0s to {LONGEST_DELAY}");
             self.value(path, format!("`{path}` is {delay}")).push_str(&advice);

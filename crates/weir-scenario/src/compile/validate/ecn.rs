@@ -62,6 +62,7 @@ controller = "scream-v2"
 ecn = "ect1"
 "#;
 
+    /// The warnings of a scenario with `overrides`, and their places.
     fn warned(overrides: &[&str]) -> Vec<(String, Option<(usize, usize)>)> {
         let overrides: Vec<String> = overrides.iter().map(|&each| each.to_owned()).collect();
         let scenario = Scenario::parse("game.toml", TEXT, &overrides).unwrap();
@@ -69,7 +70,7 @@ ecn = "ect1"
     }
 
     #[test]
-    fn who_sends_ect_1_without_a_scalable_response_is_named_with_the_place() {
+    fn ect_1_without_a_scalable_response_is_named_with_its_place() {
         assert!(warned(&[]).is_empty());
         let warnings = warned(&["controllers=['scream-v2', 'rap', 'gcc']"]);
         let [(message, place)] = &warnings[..] else { panic!("{warnings:?}") };
@@ -79,7 +80,7 @@ ecn = "ect1"
     }
 
     #[test]
-    fn ect_0_is_for_who_hears_marks_and_each_sends_what_it_can_answer_for() {
+    fn ect_0_gives_a_warning_for_a_controller_that_ignores_marks() {
         assert!(warned(&["flows.video.ecn=ect0", "flows.video.controller=rap"]).is_empty());
         assert_eq!(warned(&["flows.video.ecn=ect0", "flows.video.controller=gcc"]).len(), 1);
         assert!(

@@ -161,6 +161,7 @@ impl Problems<'_> {
             let advice = format!("write at most {LONGEST_RUN}");
             self.value(&root.with("duration"), message).push_str(&advice);
         }
+        // Without a positive duration each window would be reported, too.
         if let Some(measure) = scenario.measure.as_ref().filter(|_| scenario.duration > TimeDelta::ZERO) {
             let path = root.with("measure");
             self.window(&path, (measure.from, measure.to), scenario.duration);
@@ -242,6 +243,7 @@ impl Problems<'_> {
             [] => self
                 .value(&path.with("rate"), format!("`{path}` has no capacity"))
                 .push_str("add one of `rate`, `steps`, `trace` and `cell`"),
+            // In a cell the rate is that of the physical layer.
             [_] | ["rate", "cell"] => {}
             [first, second, ..] => self
                 .key(&path.with(second), format!("`{path}` has both `{first}` and `{second}`"))
