@@ -34,6 +34,7 @@ struct Benchmark {
     most_mb: f64,
 }
 
+/// A benchmark of `scenario` that may take `most_ms` ms and 10 MB.
 const fn benchmark(label: &'static str, scenario: &'static str, most_ms: f64) -> Benchmark {
     Benchmark {
         label,

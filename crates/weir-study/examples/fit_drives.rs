@@ -54,7 +54,7 @@ fn mean(of: &[TraceStatistics]) -> Vec<f64> {
 /// Distance of the statistics of drives with these constants from the wanted ones. Errors over their tolerances are summed as
 /// fourth powers, so that the greatest counts most.
 fn distance(name: &str, constants: &Constants, wanted: &TraceStatistics) -> f64 {
-    let of = |which| {
+    let distance_over = |which| {
         let means = mean(&drives(name, constants, which));
         let error = |((name, wanted), found): ((&str, f64), f64)| {
             let close =
@@ -64,7 +64,7 @@ fn distance(name: &str, constants: &Constants, wanted: &TraceStatistics) -> f64 
         };
         wanted.named().into_iter().zip(means).map(error).sum::<f64>()
     };
-    of(DEFAULT) + of(OTHERS)
+    distance_over(DEFAULT) + distance_over(OTHERS)
 }
 
 /// Random search: all constants are moved at once, and a nearer result is kept. The steps are up to a third at first, and a few

@@ -73,7 +73,7 @@ impl RunTable {
     pub fn uneven(&self) -> Option<&str> {
         let runs = self.rows.iter().flat_map(|row| &row.values).map(Vec::len).max().unwrap_or(0);
         let even = |row: &&RunRow| {
-            row.values.len() == self.columns.len() && row.values.iter().all(|own| own.len() == runs)
+            row.values.len() == self.columns.len() && row.values.iter().all(|value| value.len() == runs)
         };
         self.rows.iter().find(|row| !even(row)).map(|row| row.name.as_str())
     }
@@ -213,6 +213,7 @@ pub fn mark_best(table: &mut SummaryTable, position: usize, values: &[&[Value]])
 mod tests {
     use super::*;
 
+    /// A table of one column, with the values of each controller per seed.
     fn table(best: Best, rows: &[(&str, &[f64])]) -> RunTable {
         let column = SummaryColumn {
             label: "rate".to_owned(),
@@ -229,6 +230,7 @@ mod tests {
         RunTable { columns: vec![column], rows: rows.iter().map(row).collect() }
     }
 
+    /// The rows whose cell is marked as best.
     fn marked(best: Best, rows: &[(&str, &[f64])]) -> Vec<String> {
         let rows = table(best, rows).summary().rows;
         rows.into_iter()
@@ -238,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn whom_nobody_beats_run_by_run_is_marked() {
+    fn a_controller_unbeaten_run_by_run_is_marked() {
         // b is 1 below a in each of five runs, though both scatter widely; c is 3 below at times and above at others; d, half of
         // a's margin of 0.3 below, cannot be told from it.
         let (a, b) = ([10.0, 20.0, 30.0, 40.0, 50.0], [9.0, 19.0, 29.0, 39.0, 49.0]);
@@ -252,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn where_all_are_alike_or_alone_none_is_marked() {
+    fn equal_or_single_values_are_not_marked_as_best() {
         let same = [1.0, 2.0, 1.0, 2.0, 1.0];
         assert!(marked(Best::Highest, &[("a", &same), ("b", &same)]).is_empty());
         assert!(marked(Best::Highest, &[("a", &same)]).is_empty());
@@ -335,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_in_which_one_is_not_defined_tell_nothing_of_the_difference() {
+    fn runs_with_an_undefined_value_do_not_count_in_the_difference() {
         let lag = difference(&[Some(1.0), None, Some(3.0)], &[Some(0.0), Some(7.0), Some(2.0)]).unwrap();
         assert_eq!((lag.mean, lag.half_width), (1.0, Some(0.0)));
         assert_eq!(difference(&[None], &[Some(1.0)]), None);

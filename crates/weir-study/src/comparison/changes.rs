@@ -137,6 +137,7 @@ pub(super) fn changes(
     }
     for row in &a.rows {
         let Some(other) = b.rows.iter().find(|other| other.name == row.name) else {
+            // Reference senders are no controllers: their absence is no gap.
             if !registry::is_reference(&row.law) {
                 all.gaps.push(ComparisonGap {
                     controller: row.name.clone(),
@@ -286,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn what_became_of_a_controller_is_found_by_paired_runs() {
+    fn changes_of_a_controller_are_found_by_paired_runs() {
         let before = table(&ALL, &[("gcc", [500.0, 900.0, 3.0])]);
         let found = of(&before, &table(&ALL, &[("gcc", [520.0, 950.0, 3.0])]));
         let change = &found.of_each[0];

@@ -44,11 +44,11 @@ mod tests {
                 .find(|(other, _)| (&other.label, &other.definition) == (&column.label, &column.definition));
             assert!(again.is_none(), "{column:?}");
         }
-        let of = |label: &str| -> Vec<&str> {
+        let terms_of = |label: &str| -> Vec<&str> {
             let named = columns.iter().filter(|(column, _)| column.label == label);
             named.map(|(_, tables)| tables.as_str()).collect()
         };
-        assert_eq!(of("useful rate"), ["`weir run SCENARIO`; `weir run`, the demo; `weir compare`"]);
-        assert_eq!(of("start-up"), ["`weir compare`"]);
+        assert_eq!(terms_of("useful rate"), ["`weir run SCENARIO`; `weir run`, the demo; `weir compare`"]);
+        assert_eq!(terms_of("start-up"), ["`weir compare`"]);
     }
 }

@@ -64,6 +64,7 @@ pub fn report_input(
     let mut notes = notes(comparison);
     let mut panels = Vec::new();
     for controller in &mut comparison.controllers {
+        // Taken and not cloned, because the series of a long run are large.
         let Some(recording) = controller.sample.series.take() else { continue };
         let signals = FlowSignals::of(&controller.sample.plan, &scenario.registry);
         let decisions = ticks(recording.decisions(), &signals)?;
@@ -153,6 +154,7 @@ pub(super) fn panel(
         .iter()
         .map(|coupling| coupling_curves(coupling, plan, &series, &decisions))
         .collect();
+    // The couplings above need whole series, so the flow gives its columns away last.
     let own = series.flows.get_mut(detailed_flow)?;
     let bottleneck = plan
         .flows
@@ -249,6 +251,7 @@ fn coupling_curves(
         coupling.flows.iter().map(weight).collect::<Vec<f64>>()
     };
     let weights: Vec<Vec<f64>> = (0..series.time_s.len()).map(wanted).collect();
+    // In each bin a flow wants its weight over the weights of the flows that may send then.
     let part_wanted = |place: usize| -> Vec<f64> {
         weights.iter().map(|all| all[place] / all.iter().sum::<f64>()).collect()
     };

@@ -130,15 +130,16 @@ impl Comparison {
 
 /// A candidate for the ranking, with its runs `beside` a competing flow.
 fn candidate(own: &ControllerRuns, beside: &[RunMetrics]) -> RankedController {
-    let of = |runs: &[RunMetrics], value: &dyn Fn(&RunMetrics) -> Value| runs.iter().map(value).collect();
-    let neighbours: Vec<Value> = of(beside, &neighbour_rate);
+    let values_of =
+        |runs: &[RunMetrics], value: &dyn Fn(&RunMetrics) -> Value| runs.iter().map(value).collect();
+    let neighbours: Vec<Value> = values_of(beside, &neighbour_rate);
     RankedController {
         name: own.name.clone(),
-        useful_rate_kbps: of(&own.runs, &|run| {
+        useful_rate_kbps: values_of(&own.runs, &|run| {
             media_sum(run, |flow| flow.useful_rate_bps).map(|bps| bps / 1e3)
         }),
-        frame_delay_ms: of(&own.runs, &|run| run.media.frame_delay_ms.p95),
-        freezes: of(&own.runs, &|run| media_sum(run, |flow| flow.freezes)),
+        frame_delay_ms: values_of(&own.runs, &|run| run.media.frame_delay_ms.p95),
+        freezes: values_of(&own.runs, &|run| media_sum(run, |flow| flow.freezes)),
         neighbour_rate_kbps: if neighbours.iter().all(Option::is_some) { neighbours } else { Vec::new() },
     }
 }

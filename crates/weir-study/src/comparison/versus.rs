@@ -45,6 +45,7 @@ pub struct Versus {
 /// The comparison of both runs.
 pub fn versus(first: Loaded, second: Loaded) -> Versus {
     let unpaired = unpaired(&first, &second);
+    // Runs of different scenarios or networks have no pairs, even where their seeds are the same.
     let pairs = if unpaired.is_none() { common_seeds(&first.saved, &second.saved) } else { Vec::new() };
     let differences = differences(&first.saved.table, &second.saved.table, &pairs);
     let names = [first.name.clone(), second.name.clone()];
@@ -154,13 +155,13 @@ fn differences(a: &RunTable, b: &RunTable, pairs: &[(usize, usize)]) -> SummaryT
     let mut rows = Vec::new();
     for row in &a.rows {
         let Some(other) = b.rows.iter().find(|other| other.name == row.name) else { continue };
-        let of = |values: &dyn Fn(usize) -> Vec<Value>| RunRow {
+        let row_with = |values: &dyn Fn(usize) -> Vec<Value>| RunRow {
             name: row.name.clone(),
             law: row.law.clone(),
             values: (0..a.columns.len()).map(values).collect(),
         };
-        let before = of(&|at| picked(row, Some(at), &mut pairs.iter().map(|pair| pair.0)));
-        let after = of(&|at| picked(other, place(at), &mut pairs.iter().map(|pair| pair.1)));
+        let before = row_with(&|at| picked(row, Some(at), &mut pairs.iter().map(|pair| pair.0)));
+        let after = row_with(&|at| picked(other, place(at), &mut pairs.iter().map(|pair| pair.1)));
         rows.push(less(&a.columns, &after, &before));
     }
     known(SummaryTable { columns: a.columns.clone(), rows })
@@ -220,6 +221,7 @@ mod tests {
     use super::*;
     use weir_report::page::{Best, SummaryColumn};
 
+    /// A loaded run with one column and these values of each controller per seed.
     fn loaded(name: &str, seeds: &[u64], rows: &[(&str, &[f64])]) -> Loaded {
         let column = |label: &str, best| SummaryColumn {
             label: label.to_owned(),
@@ -270,14 +272,17 @@ mod tests {
         assert_eq!(differences.rows.len(), 1);
         let names: Vec<&str> = page.summary.rows.iter().map(|row| row.name.as_str()).collect();
         assert_eq!(names, ["gcc", "gcc", "gcc", "nada"]);
-        let panels: Vec<_> =
-            page.controllers.iter().map(|own| (own.name.as_str(), own.other.is_some())).collect();
+        let panels: Vec<_> = page
+            .controllers
+            .iter()
+            .map(|controller| (controller.name.as_str(), controller.other.is_some()))
+            .collect();
         assert_eq!(panels, [("gcc", true), ("nada", false)], "in the order of the rows");
         assert_eq!(page.controllers[1].description, "only in branch");
     }
 
     #[test]
-    fn what_is_not_paired_is_said() {
+    fn missing_pairs_are_named() {
         let one = || loaded("a", &[1, 2], &[("gcc", &[1.0, 2.0])]);
         let why = |second: Loaded| {
             let Versus { page, differences, .. } = versus(one(), second);

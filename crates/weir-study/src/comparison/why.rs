@@ -132,6 +132,7 @@ impl<'a> RecordedFlow<'a> {
         let series = &self.run.series;
         let flow = &series.flows[self.flow];
         let after = series.time_s.partition_point(|&begins| begins <= time.secs_f64());
+        // Rates are means over the second before, because single bins vary.
         let second = after.saturating_sub(BINS_PER_SECOND)..after;
         let mean = |values: &[f64]| {
             let known =
@@ -250,6 +251,7 @@ impl RateDecrease {
 impl FlowMoment {
     /// The moment in five lines, of `subject`.
     pub fn lines(&self, subject: &RecordedFlow<'_>, under: &str) -> [String; 5] {
+        // Values that were not measured are left out of the sentences.
         let known = |value: f64, words: &dyn Fn(f64) -> String| value.is_finite().then(|| words(value));
         let kbps = |rate: f64| format!("{:.0} kbit/s", rate / 1e3);
         let second = [
@@ -373,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_is_left_out() {
+    fn unknown_values_are_left_out() {
         let lines = |run: &RecordedRun| {
             let subject = RecordedFlow::of(run, &Registry::default(), None).unwrap();
             subject.at(Time::from_millis(500)).unwrap().lines(&subject, "video")

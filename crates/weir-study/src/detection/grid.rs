@@ -214,12 +214,12 @@ impl DetectionRequest<'_> {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(self.jobs).build()?;
         let cases = cases(self.laws, self.seeds);
         let courses: Result<Vec<CaseSeries<'_>>, RegistryError> = pool.install(|| {
-            let one = |case| {
+            let series_of = |case| {
                 let course = run(self.registry, &self.config, case);
                 done();
                 course
             };
-            cases.par_iter().map(one).collect()
+            cases.par_iter().map(series_of).collect()
         });
         Ok(self.rows(&courses?))
     }

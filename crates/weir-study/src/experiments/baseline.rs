@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_met_and_is_so_no_longer_is_lost() {
+    fn a_claim_met_before_and_missed_now_is_lost() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("base.json");
         let then = r#"[

@@ -182,8 +182,8 @@ fn named(experiment: &Experiment, name: &str, overrides: &[String]) -> Result<Sc
     if shipped::find(name).is_some() || Path::new(name).is_file() {
         return Scenario::open_in(registry, name, overrides);
     }
-    let names = TEMPLATES.iter().filter_map(|own| own.name.strip_prefix("templates/"));
-    let names = names.chain(shipped::SCENARIOS.iter().map(|own| own.name));
+    let names = TEMPLATES.iter().filter_map(|template| template.name.strip_prefix("templates/"));
+    let names = names.chain(shipped::SCENARIOS.iter().map(|scenario| scenario.name));
     let problem = Problem::value(&KeyPath::of(&["scenario"]), format!("there is no scenario `{name}`"));
     Err(experiment.origin.error(problem.help(advice(name, names))))
 }

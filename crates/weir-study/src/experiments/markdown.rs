@@ -101,14 +101,14 @@ fn claims(results: &[&ClaimResult]) -> String {
 /// together.
 fn list(title: &str, items: impl Iterator<Item = (String, String)>) -> String {
     let mut grouped: Vec<(String, Vec<String>)> = Vec::new();
-    for (name, said) in items {
-        let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
-        match grouped.iter_mut().find(|(known, _)| *known == said) {
+    for (name, text) in items {
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        match grouped.iter_mut().find(|(known, _)| *known == text) {
             Some((_, names)) => names.push(name),
-            None => grouped.push((said, vec![name])),
+            None => grouped.push((text, vec![name])),
         }
     }
-    let lines = grouped.iter().map(|(said, names)| format!("* {}: {said}\n", names.join(", ")));
+    let lines = grouped.iter().map(|(text, names)| format!("* {}: {text}\n", names.join(", ")));
     let lines: String = lines.collect();
     if lines.is_empty() { lines } else { format!("{title}\n\n{lines}\n") }
 }

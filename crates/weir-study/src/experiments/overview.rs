@@ -117,12 +117,12 @@ pub fn classes_in_words(papers: &[PaperSummary]) -> WordTable {
             let (met, all): (usize, usize) = (own().map(Count::met).sum(), own().map(Count::claims).sum());
             if all == 0 { "–".to_owned() } else { format!("{met}/{all}") }
         };
-        let of = |verdict| counts().map(|count| count.of(verdict)).sum::<usize>();
+        let number_of = |verdict| counts().map(|count| count.of(verdict)).sum::<usize>();
         let rows = |of: fn(&RowCount) -> usize| papers.iter().map(|paper| of(&paper.rows)).sum::<usize>();
         let numbers = [
-            of(Verdict::Open),
-            of(Verdict::TwoKinds),
-            of(Verdict::Missed),
+            number_of(Verdict::Open),
+            number_of(Verdict::TwoKinds),
+            number_of(Verdict::Missed),
             rows(|rows| rows.whole),
             rows(|rows| rows.in_part),
             rows(|rows| rows.none),
@@ -167,12 +167,14 @@ mod tests {
     use super::super::judge::MeasuredPlace;
     use super::*;
 
+    /// A claim with a value of the paper and the measured one.
     fn number(id: &str, verdict: Verdict, paper: f64, ours: Option<f64>) -> ClaimResult {
         let measured = MeasuredPlace { mean: ours, ci95: None, runs: 1, kinds: None };
         let reported = Some(Reported::Value(paper));
         ClaimResult { reported, measured: Some(measured), ..ClaimResult::unmeasured(id, Class::Num, verdict) }
     }
 
+    /// Claims of two rows, with each kind of result.
     fn all() -> Vec<ClaimResult> {
         use Verdict::{Missed, Open, Passed};
         let words = ClaimResult {

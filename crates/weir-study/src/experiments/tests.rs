@@ -154,6 +154,7 @@ accept = { min = 1.9, max = 2.1 }
 cause = "The link is full."
 "#;
 
+/// The results of the row in `text`.
 fn results(text: &str, extent: Extent) -> Vec<ClaimResult> {
     let experiments = [Experiment::parse("paper/row", "row.toml", text).unwrap()];
     let traces = TraceStore::at(None);
@@ -176,7 +177,7 @@ fn claims_are_judged_by_runs() {
 }
 
 #[test]
-fn what_rows_share_is_run_once() {
+fn runs_shared_by_rows_are_made_once() {
     let parse = |name: &str| Experiment::parse(name, "row.toml", SMALL).unwrap();
     let runs = |experiments: &[Experiment], full, runs| {
         Reproduction::plan(experiments, Extent { full, runs, ..Extent::default() }, &TraceStore::at(None))
@@ -207,7 +208,7 @@ fn refused(right: &str, wrong: &str) -> (usize, String, String) {
 }
 
 #[test]
-fn what_is_wrong_is_told_with_its_line_and_what_would_be_right() {
+fn an_error_has_its_line_and_a_remedy() {
     let line = |of: &str| SMALL.lines().position(|line| line.contains(of)).unwrap() + 1;
     let (at, message, help) =
         refused("of = \"plain:links.bottleneck.util", "of = \"plian:links.bottleneck.util");
@@ -235,7 +236,7 @@ fn what_is_wrong_is_told_with_its_line_and_what_would_be_right() {
 }
 
 #[test]
-fn what_parses_and_means_nothing_is_refused() {
+fn valid_syntax_without_meaning_is_refused() {
     let line = |of: &str| SMALL.lines().position(|line| line.contains(of)).unwrap() + 1;
     let accept = SMALL.lines().find(|line| line.starts_with("accept")).unwrap();
     let at_accept = line(accept);
@@ -307,7 +308,7 @@ fn a_test_of_which_nothing_is_known_shows_nothing() {
 }
 
 #[test]
-fn what_is_told_beside_is_not_counted_and_what_is_derived_is_counted_apart() {
+fn remarks_are_not_counted_and_derived_claims_are_counted_apart() {
     let text = SMALL.replacen("id = \"double\"", "id = \"double\"\nderived = true", 1).replacen(
         "id = \"full\"",
         "id = \"full\"\nbeside = true",
@@ -371,7 +372,7 @@ fn a_name_within_a_grid_is_looked_up_before_anything_runs() {
 }
 
 #[test]
-fn what_is_wrong_with_a_scenario_in_a_row_is_told_with_the_rows_line() {
+fn an_error_in_a_rows_scenario_has_the_line_of_the_row() {
     let line = |of: &str| SMALL.lines().position(|line| line.contains(of)).unwrap() + 1;
     let (at, _, help) = refused("rate = \"1Mbps\"", "rate = \"1Mbit\"");
     assert_eq!(at, line("rate = \"1Mbps\""), "{help}");

@@ -51,12 +51,12 @@ impl Runs<'_> {
 
     /// Value of a formula over all of `places`, with `gap` for a place without a value, or `None` without a gap.
     fn over(&self, formula: &Formula, places: &[usize], seed: usize, gap: Value) -> Option<Harvested> {
-        let at = |leaf: &Leaf, place: usize| match (self.measured)(place, seed, leaf) {
+        let value_at = |leaf: &Leaf, place: usize| match (self.measured)(place, seed, leaf) {
             Some(Harvested::Number(number)) if !number.is_nan() => Some(number),
             _ => gap,
         };
         let several = |values: Option<Vec<f64>>| values.map(Harvested::Several);
-        let measured = |leaf: &Leaf| several(places.iter().map(|&place| at(leaf, place)).collect());
+        let measured = |leaf: &Leaf| several(places.iter().map(|&place| value_at(leaf, place)).collect());
         let axes =
             |name: &str| several(places.iter().map(|&place| self.places[place].get(name).copied()).collect());
         value(formula, &KnownValues { axes: &axes, measured: &measured })

@@ -56,7 +56,7 @@ impl Runner<'_> {
     ) -> Result<Vec<T>, RunError> {
         let &Self { jobs, done } = self;
         let first_failed = AtomicUsize::new(usize::MAX);
-        let one = |index: usize| {
+        let run_one = |index: usize| {
             // Every task before the first that fails is run, so that it is the same one each time.
             if index > first_failed.load(Ordering::Relaxed) {
                 return None;
@@ -71,7 +71,7 @@ impl Runner<'_> {
         if jobs.min(count) <= 1 {
             // A single job runs on this thread: glibc gives other threads heaps of their own, a fifth of which stays unused in a
             // large run.
-            return (0..count).filter_map(one).collect();
+            return (0..count).filter_map(run_one).collect();
         }
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(jobs)
@@ -79,7 +79,8 @@ impl Runner<'_> {
             .map_err(|error| RunError::Threads { jobs, problem: error.to_string() })?;
         // Collecting keeps the order of the tasks, whatever the order in which they end. Threads take one task at a time, as runs
         // of a millisecond stand beside runs of ten seconds. A thread with a fixed part of them would end long after the others.
-        let outcomes: Vec<_> = pool.install(|| (0..count).into_par_iter().with_max_len(1).map(one).collect());
+        let outcomes: Vec<_> =
+            pool.install(|| (0..count).into_par_iter().with_max_len(1).map(run_one).collect());
         outcomes.into_iter().flatten().collect()
     }
 }

@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_shard_is_told() {
+    fn a_malformed_shard_is_refused() {
         for text in ["", "1", "0/3", "4/3", "a/b", "1/0", "-1/2", "1/2/3"] {
             assert!(text.parse::<Shard>().unwrap_err().contains("write `I/N`"), "{text}");
         }

@@ -162,14 +162,17 @@ impl SuiteResult {
 
     /// All checks, each with its case and controller.
     fn checks(&self) -> impl Iterator<Item = (&str, &str, &CheckResult)> {
-        let own = self.cases.iter().flat_map(|case| case.controllers.iter().map(move |own| (case, own)));
+        let own = self
+            .cases
+            .iter()
+            .flat_map(|case| case.controllers.iter().map(move |controller| (case, controller)));
         own.flat_map(|(case, own)| {
             own.checks.iter().map(|check| (case.name.as_str(), own.name.as_str(), check))
         })
     }
 
     fn case(&self, name: &str) -> Option<&CaseResult> {
-        self.cases.iter().find(|own| own.name == name)
+        self.cases.iter().find(|case| case.name == name)
     }
 
     fn find(&self, case: &str, controller: &str) -> Option<&ControllerResult> {
@@ -240,6 +243,7 @@ fn comparable(
             return Err(BaselineError::Check { path, check, problem });
         }
     }
+    // Without a common check nothing would be compared, and the verdict would say that all is well.
     let in_common = |(case, controller, check): (&str, &str, &CheckResult)| {
         before.find(case, controller).is_some_and(|own| own.check(&check.name).is_some())
     };
@@ -288,7 +292,8 @@ pub fn compare_saved(
 }
 
 fn traces_in_words(traces: &[TraceUse]) -> String {
-    let each: Vec<String> = traces.iter().map(|own| format!("`{}` on {}", own.used, own.link)).collect();
+    let each: Vec<String> =
+        traces.iter().map(|trace| format!("`{}` on {}", trace.used, trace.link)).collect();
     if each.is_empty() { "no traces".to_owned() } else { each.join(", ") }
 }
 

@@ -186,6 +186,7 @@ impl<'a> JudgedRun<'a> {
             Quantity::QueueWait => {
                 let mut waits = Histogram::new();
                 for &flow in &media {
+                    // One percentile over the packets of all media flows.
                     waits.merge(&self.measured.delays_within.get(SETTLED)?.get(flow)?.whole_wait);
                 }
                 waits.quantile_ms(0.95)

@@ -54,7 +54,8 @@ impl<'r> SweepPoint<'r> {
 
 fn of_case(places: &[SweepPoint<'_>]) -> Vec<PlotResult> {
     let Some(first) = places.first() else { return Vec::new() };
-    let controllers: Vec<&str> = first.case.controllers.iter().map(|own| own.name.as_str()).collect();
+    let controllers: Vec<&str> =
+        first.case.controllers.iter().map(|controller| controller.name.as_str()).collect();
     let checks = first.case.controllers.first().map_or(&[][..], |own: &ControllerResult| &own.checks);
     let varies = |key: &usize| places.iter().any(|place| place.value(*key) != first.value(*key));
     let mut axes = (0..first.at.len()).filter(varies);

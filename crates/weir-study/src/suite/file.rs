@@ -211,6 +211,7 @@ fn check_problem(check: &CheckOfFile, before: &[CheckOfFile], path: &KeyPath) ->
             let problem = Problem::key(&path.with(key), format!("`{key}` belongs to a formula"));
             return Some(problem.help("leave it out, or `quantity`"));
         }
+        // The quantity decides the direction of its limit; a formula leaves it to the file.
         let (better, right, wrong, other) = if quantity.higher_is_better() {
             ("higher", "at_least", "at_most", check.at_most)
         } else {
@@ -382,7 +383,7 @@ impl ScenarioReader<'_> {
         if file.is_file() {
             return Ok(file.to_string_lossy().into_owned());
         }
-        let names = shipped::SCENARIOS.iter().map(|own| own.name);
+        let names = shipped::SCENARIOS.iter().map(|scenario| scenario.name);
         let message = format!("no scenario ships as `{given}`, and there is no file {}", file.display());
         Err(self.origin.error(Problem::value(path, message).help(advice(given, names))))
     }

@@ -7,18 +7,18 @@ use weir_scenario::registry;
 
 /// Ranking of `controllers` without the reference senders, or `None` of fewer than two.
 pub(super) fn ranking(controllers: &[ControllerResult]) -> Option<Ranking> {
-    let compared = controllers.iter().filter(|own| !registry::is_reference(&own.law));
+    let compared = controllers.iter().filter(|controller| !registry::is_reference(&controller.law));
     let candidates: Vec<RankedController> = compared.map(candidate).collect();
     (candidates.len() > 1).then(|| Ranking::of(&candidates))
 }
 
 fn candidate(own: &ControllerResult) -> RankedController {
-    let of = |value: &dyn Fn(&Viewed) -> Value| own.viewed.iter().map(value).collect();
+    let values_of = |value: &dyn Fn(&Viewed) -> Value| own.viewed.iter().map(value).collect();
     RankedController {
         name: own.name.clone(),
-        useful_rate_kbps: of(&|run| run.useful_bps.map(|bps| bps / 1e3)),
-        frame_delay_ms: of(&|run| run.frame_delay_ms),
-        freezes: of(&|run| run.freezes),
-        neighbour_rate_kbps: of(&|run| run.neighbour_bps.map(|bps| bps / 1e3)),
+        useful_rate_kbps: values_of(&|run| run.useful_bps.map(|bps| bps / 1e3)),
+        frame_delay_ms: values_of(&|run| run.frame_delay_ms),
+        freezes: values_of(&|run| run.freezes),
+        neighbour_rate_kbps: values_of(&|run| run.neighbour_bps.map(|bps| bps / 1e3)),
     }
 }

@@ -22,7 +22,8 @@ impl CaseResult {
     pub(super) fn with_differences(mut self) -> Self {
         for Differences { first, table } in self.differences() {
             for row in &table.rows {
-                let Some(own) = self.controllers.iter_mut().find(|own| own.name == row.name) else {
+                let Some(own) = self.controllers.iter_mut().find(|controller| controller.name == row.name)
+                else {
                     continue;
                 };
                 for (column, cell) in table.columns.iter().zip(&row.cells) {

@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn distributions_that_are_told_apart_differ() {
+    fn distributions_differ_at_a_low_probability() {
         let alike = compare_distributions(&runs(|index| 1.7 * index as f64, Agreement::Spread));
         let [alike] = alike.as_slice() else { panic!("{alike:?}") };
         assert_eq!((alike.agreement, alike.runs.as_str()), (Agreement::Agrees, "beside-cubic/nada"));

@@ -10,6 +10,7 @@ use weir_study::experiments::{
 use weir_study::judge::Verdict;
 use weir_study::runs::{NoStore, Shardable as _};
 
+/// The results of the shipped rows that `rows` selects, with `runs` runs each.
 fn reproduced(rows: impl Fn(&Experiment) -> bool, runs: u32) -> Vec<ClaimResult> {
     let shipped = ROWS.iter().map(|row| Experiment::shipped(row).unwrap_or_else(|error| panic!("{error:?}")));
     let experiments: Vec<Experiment> = shipped.filter(rows).collect();

@@ -12,6 +12,7 @@ fn outcomes(role: Role) -> Vec<AttackOutcome> {
     outcomes_from(role, TimeDelta::from_secs(20))
 }
 
+/// Outcomes of all attacks of `role` on the controllers under test, begun at `from`.
 fn outcomes_from(role: Role, from: TimeDelta) -> Vec<AttackOutcome> {
     let registry = Registry::standard();
     let attacks = ATTACKS.into_iter().filter(|attack| attack.role == role).collect();
@@ -24,15 +25,15 @@ fn outcomes_from(role: Role, from: TimeDelta) -> Vec<AttackOutcome> {
 }
 
 #[test]
-fn who_is_off_the_path_changes_no_law() {
+fn an_off_path_attacker_changes_no_law() {
     let at_the_start = outcomes_from(Role::Blind, TimeDelta::from_millis(200));
-    for own in outcomes(Role::Blind).into_iter().chain(at_the_start) {
-        assert_eq!(own.aim, Aim::Met, "{own:?}");
+    for outcome in outcomes(Role::Blind).into_iter().chain(at_the_start) {
+        assert_eq!(outcome.aim, Aim::Met, "{outcome:?}");
     }
 }
 
 #[test]
-fn a_reader_brings_no_law_that_hears_of_packets_beyond_its_rate_and_most_recover_as_by_themselves() {
+fn an_on_path_reader_raises_no_law_with_per_packet_reports_above_its_rate() {
     // docs/engineering/security.md has the causes.
     let slow = [
         ("nada", "all arrived"),
@@ -48,11 +49,11 @@ fn a_reader_brings_no_law_that_hears_of_packets_beyond_its_rate_and_most_recover
         ("nada-dccc", "slander of a coupled nada each 1 s"),
         ("nada-dccc", "slander of a coupled nada each 5 s"),
     ];
-    for own in outcomes(Role::Reader).into_iter().chain(outcomes(Role::OnPath)) {
-        assert!(!own.per_packet || own.peak_ratio <= 1.25, "{own:?}");
-        assert!(own.recovery_s.is_some(), "{own:?}");
-        let known = slow.contains(&(&*own.law, own.attack));
-        assert_eq!(own.aim == Aim::Missed, known, "{own:?}");
+    for outcome in outcomes(Role::Reader).into_iter().chain(outcomes(Role::OnPath)) {
+        assert!(!outcome.per_packet || outcome.peak_ratio <= 1.25, "{outcome:?}");
+        assert!(outcome.recovery_s.is_some(), "{outcome:?}");
+        let known = slow.contains(&(&*outcome.law, outcome.attack));
+        assert_eq!(outcome.aim == Aim::Missed, known, "{outcome:?}");
     }
 }
 
@@ -65,8 +66,8 @@ fn lasting_reports_in_a_laws_own_form_beside_the_receivers_raise_the_alarm() {
     let laws = vec!["gcc-2016", "gcc-dccc", "nada", "nada-2016", "nada-dccc", "dccc", "tfrc"];
     let request =
         AttackRequest { registry: &registry, laws, attacks, from: TimeDelta::from_secs(20), jobs: 2 };
-    for own in request.run(&|| ()).unwrap() {
-        let alarm = own.alarms.iter().any(|alarm| alarm.ends_with("reports contradict each other"));
-        assert!(alarm, "{own:?}");
+    for outcome in request.run(&|| ()).unwrap() {
+        let alarm = outcome.alarms.iter().any(|alarm| alarm.ends_with("reports contradict each other"));
+        assert!(alarm, "{outcome:?}");
     }
 }

@@ -25,7 +25,7 @@ fn each_link_is_an_interface_in_the_order_asked_for_and_other_links_are_left_out
 }
 
 #[test]
-fn what_comes_out_of_the_link_is_there_at_its_time_and_nothing_else() {
+fn the_capture_has_the_packets_of_the_link_at_their_times() {
     let traffic = "kind = \"constant\"\nrate = \"4Mbps\"\npacket_size = \"1000B\"";
     let scenario = network("{ packets = 10 }", &flow("load", traffic));
     let (measured, file) = capture_to(Vec::new(), &scenario, &["forward"]).unwrap();
@@ -62,7 +62,7 @@ impl Write for Full {
 }
 
 #[test]
-fn an_error_of_the_file_ends_the_capture_and_is_told() {
+fn a_file_error_ends_the_capture_and_is_reported() {
     let scenario = network("{ time = \"300ms\" }", &flow("video", CALL));
     let error = capture_to(Full(10_000), &scenario, &["forward"]).map(|_| ()).unwrap_err();
     assert_eq!(error.kind(), io::ErrorKind::StorageFull);

@@ -9,6 +9,7 @@ use weir_scenario::registry::{Registry, couplers, window_algorithms};
 use weir_scenario::scenario::Scenario;
 use weir_scenario::shipped;
 
+/// Measurements and time series of the shipped scenario `name`.
 fn measured(name: &str, overrides: &[&str]) -> Measured {
     let overrides: Vec<String> = overrides.iter().map(|&set| set.to_owned()).collect();
     let scenario = Scenario::open(name, &overrides).unwrap_or_else(|error| panic!("{error}"));
@@ -18,7 +19,7 @@ fn measured(name: &str, overrides: &[&str]) -> Measured {
 }
 
 #[test]
-fn every_scenario_of_coupled_flows_runs_and_no_word_is_refused() {
+fn every_scenario_of_coupled_flows_runs_without_a_refused_message() {
     let all = shipped::SCENARIOS.iter().filter(|scenario| {
         // The scenario of two controllers is uncoupled unless an override couples it.
         scenario.name.starts_with("coupling/") && scenario.name != "coupling/pair"
@@ -91,11 +92,11 @@ fn a_lone_flow_under_a_flow_state_exchange_goes_as_if_it_were_not_coupled() {
         for exchange in &exchanges {
             let coupled = alone(&flow, exchange.name, exchange.testbed_only);
             assert_eq!(coupled.metrics.flows[0].refused_messages, Some(0.0), "{flow}, {}", exchange.name);
-            let told = coupled.series.clone().is_some_and(|series| {
+            let has_messages = coupled.series.clone().is_some_and(|series| {
                 series.whole().unwrap().couplings[0].aggregate.iter().any(|sum| *sum > 0.0)
             });
             // A rate-based controller is answered each time; a single window gets no allocation.
-            assert!(told || flow.contains("tcp"), "{flow}, {}: it was not coupled", exchange.name);
+            assert!(has_messages || flow.contains("tcp"), "{flow}, {}: it was not coupled", exchange.name);
             let same = coupled.delays == uncoupled.delays && coupled.receipts == uncoupled.receipts;
             assert!(same, "{flow}, {}", exchange.name);
         }

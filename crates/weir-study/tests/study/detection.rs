@@ -61,12 +61,14 @@ fn scenario(flow: &str, apart: bool, others_mbps: f64, coupling: &str, queue: &s
 const QUEUE: &str = "{ time = \"200ms\" }";
 const MEASURED: &str = "detection = \"measured\"";
 
+/// The keys of a call of at most 500 kbit/s.
 fn call(controller: &str) -> String {
     format!(
         "kind = \"media\"\ncontroller = \"{controller}\"\nrates = {{ min = \"150kbps\", max = \"500kbps\" }}"
     )
 }
 
+/// Measurements and time series of the scenario `text`.
 fn measured(text: &str) -> Measured {
     let scenario = Scenario::parse("flows.toml", text, &[]).unwrap_or_else(|error| panic!("{error}\n{text}"));
     let options = RunOptions { seed: 1, series: true, ..RunOptions::default() };
@@ -74,6 +76,7 @@ fn measured(text: &str) -> Measured {
     simulate(spec, Recorder::new(plan)).unwrap().finish()
 }
 
+/// The time series of `text`; checks that no coupling message was refused.
 fn series(text: &str) -> Series {
     let Measured { metrics, series, .. } = measured(text);
     for flow in metrics.flows.iter().filter(|flow| flow.share_wanted.is_some()) {

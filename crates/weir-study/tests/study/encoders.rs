@@ -11,6 +11,7 @@ use weir_scenario::compile::RunOptions;
 use weir_scenario::scenario::Scenario;
 use weir_world::{MediaSpec, Traffic};
 
+/// A scenario of a call over 1 Mbit/s for 30 s.
 fn text(encoder: &str, controller: &str) -> String {
     format!(
         "title = \"t\"\nduration = \"30s\"\nmeasure = {{ from = \"10s\" }}\n\
@@ -21,6 +22,7 @@ fn text(encoder: &str, controller: &str) -> String {
     )
 }
 
+/// Measures of the only flow of [`text`], from 10 s on.
 fn call(encoder: &str, controller: &str, store: &TraceStore) -> FlowMeasures<Value> {
     let scenario =
         Scenario::parse("test.toml", &text(encoder, controller), &[]).unwrap_or_else(|e| panic!("{e}"));
@@ -160,7 +162,7 @@ fn frames_that_would_wait_long_are_skipped_and_not_lost() {
 }
 
 #[test]
-fn a_source_that_offers_more_later_is_used_when_it_does_and_its_share_follows() {
+fn a_source_whose_maximum_grows_is_used_and_its_fair_share_follows() {
     let encoder = "{ preset = \"papers\", \
                    max_rates = [{ at = \"0s\", rate = \"200kbps\" }, { at = \"20s\", rate = \"600kbps\" }] }";
     let scenario = |more: &str| {
@@ -186,7 +188,7 @@ fn a_source_that_offers_more_later_is_used_when_it_does_and_its_share_follows() 
 }
 
 #[test]
-fn the_words_of_an_encoder_become_its_configuration() {
+fn the_keys_of_an_encoder_become_its_configuration() {
     let config = |encoder: &str| {
         let scenario = Scenario::parse("test.toml", &text(encoder, "nada"), &[]).unwrap();
         let run = scenario.build(&RunOptions::default(), &TraceStore::at(None)).unwrap();

@@ -25,6 +25,7 @@ impl Run {
         Self::with_seed(scenario, controller, overrides, 1)
     }
 
+    /// The run of `controller` over a scenario of the folder `quality`.
     fn with_seed(scenario: &str, controller: &str, overrides: &[&str], seed: u64) -> Self {
         let mut overrides: Vec<String> = overrides.iter().map(|&o| o.to_owned()).collect();
         overrides.push(format!("controllers=['{controller}']"));

@@ -91,6 +91,7 @@ fn simulate(laws: &[&str], variants: &[Vec<String>]) -> Vec<RunMetrics> {
         .unwrap_or_else(|e| panic!("{e}"))
 }
 
+/// The same scenario with synchronised clocks.
 fn synchronised(apart: &Scenario) -> Scenario {
     let mut scenario = apart.clone();
     scenario.clocks = Clocks::Synchronised;

@@ -24,6 +24,7 @@ struct Packets {
     rtt: Vec<f64>,
 }
 
+/// Measurements of the packet simulation of one DCCC flow.
 fn packets() -> Packets {
     let overrides = [
         "duration=60s",

@@ -30,7 +30,7 @@ ecn = "by-controller"
 "#;
 
 #[test]
-fn who_hears_marks_keeps_the_queue_short_and_loses_nothing_behind_codel() {
+fn a_flow_that_reacts_to_marks_keeps_codels_queue_short_without_loss() {
     let hearing = |name: &&str| Registry::standard().mark_response(name) == MarkResponse::Classic;
     for law in Registry::standard().controller_names().filter(hearing) {
         let scenario =

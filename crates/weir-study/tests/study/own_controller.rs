@@ -41,9 +41,9 @@ fn it_is_run_with_options_of_its_own_and_compared_run_by_run() {
     let request = ComparisonRequest { scenario: &scenario, seeds: &seeds, jobs: 1, series: false };
     let comparison = request.run(&TraceStore::at(None), &|| {}).unwrap();
     let rates: Vec<f64> =
-        comparison.controllers.iter().map(|own| own.runs[0].media.rate_bps.unwrap()).collect();
+        comparison.controllers.iter().map(|controller| controller.runs[0].media.rate_bps.unwrap()).collect();
     assert!(rates[0] > 1.2 * rates[1], "a slower growth gets less: {rates:?}");
-    let laws: Vec<&str> = comparison.controllers.iter().map(|own| own.law.as_str()).collect();
+    let laws: Vec<&str> = comparison.controllers.iter().map(|controller| controller.law.as_str()).collect();
     assert_eq!(laws, ["mine", "mine", "gcc"]);
     let [differences] = tables::differences(&comparison).try_into().unwrap();
     assert_eq!(differences.first, "mine", "and nothing of gcc, which is alone");
@@ -58,7 +58,7 @@ fn it_is_run_with_options_of_its_own_and_compared_run_by_run() {
 }
 
 #[test]
-fn mistakes_in_its_options_are_told_as_those_of_any_law() {
+fn mistakes_in_its_options_are_reported_as_those_of_any_law() {
     let refused = |spec: &str| {
         let contestant = Candidate::list(spec).unwrap().remove(0);
         let overrides = [contestant.definition.unwrap()];

@@ -62,6 +62,7 @@ impl Lot {
         Self { links, flows }
     }
 
+    /// The scenario of this parking lot as TOML.
     fn scenario(&self) -> String {
         let mut text = format!(
             "title = \"A parking lot\"\nduration = \"{SECONDS}s\"\nclocks = \"synchronised\"\n\
@@ -128,11 +129,11 @@ fn flows_rest_within_two_per_cent_of_the_equilibrium() {
         let run = scenario.build(&options, &TraceStore::at(None)).expect("it is complete");
         let recorder = simulate(run.spec, Recorder::new(run.plan)).expect("it is valid");
         let flows = recorder.finish().metrics.flows;
-        let of = |value: Option<f64>| value.expect("each flow received packets");
-        let packet = 8.0 * of(flows[0].received.bytes) / of(flows[0].received.packets);
-        let payload = of(flows[0].payload_rate_bps) / of(flows[0].rate_bps);
+        let known = |value: Option<f64>| value.expect("each flow received packets");
+        let packet = 8.0 * known(flows[0].received.bytes) / known(flows[0].received.packets);
+        let payload = known(flows[0].payload_rate_bps) / known(flows[0].rate_bps);
         for (i, (flow, expected)) in flows.iter().zip(lot.equilibrium(packet, payload)).enumerate() {
-            let rate = of(flow.payload_rate_bps);
+            let rate = known(flow.payload_rate_bps);
             assert_eq!(flow.packet_loss_ratio, Some(0.0), "lot {seed}: flow {i}");
             assert!(
                 (rate / expected - 1.0).abs() < 0.02,

@@ -21,6 +21,7 @@ delay = "50ms"
 rate = "100Mbps"
 "#;
 
+/// Metrics of `flows` over [`NETWORK`]; checks that the scenario can be written and read again.
 fn run(seconds: u32, flows: &str) -> RunMetrics {
     let text = format!("title = \"t\"\nduration = \"{seconds}s\"\n{NETWORK}\n{flows}");
     let scenario = Scenario::parse("test.toml", &text, &[]).unwrap_or_else(|e| panic!("{e}"));

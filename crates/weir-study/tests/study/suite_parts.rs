@@ -9,7 +9,7 @@ use weir_study::runs::{NoStore, ResultLog, Shard, Shardable};
 use weir_study::suite::{self, SuiteRequest, SuiteRun, find};
 
 #[test]
-fn what_shards_keep_comes_to_what_one_machine_makes_of_all() {
+fn the_results_of_shards_add_up_to_those_of_one_machine() {
     let registry = &Registry::standard();
     let suite = find("rfc8867").unwrap();
     let controllers = &["nada", "omniscient"].map(Candidate::named);

@@ -21,6 +21,7 @@ fn scenario(tcp: &str) -> String {
     )
 }
 
+/// The time series of a TCP flow with these keys.
 fn recording(tcp: &str) -> Recording {
     let scenario = Scenario::parse("test.toml", &scenario(tcp), &[]).unwrap_or_else(|e| panic!("{e}"));
     let options = RunOptions { seed: 1, series: true, ..RunOptions::default() };
@@ -54,6 +55,7 @@ fn series_show_window_threshold_round_trip_time_and_progress_of_tcp() {
     assert!(acked.last().unwrap() * 8.0 / 20.0 > 6e6, "{:?}", acked.last());
 }
 
+/// The configuration of a TCP flow with these keys.
 fn config(tcp: &str) -> TcpConfig {
     let scenario = Scenario::parse("test.toml", &scenario(tcp), &[]).unwrap_or_else(|e| panic!("{e}"));
     let run = scenario.build(&RunOptions::default(), &TraceStore::at(None)).unwrap_or_else(|e| panic!("{e}"));
@@ -96,15 +98,15 @@ fn profile_is_one_configuration_and_options_are_laid_over_it() {
         linux_deviation: false,
         tick: ms(0),
     };
-    let of = |profile: &str| config(&format!("profile = \"{profile}\""));
-    assert_eq!(of("plain"), usual);
+    let config_of = |profile: &str| config(&format!("profile = \"{profile}\""));
+    assert_eq!(config_of("plain"), usual);
     // RFC 6298 §2.3 and §2.4, RFC 5681 §4.2.
     let (second, tick) = (ms(1000), ms(1));
     let rfc = TcpConfig { min_rto: second, min_deviation: tick, ack_delay: ms(500), ..usual };
-    assert_eq!(of("rfc"), rfc);
+    assert_eq!(config_of("rfc"), rfc);
     // TCP_RTO_MAX is 120 s; TCP_MAX_QUICKACKS is 16.
     let linux = TcpConfig { max_rto: ms(120_000), prr: true, quick_acks: 16, linux_deviation: true, ..usual };
-    assert_eq!(of("linux-3.16"), linux);
+    assert_eq!(config_of("linux-3.16"), linux);
     // The first 65 160 bytes of `tcp_rmem` are 45 segments; RACK, TLP, F-RTO and D-SACK are on.
     let (again, initial) = (16, Some(45));
     let modern = TcpConfig {
@@ -120,7 +122,7 @@ fn profile_is_one_configuration_and_options_are_laid_over_it() {
         dsack: true,
         ..linux
     };
-    assert_eq!((of("linux-6"), config("")), (modern, modern));
+    assert_eq!((config_of("linux-6"), config("")), (modern, modern));
     // Buffers of 131072 bytes hold 244 segments of 536.
     let ns3 = TcpConfig {
         mss: 536,
@@ -134,7 +136,7 @@ fn profile_is_one_configuration_and_options_are_laid_over_it() {
         ns3_recovery: true,
         ..usual
     };
-    assert_eq!(of("ns3-3.26"), ns3);
+    assert_eq!(config_of("ns3-3.26"), ns3);
     let changed = config("profile = \"ns3-3.26\"\noptions = { mss = \"1460B\", min_rto = \"300ms\" }");
     // 131072 / 1460 = 89.8.
     assert_eq!((changed.mss, changed.receive_window), (1460, 89));
@@ -160,7 +162,7 @@ fn chromium_profile_stands_alone() {
 }
 
 #[test]
-fn dctcp_hears_exact_counts_of_marks_and_nothing_less() {
+fn dctcp_gets_exact_counts_of_marks() {
     assert_eq!(config("algorithm = \"dctcp\"").ecn, EcnMode::Accurate);
     assert_eq!(config("options = { ecn = \"classic\" }").ecn, EcnMode::Classic);
     let text = scenario("algorithm = \"dctcp\"\noptions = { ecn = \"classic\" }");
@@ -169,7 +171,7 @@ fn dctcp_hears_exact_counts_of_marks_and_nothing_less() {
 }
 
 #[test]
-fn web_traffic_under_dctcp_hears_exact_counts_of_marks_too() {
+fn web_traffic_under_dctcp_gets_exact_counts_of_marks_too() {
     let web = |words: &str| {
         let text =
             scenario("").replace("kind = \"tcp\"", &format!("kind = \"web\"\nload = \"1Mbps\"\n{words}"));

@@ -218,7 +218,7 @@ fn a_map_has_a_mean_for_each_two_places() {
 }
 
 #[test]
-fn what_only_plots_need_is_run_only_where_they_are_wanted() {
+fn runs_for_plots_alone_need_a_request_for_plots() {
     let runs = |plots| {
         let extent = Extent { plots, runs: Some(3), ..Extent::default() };
         Reproduction::plan(&[experiment()], extent, &TraceStore::at(None)).unwrap().runs()
@@ -266,7 +266,7 @@ fn line_of(of: &str) -> usize {
 }
 
 #[test]
-fn a_plot_that_cannot_be_drawn_is_told_with_its_line_and_what_would_be_right() {
+fn the_error_of_an_impossible_plot_has_its_line_and_a_remedy() {
     let (at, _, help) = refused("kind = \"cdf\"", "kind = \"cfd\"");
     assert_eq!((at, help.as_str()), (line_of("kind = \"cdf\""), "did you mean `cdf`?"));
     let (at, message, help) = refused("along = \"rate\"", "along = \"rates\"");
@@ -299,7 +299,7 @@ fn a_plot_that_cannot_be_drawn_is_told_with_its_line_and_what_would_be_right() {
 }
 
 #[test]
-fn a_formula_of_the_wrong_kind_is_told_what_the_plot_draws() {
+fn the_error_of_a_formula_of_the_wrong_kind_names_what_the_plot_draws() {
     let (at, message, help) = refused(
         "\"carried\" = \"plain:series.links.bottleneck.rate_bps / 1000\"",
         "\"carried\" = \"plain:flows.*.sent.bytes\"",
@@ -332,7 +332,7 @@ fn a_formula_of_the_wrong_kind_is_told_what_the_plot_draws() {
 }
 
 #[test]
-fn words_that_a_plot_does_not_read_are_refused() {
+fn unknown_keys_of_a_plot_are_refused() {
     let (_, message, _) = refused("kind = \"bars\"", "equal = true\nkind = \"bars\"");
     assert_eq!(message, "`equal` belongs to `kind = \"curve\"`");
     let (_, message, help) = refused("paper = { \"two\" = 0.1 }", "paper = { \"tow\" = 0.1 }");

@@ -68,16 +68,16 @@ fn notes<'c>(
     title: &str,
     text: impl Fn(&'c ClaimResult) -> Option<&'c str>,
 ) -> fmt::Result {
-    let mut said: Vec<(&str, Vec<&str>)> = Vec::new();
+    let mut grouped: Vec<(&str, Vec<&str>)> = Vec::new();
     for &claim in claims {
         let Some(text) = text(claim) else { continue };
         let name = claim.id.rsplit('/').next().unwrap_or_default();
-        match said.iter_mut().find(|(known, _)| *known == text) {
+        match grouped.iter_mut().find(|(known, _)| *known == text) {
             Some((_, names)) => names.push(name),
-            None => said.push((text, vec![name])),
+            None => grouped.push((text, vec![name])),
         }
     }
-    for (text, names) in said {
+    for (text, names) in grouped {
         let of = if names.len() == claims.len() { String::new() } else { format!(" ({})", names.join(", ")) };
         writeln!(out, "<p class=\"{kind}\"><b>{title}{}:</b> {}</p>", html(&of), html(text.trim()))?;
     }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::super::plots::{Axis, Drawn, PlotKind, PlotLine};
 use super::*;
 
+/// A plot of the rate over time with these lines.
 fn plot(kind: PlotKind, lines: Vec<(&str, Drawn)>) -> PlotResult {
     let axis = |label: &str| Axis { label: label.to_owned(), ..Axis::default() };
     PlotResult {
@@ -20,6 +21,7 @@ fn plot(kind: PlotKind, lines: Vec<(&str, Drawn)>) -> PlotResult {
     }
 }
 
+/// The SVG of `plot`.
 fn figure(plot: &PlotResult) -> String {
     let mut out = String::new();
     chart::figure(&mut out, plot).unwrap();

@@ -7,6 +7,7 @@ fn with_tried(tried: &str) -> String {
     format!("{SMALL}\n{tried}")
 }
 
+/// Number of runs and results of the trials in `text`.
 fn trials(text: &str) -> (usize, Vec<TrialResult>) {
     let experiments = [Experiment::parse("paper/row", "row.toml", text).unwrap()];
     let trials = Trials::of(&experiments);
@@ -58,7 +59,7 @@ fn a_figure_of_the_full_form_has_its_places_and_all_of_them_count() {
 }
 
 #[test]
-fn what_is_wrong_with_a_figure_stands_in_its_table() {
+fn the_error_of_a_figure_has_its_place() {
     let figure = "[[tried]]\nset = [\"links.bottleneck.rate=2Mbps\"]\nclaim = \"full\"\nexpected = 2\naccept = { min = 1.9, max = 2.1 }\n";
     let head = SMALL.lines().count() + 2;
     let refused = |right: &str, wrong: &str| {
@@ -72,14 +73,14 @@ fn what_is_wrong_with_a_figure_stands_in_its_table() {
         assert!(error.to_string().starts_with("row.toml:"), "{error}");
         (line - head, error.message().to_owned(), error.advice().unwrap_or_default().to_owned())
     };
-    let told = |line: usize, message: &str, help: &str| (line, message.to_owned(), help.to_owned());
+    let problem = |line: usize, message: &str, help: &str| (line, message.to_owned(), help.to_owned());
     assert_eq!(
         refused("\"full\"", "\"fulll\""),
-        told(2, "there is no claim `fulll`", "did you mean `full`?")
+        problem(2, "there is no claim `fulll`", "did you mean `full`?")
     );
     assert_eq!(
         refused("\"full\"", "\"rises\""),
-        told(2, "`rises` is judged by no figure", "add `of`: a formula")
+        problem(2, "`rises` is judged by no figure", "add `of`: a formula")
     );
     let (line, message, _) = refused("claim = \"full\"\n", "");
     assert_eq!((line, message.as_str()), (0, "nothing is measured"));
@@ -101,14 +102,14 @@ fn what_is_wrong_with_a_figure_stands_in_its_table() {
 }
 
 #[test]
-fn a_setting_of_a_row_that_is_wrong_is_told_with_its_line() {
+fn the_error_of_a_wrong_setting_of_a_row_has_its_line() {
     let line = SMALL.lines().position(|line| line.contains("flows.flow.count=4")).unwrap() + 1;
     let (at, _, help) = refused("flows.flow.count=4", "flows.flow.cuont=4");
     assert_eq!((at, help.as_str()), (line, "did you mean `count`?"));
 }
 
 #[test]
-fn what_is_laid_over_a_row_changes_every_variant_of_it() {
+fn overrides_of_a_row_change_every_variant() {
     let experiments = [Experiment::parse("paper/row", "row.toml", SMALL)
         .unwrap()
         .changed(&["links.bottleneck.rate=2Mbps".to_owned()])];

@@ -30,6 +30,7 @@ fn measured(leaf: &Leaf) -> Option<Harvested> {
     })
 }
 
+/// The value of the formula `text` with known measurements.
 fn value(text: &str) -> Option<f64> {
     let axes = BTreeMap::from([("flows".to_owned(), 4.0)]);
     let formula = parse(text).unwrap_or_else(|mistake| panic!("{text}: {mistake:?}"));
@@ -144,7 +145,7 @@ fn over_all_places_a_value_is_several_numbers() {
 }
 
 #[test]
-fn of_flows_of_which_one_has_no_value_there_is_no_sum() {
+fn flows_with_a_missing_value_have_no_sum() {
     assert_eq!(value("sum(b:flows.*.loss_ratio)"), None);
 }
 
@@ -236,7 +237,7 @@ fn the_distance_of_two_distributions() {
 }
 
 #[test]
-fn what_was_not_measured_has_no_value() {
+fn an_unmeasured_quantity_has_no_value() {
     assert_eq!(value("c:media.loss_ratio"), None);
     assert_eq!(value("1 / (1 - 1)"), None);
 }

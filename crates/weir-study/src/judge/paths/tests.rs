@@ -36,7 +36,7 @@ fn a_path_that_results_do_not_have_brings_up_what_is_meant() {
 }
 
 #[test]
-fn what_a_run_has_is_found_by_name() {
+fn quantities_of_a_run_are_found_by_name() {
     let metrics = json!({
         "flows": [{ "name": "tcp", "rate_bps": 5.0 }, { "name": "video-1", "rate_bps": 1.0 }, { "name": "video-2", "rate_bps": null }],
         "jain": { "of_means": 0.9 },

@@ -21,6 +21,7 @@ fn failure(index: usize) -> RunError {
     RunError::NoLink { link: index.to_string(), known: String::new() }
 }
 
+/// The results of all keys, stored or made.
 fn each<T: Send>(
     runner: Runner<'_>,
     store: &impl Store<T>,
@@ -46,7 +47,7 @@ fn results_have_the_order_of_the_tasks_whatever_the_threads() {
 }
 
 #[test]
-fn the_first_task_that_fails_is_told_whatever_the_threads() {
+fn the_error_is_that_of_the_first_failed_task_whatever_the_threads() {
     let make = |index: usize| if index % 4 == 3 { Err(failure(index)) } else { Ok(index) };
     for jobs in [1, 2, 4] {
         let error = each(runner(jobs), &NoStore, make).unwrap_err();

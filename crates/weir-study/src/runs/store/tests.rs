@@ -7,7 +7,7 @@ fn log(directory: &tempfile::TempDir, name: &str) -> ResultLog {
 }
 
 #[test]
-fn what_is_put_into_a_log_is_there_to_the_last_bit_and_nothing_else_is() {
+fn a_log_returns_its_records_exactly() {
     let directory = tempfile::tempdir().unwrap();
     let values = [0.1 + 0.2, 1.0 / 3.0, 5e-324, f64::MAX, -0.0];
     log(&directory, "runs").put("a/b: 1\n2", &values.to_vec()).unwrap();
@@ -87,7 +87,7 @@ fn logs_of_several_machines_come_together_in_the_same_bytes() {
 }
 
 #[test]
-fn a_log_that_is_open_is_nobody_elses() {
+fn an_open_log_cannot_be_opened_again() {
     let directory = tempfile::tempdir().unwrap();
     let first = log(&directory, "runs");
     let second = ResultLog::open(&directory.path().join("runs"), &[]).unwrap_err();
@@ -97,7 +97,7 @@ fn a_log_that_is_open_is_nobody_elses() {
 }
 
 #[test]
-fn what_cannot_be_written_is_told_and_leaves_nothing_behind() {
+fn a_failed_write_is_an_error_and_leaves_no_file() {
     let directory = tempfile::tempdir().unwrap();
     std::fs::create_dir(directory.path().join("runs")).unwrap();
     let error = ResultLog::open(&directory.path().join("runs"), &[]).unwrap_err();

@@ -6,6 +6,7 @@ use super::*;
 use weir_scenario::registry::Registry;
 use weir_scenario::scenario::Candidate;
 
+/// The result of a suite of one case and one check with these values, one per seed.
 fn result(values: &[f64]) -> SuiteResult {
     let mean = values.iter().sum::<f64>() / values.len() as f64;
     let check = CheckResult {
@@ -50,7 +51,7 @@ fn the_same_runs_are_no_change() {
 }
 
 #[test]
-fn what_all_seeds_agree_on_is_a_change_and_scatter_is_none() {
+fn agreement_of_all_seeds_is_a_change_and_scatter_is_none() {
     // Differences −2, −2.2, −1.8: half width 0.4968, and 2 is more than 1 % of 80.
     assert_eq!(direction(&[90.0, 95.0, 99.0], &[88.0, 92.8, 97.2]), Some(Direction::Worse));
     assert_eq!(direction(&[88.0, 92.8, 97.2], &[90.0, 95.0, 99.0]), Some(Direction::Better));
@@ -79,7 +80,7 @@ fn with(mut result: SuiteResult, edit: impl Fn(&mut CheckResult)) -> SuiteResult
 }
 
 #[test]
-fn what_counts_for_nobody_in_one_of_the_two_is_not_compared() {
+fn a_criterion_without_values_in_one_run_is_not_compared() {
     let (good, bad) = (result(&[90.0; 3]), result(&[10.0; 3]));
     for void in [Verdict::Unattainable, Verdict::NotAsked] {
         let idle = |result: &SuiteResult| with(result.clone(), |check| check.void = Some(void));
@@ -123,7 +124,7 @@ fn a_queue_wait_without_that_at_the_sender_is_another_quantity() {
 }
 
 #[test]
-fn what_only_one_has_is_named() {
+fn entries_of_one_run_alone_are_named() {
     let mut other = result(&[90.0; 3]);
     other.cases[0].controllers[0].name = "nada".to_owned();
     let changes = compare(&other, &result(&[90.0; 3]));

@@ -45,12 +45,12 @@ impl Served {
 
 /// Useful payload bytes of all flows.
 pub(in crate::suite) fn useful_bytes(served: &[Served]) -> u64 {
-    served.iter().map(|own| own.useful).sum()
+    served.iter().map(|served_flow| served_flow.useful).sum()
 }
 
 /// 95th percentile from capture to the arrival of the last packet, in ms, of the worst flow.
 pub(in crate::suite) fn worst_frame_delay(served: &[Served]) -> Value {
-    served.iter().filter_map(|own| own.frame_delay).reduce(f64::max)
+    served.iter().filter_map(|served_flow| served_flow.frame_delay).reduce(f64::max)
 }
 
 /// Whether the comparison with the omniscient sender applies to any flow.
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flow_that_nobody_can_serve_in_time_is_not_asked() {
+    fn a_flow_that_no_controller_can_serve_in_time_is_not_judged() {
         let hardly = served(1000, 249, 400.0);
         assert!(!is_applicable(&[hardly, NOTHING]) && is_applicable(&[hardly, served(1000, 250, 400.0)]));
         assert_eq!(least_useful(&[served(1000, 0, 0.0)], &[hardly]), None);
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn who_has_no_complete_frame_has_no_delay() {
+    fn a_flow_without_a_complete_frame_has_no_frame_delay() {
         assert_eq!(excess_delay(&[NOTHING], &[served(1000, 900, 50.0)]), None);
         assert_eq!(least_useful(&[NOTHING], &[served(1000, 900, 50.0)]), Some(0.0));
     }

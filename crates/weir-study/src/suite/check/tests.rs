@@ -52,6 +52,7 @@ fn value_at(plan: &MeasurePlan, measured: &Measured, quantity: Quantity, at: u32
     JudgedRun::new(plan, measured, START_UP).quantity(quantity, at)
 }
 
+/// Checks that `value` is `expected` within 1e-6.
 fn assert_near(value: Option<f64>, expected: f64) {
     assert!(value.is_some_and(|value| (value - expected).abs() < 1e-6), "{value:?} instead of {expected}");
 }

@@ -13,7 +13,7 @@ fn many() -> Vec<CaseParameters> {
 
 /// Asserts that the share of `all` for which `is` holds lies within four standard deviations of `expected`.
 fn assert_share(all: &[CaseParameters], expected: f64, is: impl Fn(&CaseParameters) -> bool) {
-    let count = all.iter().filter(|own| is(own)).count() as f64;
+    let count = all.iter().filter(|parameters| is(parameters)).count() as f64;
     let (n, deviation) = (all.len() as f64, (expected * (1.0 - expected) / all.len() as f64).sqrt());
     assert!((count / n - expected).abs() < 4.0 * deviation, "{} instead of {expected}", count / n);
 }
@@ -33,49 +33,78 @@ fn assert_log_uniform(values: &[u64], least: f64, most: f64) {
 #[test]
 fn the_distribution_is_that_of_its_description() {
     let all = many();
-    let rates = all.iter().filter_map(|own| match &own.capacity {
+    let rates = all.iter().filter_map(|parameters| match &parameters.capacity {
         Capacity::Steps(steps) => Some(steps[0].1),
         Capacity::Trace(..) => None,
     });
     assert_log_uniform(&rates.collect::<Vec<_>>(), 200.0, 50_000.0);
-    assert_log_uniform(&all.iter().map(|own| own.round_trip_ms).collect::<Vec<_>>(), 10.0, 600.0);
-    assert_log_uniform(&all.iter().map(|own| own.queue_ms).collect::<Vec<_>>(), 50.0, 1000.0);
-    assert_log_uniform(&all.iter().map(|own| own.max_kbps).collect::<Vec<_>>(), 1000.0, 25_000.0);
-    let steps = |own: &CaseParameters| match &own.capacity {
+    assert_log_uniform(
+        &all.iter().map(|parameters| parameters.round_trip_ms).collect::<Vec<_>>(),
+        10.0,
+        600.0,
+    );
+    assert_log_uniform(&all.iter().map(|parameters| parameters.queue_ms).collect::<Vec<_>>(), 50.0, 1000.0);
+    assert_log_uniform(
+        &all.iter().map(|parameters| parameters.max_kbps).collect::<Vec<_>>(),
+        1000.0,
+        25_000.0,
+    );
+    let steps = |parameters: &CaseParameters| match &parameters.capacity {
         Capacity::Steps(steps) => steps.len(),
         Capacity::Trace(..) => 0,
     };
-    assert_share(&all, 0.4, |own| steps(own) == 1);
-    assert_share(&all, 0.3, |own| steps(own) > 1);
+    assert_share(&all, 0.4, |parameters| steps(parameters) == 1);
+    assert_share(&all, 0.3, |parameters| steps(parameters) > 1);
     for (name, _) in RECORDED {
-        assert_share(&all, 0.05, |own| matches!(own.capacity, Capacity::Trace(trace, _) if trace == name));
+        assert_share(
+            &all,
+            0.05,
+            |parameters| matches!(parameters.capacity, Capacity::Trace(trace, _) if trace == name),
+        );
     }
     for (name, _) in GENERATED {
-        assert_share(&all, 0.05, |own| matches!(own.capacity, Capacity::Trace(trace, _) if trace == name));
+        assert_share(
+            &all,
+            0.05,
+            |parameters| matches!(parameters.capacity, Capacity::Trace(trace, _) if trace == name),
+        );
     }
-    assert_share(&all, 0.6, |own| own.discipline == DrawnDiscipline::DropTail);
-    assert_share(&all, 0.2, |own| own.discipline == DrawnDiscipline::CoDel);
-    assert_share(&all, 0.5, |own| own.loss == DrawnLoss::None);
-    assert_share(&all, 0.25, |own| matches!(own.loss, DrawnLoss::Random(mille) if (1..=50).contains(&mille)));
-    assert_share(&all, 0.4, |own| own.beside == CompetingTraffic::Nothing);
+    assert_share(&all, 0.6, |parameters| parameters.discipline == DrawnDiscipline::DropTail);
+    assert_share(&all, 0.2, |parameters| parameters.discipline == DrawnDiscipline::CoDel);
+    assert_share(&all, 0.5, |parameters| parameters.loss == DrawnLoss::None);
+    assert_share(
+        &all,
+        0.25,
+        |parameters| matches!(parameters.loss, DrawnLoss::Random(mille) if (1..=50).contains(&mille)),
+    );
+    assert_share(&all, 0.4, |parameters| parameters.beside == CompetingTraffic::Nothing);
     for name in ["gcc", "nada", "scream-v2"] {
-        assert_share(&all, 0.1, |own| own.beside == CompetingTraffic::Call(name));
+        assert_share(&all, 0.1, |parameters| parameters.beside == CompetingTraffic::Call(name));
     }
-    assert_share(&all, 0.1, |own| matches!(own.beside, CompetingTraffic::Tcp(_)));
-    assert_share(&all, 0.1, |own| matches!(own.beside, CompetingTraffic::Web(_)));
-    assert_share(&all, 0.1, |own| matches!(own.beside, CompetingTraffic::Constant(_)));
-    assert!(all.iter().all(|own| (1..=10).contains(&own.calls) && own.beside_from_s <= 30));
-    let wide: Vec<CaseParameters> =
-        all.iter().filter(|own| steps(own) == 1 && rate_of(own) >= 2000).cloned().collect();
-    assert_share(&wide, 0.5, |own| own.calls == 1);
-    assert_share(&wide, 0.5 / 9.0, |own| own.calls == 10);
+    assert_share(&all, 0.1, |parameters| matches!(parameters.beside, CompetingTraffic::Tcp(_)));
+    assert_share(&all, 0.1, |parameters| matches!(parameters.beside, CompetingTraffic::Web(_)));
+    assert_share(&all, 0.1, |parameters| matches!(parameters.beside, CompetingTraffic::Constant(_)));
     assert!(
-        all.iter().filter(|own| steps(own) == 1).all(|own| own.calls == 1 || rate_of(own) / own.calls >= 200)
+        all.iter().all(|parameters| (1..=10).contains(&parameters.calls) && parameters.beside_from_s <= 30)
+    );
+    // Several calls are drawn only where a constant capacity leaves 200 kbit/s for each.
+    let wide: Vec<CaseParameters> = all
+        .iter()
+        .filter(|parameters| steps(parameters) == 1 && rate_of(parameters) >= 2000)
+        .cloned()
+        .collect();
+    assert_share(&wide, 0.5, |parameters| parameters.calls == 1);
+    assert_share(&wide, 0.5 / 9.0, |parameters| parameters.calls == 10);
+    assert!(
+        all.iter()
+            .filter(|parameters| steps(parameters) == 1)
+            .all(|parameters| parameters.calls == 1 || rate_of(parameters) / parameters.calls >= 200)
     );
 }
 
-fn rate_of(own: &CaseParameters) -> u64 {
-    match &own.capacity {
+/// First capacity in kbit/s, or 0 for a trace.
+fn rate_of(parameters: &CaseParameters) -> u64 {
+    match &parameters.capacity {
         Capacity::Steps(steps) => steps[0].1,
         Capacity::Trace(..) => 0,
     }

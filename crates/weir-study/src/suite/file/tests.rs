@@ -18,6 +18,7 @@ quantity = "queue wait p95"
 at_most = 150
 "#;
 
+/// The suite in `text`.
 fn open(text: &str) -> Result<Suite, ScenarioError> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("mine.toml");
@@ -29,7 +30,7 @@ fn open(text: &str) -> Result<Suite, ScenarioError> {
 fn a_file_becomes_the_type_that_ships() {
     let suite = open(GOOD).unwrap();
     assert_eq!((suite.name.as_str(), suite.title.as_str()), ("mine", "My calls"));
-    let names: Vec<&str> = suite.controllers.iter().map(|own| own.name.as_str()).collect();
+    let names: Vec<&str> = suite.controllers.iter().map(|controller| controller.name.as_str()).collect();
     assert_eq!(names, ["gcc", "gcc{trendline.window=40}"]);
     let case = suite.case("steady").unwrap();
     let shipped = &super::super::find("rfc8867").unwrap().case("5.4").unwrap().checks;
@@ -40,7 +41,7 @@ fn a_file_becomes_the_type_that_ships() {
 }
 
 #[test]
-fn whatever_a_shipped_suite_asks_a_file_can_ask() {
+fn a_file_can_have_every_check_of_a_shipped_suite() {
     let words = suite_schema()["$defs"]["Quantity"]["oneOf"].as_array().unwrap();
     let words: Vec<Quantity> =
         words.iter().map(|word| serde_json::from_value(word["const"].clone()).unwrap()).collect();
@@ -68,7 +69,7 @@ fn a_formula_is_judged_by_either_limit_and_its_mistakes_have_their_place() {
     assert_eq!(check.formula(), Some(queue));
     let paths: Vec<String> = suite.cases[0].paths().into_iter().collect();
     assert_eq!(paths, ["links.bottleneck.queue_ms.p95"]);
-    for (from, to, place, told, remedy) in [
+    for (from, to, place, message, remedy) in [
         ("run:", "gcc:", (14, 6), "no run `gcc`", "omniscient"),
         ("run:links", "run:lnks", (14, 6), "no `lnks`", "links"),
         ("run:links.bottleneck", "run:links.botleneck", (14, 6), "no `botleneck`", "bottleneck"),
@@ -85,18 +86,18 @@ fn a_formula_is_judged_by_either_limit_and_its_mistakes_have_their_place() {
         assert!(good.contains(from), "{from}");
         let error = with(&good.replacen(from, to, 1)).expect_err(to);
         assert_eq!(error.position(), Some(place), "{to}: {error}");
-        assert!(error.message().contains(told), "{to}: {error}");
+        assert!(error.message().contains(message), "{to}: {error}");
         assert!(error.advice().unwrap_or_default().contains(remedy), "{to}: {:?}", error.advice());
     }
 }
 
 #[test]
-fn what_is_wrong_is_told_with_its_place_and_a_remedy() {
+fn an_error_has_its_place_and_a_remedy() {
     let swapped = |from: &str, to: &str| {
         assert!(GOOD.contains(from), "{from}");
         GOOD.replacen(from, to, 1)
     };
-    for (from, to, place, told, remedy) in [
+    for (from, to, place, message, remedy) in [
         ("title = \"My calls\"", "titel = \"a\"", (1, 1), "not a key", "title"),
         ("\"gcc\", ", "\"gc\", ", (2, 16), "no controller `gc`", "gcc"),
         ("window=40", "windw=40", (2, 23), "windw", "window"),
@@ -132,7 +133,7 @@ fn what_is_wrong_is_told_with_its_place_and_a_remedy() {
         let text = swapped(from, to);
         let error = open(&text).expect_err(&text);
         assert_eq!(error.position(), Some(place), "{to}: {error}");
-        assert!(error.message().contains(told), "{to}: {error}");
+        assert!(error.message().contains(message), "{to}: {error}");
         assert!(error.advice().unwrap_or_default().contains(remedy), "{to}: {:?}", error.advice());
     }
 }

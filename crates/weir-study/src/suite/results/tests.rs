@@ -109,20 +109,27 @@ fn a_case_with_a_check_of_which_there_is_nothing_to_measure_is_none_that_passed(
     };
     let kept = result(Limit::AtLeast(80.0), &[90.0; 2]);
     let missed = result(Limit::AtLeast(80.0), &[70.0; 2]);
-    let told = |checks: Vec<CheckResult>| (case(checks.clone()).verdict(), case(checks).in_words());
+    let verdict_in_words =
+        |checks: Vec<CheckResult>| (case(checks.clone()).verdict(), case(checks).in_words());
     let unmeasured = || vec![void("useful", Verdict::NotJudged), void("Jain", Verdict::NotJudged)];
-    let said = "not judged: nothing to measure of useful, Jain".to_owned();
-    assert_eq!(told([unmeasured(), vec![kept.clone()]].concat()), (Verdict::NotJudged, said.clone()));
-    assert_eq!(told(unmeasured()), (Verdict::NotJudged, said));
-    assert_eq!(told([unmeasured(), vec![missed]].concat()).0, Verdict::Missed);
+    let sentence = "not judged: nothing to measure of useful, Jain".to_owned();
+    assert_eq!(
+        verdict_in_words([unmeasured(), vec![kept.clone()]].concat()),
+        (Verdict::NotJudged, sentence.clone())
+    );
+    assert_eq!(verdict_in_words(unmeasured()), (Verdict::NotJudged, sentence));
+    assert_eq!(verdict_in_words([unmeasured(), vec![missed]].concat()).0, Verdict::Missed);
     let beyond = void("loss", Verdict::Unattainable);
-    assert_eq!(told(vec![beyond.clone(), kept]).0, Verdict::Passed, "nobody is held to it");
-    let said = "not judged: loss beyond physics; useful asked of nobody".to_owned();
-    assert_eq!(told(vec![beyond, void("useful", Verdict::NotAsked)]), (Verdict::NotJudged, said));
+    assert_eq!(verdict_in_words(vec![beyond.clone(), kept]).0, Verdict::Passed, "nobody is held to it");
+    let sentence = "not judged: loss beyond physics; useful asked of nobody".to_owned();
+    assert_eq!(
+        verdict_in_words(vec![beyond, void("useful", Verdict::NotAsked)]),
+        (Verdict::NotJudged, sentence)
+    );
 }
 
 #[test]
-fn the_file_says_in_a_word_what_came_of_a_check() {
+fn the_file_has_the_verdict_of_a_check_as_a_string() {
     let check = Check::of(Quantity::Rate, 80.0);
     let word = |result: &CheckResult| {
         let saved = serde_json::to_value(result).unwrap();
@@ -141,7 +148,7 @@ fn the_file_says_in_a_word_what_came_of_a_check() {
 }
 
 #[test]
-fn runs_of_two_kinds_are_told_with_the_mean_of_each() {
+fn a_note_gives_the_mean_of_each_of_two_kinds_of_runs() {
     let mut values = vec![100.0; 7];
     values.extend([40.0; 3]);
     let check = result(Limit::AtLeast(80.0), &values);

@@ -8,7 +8,10 @@ use weir_scenario::compile::{fallback_notes, titled};
 impl SuiteResult {
     /// Names of the controllers.
     pub fn controllers(&self) -> impl Iterator<Item = &str> {
-        self.cases.first().into_iter().flat_map(|case| case.controllers.iter().map(|own| own.name.as_str()))
+        self.cases
+            .first()
+            .into_iter()
+            .flat_map(|case| case.controllers.iter().map(|controller| controller.name.as_str()))
     }
 
     /// Sentence for each trace that another replaced.

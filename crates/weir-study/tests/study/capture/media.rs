@@ -15,6 +15,7 @@ fn call(controller: &str) -> Vec<Packet> {
     capture(&scenario, &["forward", "backward"]).packets
 }
 
+/// The UDP packets from and to `port`, with their payloads.
 fn of_port(packets: &[Packet], port: u16) -> impl Iterator<Item = (&Packet, &[u8])> {
     packets.iter().filter_map(move |packet| match &packet.body {
         Body::Udp(kept) if packet.source.1 == port && packet.destination.1 == port => {

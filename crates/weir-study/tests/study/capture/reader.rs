@@ -79,6 +79,7 @@ pub(crate) fn capture(scenario: &str, links: &[&str]) -> Capture {
     read(&file)
 }
 
+/// Reads a pcapng file, and checks the lengths of its blocks.
 pub(crate) fn read(file: &[u8]) -> Capture {
     let mut capture = Capture::default();
     let mut rest = file;
@@ -115,6 +116,7 @@ fn option(body: &[u8], code: u16) -> Option<Vec<u8>> {
     None
 }
 
+/// Reads an enhanced packet block, and checks the IPv4 header and the checksums.
 fn packet(body: &[u8]) -> Packet {
     let nanos = u64::from(le32(body, 4)) << 32 | u64::from(le32(body, 8));
     let (kept, whole) = (le32(body, 12) as usize, le32(body, 16));
@@ -142,6 +144,7 @@ fn packet(body: &[u8]) -> Packet {
     Packet { interface: le32(body, 0), nanos, ecn, whole, source, destination, body: content }
 }
 
+/// Reads a TCP header and its options.
 fn tcp(bytes: &[u8]) -> Tcp {
     let length = usize::from(bytes[12] >> 4) * 4;
     let (mut timestamps, mut sacks) = (None, Vec::new());

@@ -12,6 +12,7 @@ const AE: u16 = 256;
 
 const BOTH: [&str; 2] = ["forward", "backward"];
 
+/// The captured segments of a transfer over a link with this queue.
 fn tcp(queue: &str, words: &str) -> Vec<(Packet, Tcp)> {
     let scenario = network(queue, &flow("bulk", &format!("kind = \"tcp\"\n{words}")));
     let tcp = |packet: Packet| match packet.body.clone() {
@@ -117,10 +118,10 @@ fn exact_counts_of_marks_are_in_three_flags() {
     assert_eq!(seen, [true; 8]);
     let last = packets.iter().rfind(|(packet, _)| packet.interface == 1).unwrap();
     // At 2 Mbit/s the acknowledgement of 52 to 80 bytes takes 0.2 to 0.33 ms more.
-    let told = (count(&last.1) + 3) % 8;
+    let reported = (count(&last.1) + 3) % 8;
     let when = |micros: u64| last.0.nanos - 25_000_000 - micros * 1000;
-    let at = |nanos: u64| marks.range(..=nanos).next_back().map_or(0, |(_, &count)| count % 8);
-    assert!(told == at(when(400)) || told == at(when(200)), "{told}");
+    let marks_at = |nanos: u64| marks.range(..=nanos).next_back().map_or(0, |(_, &count)| count % 8);
+    assert!(reported == marks_at(when(400)) || reported == marks_at(when(200)), "{reported}");
 }
 
 #[test]

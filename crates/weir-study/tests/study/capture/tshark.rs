@@ -38,13 +38,14 @@ fn tshark_decodes_every_packet_without_complaint() {
         return;
     };
     let packets = read(&bytes).packets;
-    let of = |wanted: fn(&super::reader::Packet) -> bool| Some(packets.iter().filter(|p| wanted(p)).count());
+    let count_of =
+        |wanted: fn(&super::reader::Packet) -> bool| Some(packets.iter().filter(|p| wanted(p)).count());
     assert_eq!(all, packets.len());
-    assert_eq!(count("rtp"), of(|packet| packet.source.1 == 5004));
-    assert_eq!(count("rtcp"), of(|packet| packet.source.1 == 5005));
-    assert_eq!(count("tcp"), of(|packet| matches!(packet.body, Body::Tcp(_))));
-    assert_eq!(count("ip.dsfield.ecn == 3"), of(|packet| packet.ecn == 3));
-    assert_eq!(count("frame.interface_name == \"backward\""), of(|packet| packet.interface == 1));
+    assert_eq!(count("rtp"), count_of(|packet| packet.source.1 == 5004));
+    assert_eq!(count("rtcp"), count_of(|packet| packet.source.1 == 5005));
+    assert_eq!(count("tcp"), count_of(|packet| matches!(packet.body, Body::Tcp(_))));
+    assert_eq!(count("ip.dsfield.ecn == 3"), count_of(|packet| packet.ecn == 3));
+    assert_eq!(count("frame.interface_name == \"backward\""), count_of(|packet| packet.interface == 1));
     assert_eq!(count("ip.checksum.status != \"Good\""), Some(0));
     // Severities: error, then warning, which a lost segment is.
     assert_eq!(count("_ws.malformed || _ws.expert.severity == 0x800000"), Some(0));

@@ -9,6 +9,7 @@ use weir_study::comparison::{
 };
 use weir_study::runs::{Plan, RunError, RunWorld, WorldRun};
 
+/// Four seconds of a shipped scenario with `overrides`.
 fn scenario(overrides: &[&str]) -> Scenario {
     let overrides: Vec<String> =
         ["duration=4s"].iter().chain(overrides).map(|&assignment| assignment.to_owned()).collect();
@@ -88,7 +89,7 @@ fn a_run_that_does_not_count_enters_no_mean() {
     }
     let none = ComparisonRequest { seeds: &[2], ..request };
     let none = none.run_with(&TraceStore::at(None), &|| {}, options).unwrap();
-    assert!(none.summary.controllers.iter().all(|own| own.measures.media.rate_bps.is_none()));
+    assert!(none.summary.controllers.iter().all(|controller| controller.measures.media.rate_bps.is_none()));
 }
 
 #[test]

@@ -78,6 +78,7 @@ fn fairness_needs_two_flows() {
     assert_eq!(mean(&two, "nada", "Jain"), Some(0.9));
 }
 
+/// Metrics of TCP flows with these rates in kbit/s.
 fn with_rates(flows: &[(&str, f64)]) -> RunMetrics {
     let kinds: Vec<(&str, FlowKind)> = flows.iter().map(|&(name, _)| (name, FlowKind::Tcp)).collect();
     let mut run = empty_run(&kinds);
@@ -226,7 +227,7 @@ fn time_lost_is_a_share_of_all_time_under_the_controller() {
 }
 
 #[test]
-fn time_is_lost_by_nobody_who_never_had_a_target() {
+fn no_time_is_lost_without_a_target() {
     let mut run = call(800.0);
     flow(&mut run, "video").time_per_limiting_factor = PerLimitingFactor::default();
     let table =

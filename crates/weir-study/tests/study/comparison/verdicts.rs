@@ -16,7 +16,7 @@ fn of_demo(comparison: &Comparison) -> String {
 }
 
 #[test]
-fn who_beats_the_others_leads() {
+fn a_controller_that_beats_the_others_leads() {
     let comparison = calls(&[("nada", &B), ("gcc-2016", &A)]);
     let ranking = comparison.summary.ranking.as_ref().unwrap();
     assert_eq!((&ranking.leading, &ranking.recommended), (&vec!["gcc-2016".to_owned()], &ranking.leading));
@@ -65,7 +65,7 @@ fn few_runs_decide_nothing() {
 }
 
 #[test]
-fn who_delivered_nothing_is_named() {
+fn a_controller_without_deliveries_is_named() {
     let mut runs = vec![measured(900.0, 20.0, 0.01); 5];
     for run in &mut runs {
         flow(run, "video").useful_rate_bps = Some(8e5);
@@ -76,7 +76,7 @@ fn who_delivered_nothing_is_named() {
 }
 
 #[test]
-fn what_the_neighbour_is_left_is_told_of_those_recommended() {
+fn the_sentence_gives_the_neighbours_rate_beside_recommended_controllers() {
     let beside = |name: &'static str, call: f64, tcp: f64| {
         let run = |seed: u32| {
             let mut run = empty_run(&[("video", FlowKind::Media), ("bulk", FlowKind::Tcp)]);
@@ -103,7 +103,7 @@ fn measured(kbps: f64, delay_ms: f64, loss: f64) -> RunMetrics {
 }
 
 #[test]
-fn a_single_controller_is_told_in_numbers() {
+fn the_sentence_on_a_single_controller_has_its_numbers() {
     // Rates 900, 1000 and 1100: s = 100, half width 248.4; delays 20, 30, 40: 24.8; losses 1, 2 and 3 %: 2.48.
     let runs = vec![measured(900.0, 20.0, 0.01), measured(1000.0, 30.0, 0.02), measured(1100.0, 40.0, 0.03)];
     let one = comparison(&[("nada", runs[1..2].to_vec())]);
@@ -120,7 +120,7 @@ fn a_single_controller_is_told_in_numbers() {
 }
 
 #[test]
-fn without_media_the_bottleneck_is_told() {
+fn without_media_the_sentence_describes_the_bottleneck() {
     let mut run = empty_run(&[("bulk", FlowKind::Tcp)]);
     run.links[0].utilisation.time_mean = Some(0.987);
     run.links[0].loss_ratio = Some(0.012_34);
@@ -134,7 +134,7 @@ fn without_media_the_bottleneck_is_told() {
 }
 
 #[test]
-fn nothing_compared_is_said_so() {
+fn an_empty_comparison_has_a_sentence() {
     let summary = Summary {
         scenario: String::new(),
         runs: 0,
@@ -148,7 +148,7 @@ fn nothing_compared_is_said_so() {
 }
 
 #[test]
-fn a_trace_that_another_stood_in_for_is_told_once() {
+fn the_notice_on_a_substituted_trace_appears_once() {
     let using = |link: &str, wanted: &str, used: &str| TraceUse {
         link: link.to_owned(),
         wanted: wanted.to_owned(),

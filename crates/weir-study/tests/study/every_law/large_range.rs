@@ -10,6 +10,7 @@ const THIN: f64 = 500e3;
 /// loss.
 const NADA: &[&str] = &["nada", "nada-at-sender"];
 
+/// Runs of every controller over 500 kbit/s, from start rates of 300 kbit/s and 10 Mbit/s.
 fn runs() -> Vec<Runs> {
     let starting = |start: &str| {
         set(&[
@@ -23,6 +24,7 @@ fn runs() -> Vec<Runs> {
     of_every_law(&["300kbps", "10Mbps"].map(starting))
 }
 
+/// Whether both runs use 70 % of the link at a loss of at most `most_loss`.
 fn finding(runs: &Runs, most_loss: f64) -> Finding {
     let fates: Vec<(f64, f64)> =
         runs.metrics.iter().map(|run| (run.flows[0].loss_ratio.unwrap_or(0.0), rate(run))).collect();

@@ -52,6 +52,7 @@ fn highest(encoder: &str) -> u64 {
     if own > 10 * MOST { MOST } else { own }
 }
 
+/// Overrides for a path of 5 Mbit/s and a round trip of twice `half_us` µs; rates in kbit/s.
 fn path(encoder: &str, half_us: u64, [min, start, max]: [u64; 3]) -> Vec<String> {
     set(&[
         "duration=180s",
@@ -91,6 +92,7 @@ fn finding(runs: &Runs, ways: &[(u64, u64)], fixed: f64) -> Finding {
     }
 }
 
+/// Runs of every controller over paths, given by half the round trip in µs and the start rate.
 fn over(ways: &[(u64, u64)], encoder: &str, max_kbps: u64) -> Vec<Runs> {
     let variants: Vec<_> =
         ways.iter().map(|&(half, start)| path(encoder, half, [50, start, max_kbps])).collect();

@@ -24,8 +24,8 @@ fn an_hour_of_clock_skew_changes_little() {
         of_every_law(&variants)
     } else {
         let runs = simulate(&SHORT_LAWS, &variants);
-        let of = |(&law, runs): (&&'static str, &[RunMetrics])| Runs { law, metrics: runs.to_vec() };
-        SHORT_LAWS.iter().zip(runs.chunks(variants.len())).map(of).collect()
+        let runs_of = |(&law, runs): (&&'static str, &[RunMetrics])| Runs { law, metrics: runs.to_vec() };
+        SHORT_LAWS.iter().zip(runs.chunks(variants.len())).map(runs_of).collect()
     };
     let findings = runs.into_iter().map(|runs| {
         let ends: Vec<(f64, f64)> = runs

@@ -172,18 +172,18 @@ fn a_cell_has_for_its_flows_what_they_carry_when_they_always_send() {
         ("rate = \"6.5Mbps\"", 5, 0),
     ] {
         let Run { spec, plan, .. } = build(&parse(&saturated(cell, up, down)));
-        let Service::Constant(told) = plan.links[0].service else { panic!("a constant capacity") };
+        let Service::Constant(rate) = plan.links[0].service else { panic!("a constant capacity") };
         let metrics = simulate(spec, Recorder::new(plan)).unwrap().finish().metrics;
         let carried: f64 = metrics.flows.iter().map(|flow| flow.rate_bps.unwrap_or(0.0)).sum();
         assert!(
-            (carried / told.bps_f64() - 1.0).abs() < 0.03,
-            "{cell} {up} up, {down} down: {carried} of {told}"
+            (carried / rate.bps_f64() - 1.0).abs() < 0.03,
+            "{cell} {up} up, {down} down: {carried} of {rate}"
         );
     }
 }
 
 #[test]
-fn a_call_keeps_going_beside_a_station_that_wants_everything() {
+fn a_call_keeps_its_rate_beside_a_saturating_station() {
     let metrics = measure(&text("", IN_HOME));
     let rate = |flow: usize| metrics.flows[flow].rate_bps.unwrap() / 1e6;
     // Three contend: the call has more opportunities than it needs, and the two saturated stations have as many each.
@@ -201,7 +201,7 @@ fn error(text: &str) -> (String, String) {
 }
 
 #[test]
-fn what_makes_no_sense_in_a_cell_is_named() {
+fn implausible_keys_of_a_cell_are_named() {
     let in_cell = |line: &str| error(&text("", &format!("{IN_HOME}\n{line}")));
     let elsewhere = "leave it out, or give it to a link before or behind";
     for (line, key) in [

@@ -47,6 +47,7 @@ to = "right"
 law = "cubic"
 "#;
 
+/// All errors of the scenario `text`.
 fn errors_of(text: &str) -> Vec<ScenarioError> {
     let Err(first) = Scenario::parse("call.toml", text, &[]) else { panic!("this is wrong:\n{text}") };
     let others = first.others().to_vec();
@@ -69,7 +70,7 @@ fn the_scenario_without_mistakes_is_accepted() {
 }
 
 #[test]
-fn all_mistakes_are_told_at_once() {
+fn all_mistakes_are_reported_at_once() {
     let text = GOOD.replace("delay =", "dealy =").replace("law = \"cubic\"", "law = 5");
     let places: Vec<_> = errors_of(&text).iter().map(|e| e.position().unwrap()).collect();
     assert_eq!(places, [(7, 1), (34, 7)]);

@@ -17,6 +17,7 @@ fn shipped() -> impl Iterator<Item = Scenario> {
     SCENARIOS.iter().map(|s| Scenario::open(s.name, &[]).unwrap_or_else(|e| panic!("{e}")))
 }
 
+/// The TOML files of `directory` and its subdirectories.
 fn toml_files(directory: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());
     entries
@@ -64,7 +65,7 @@ fn frames_are_skipped_above_a_tenth_of_a_second_but_in_the_papers_scenarios() {
 }
 
 #[test]
-fn skipping_is_switched_off_by_a_word() {
+fn a_string_switches_skipping_off() {
     let rule = |set: &str| Scenario::open("rfc8867/three-flows", &[set.to_owned()]).unwrap().skip_rule();
     assert_eq!(rule("duration=99s"), "skip_above 100ms");
     assert_eq!(rule("flows.video-1.encoder.skip_above=never"), "skip_above never or 100ms");
@@ -146,6 +147,7 @@ fn the_documentation_names_every_key_of_the_format() {
     assert!(missing.is_empty(), "not in docs/scenarios.md: {missing:?}");
 }
 
+/// Adds the names of all properties below `node` of a JSON Schema to `keys`.
 fn collect_keys(node: &serde_json::Value, keys: &mut BTreeSet<String>) {
     match node {
         serde_json::Value::Object(object) => {

@@ -27,6 +27,7 @@ rate = "1Mbps"
     )
 }
 
+/// The configuration of `link`; checks that the scenario can be written and read again.
 fn config(link: &str) -> LinkConfig {
     let scenario =
         Scenario::parse("links.toml", &text(link), &[]).unwrap_or_else(|error| panic!("{error:#?}"));
@@ -52,21 +53,30 @@ fn error(link: &str) -> (String, String) {
 }
 
 #[test]
-fn a_discipline_is_a_word_with_the_limits_it_is_deployed_with() {
+fn a_discipline_named_by_a_string_has_its_usual_limits() {
     let packets = |limit| QueueConfig { limit_packets: Some(limit), ..QueueConfig::default() };
-    let of = |word: &str| queue(&format!("{{ discipline = \"{word}\" }}"));
-    assert_eq!(of("drop-tail"), QueueConfig::default());
-    assert_eq!(of("drop-head").discipline, Discipline::DropHead);
+    let queue_named = |word: &str| queue(&format!("{{ discipline = \"{word}\" }}"));
+    assert_eq!(queue_named("drop-tail"), QueueConfig::default());
+    assert_eq!(queue_named("drop-head").discipline, Discipline::DropHead);
     let codel = Discipline::CoDel(CoDel::default());
-    assert_eq!(of("codel"), QueueConfig { discipline: codel, ..packets(1000) });
+    assert_eq!(queue_named("codel"), QueueConfig { discipline: codel, ..packets(1000) });
     let fq_codel = Discipline::FqCoDel(FqCoDel::default());
-    assert_eq!(of("fq-codel"), QueueConfig { discipline: fq_codel, ..packets(10_240) });
-    assert_eq!(of("pie"), QueueConfig { discipline: Discipline::Pie(Pie::default()), ..packets(1000) });
-    assert_eq!(of("red"), QueueConfig { discipline: Discipline::Red(Red::default()), ..packets(1000) });
+    assert_eq!(queue_named("fq-codel"), QueueConfig { discipline: fq_codel, ..packets(10_240) });
+    assert_eq!(
+        queue_named("pie"),
+        QueueConfig { discipline: Discipline::Pie(Pie::default()), ..packets(1000) }
+    );
+    assert_eq!(
+        queue_named("red"),
+        QueueConfig { discipline: Discipline::Red(Red::default()), ..packets(1000) }
+    );
     // 250 ms at 8 Mbit/s are 250 kB.
     let dual = Discipline::DualPi2(DualPi2::default());
     let limit_bytes = Some(DataSize::from_bytes(250_000));
-    assert_eq!(of("dualpi2"), QueueConfig { discipline: dual, limit_bytes, ..QueueConfig::default() });
+    assert_eq!(
+        queue_named("dualpi2"),
+        QueueConfig { discipline: dual, limit_bytes, ..QueueConfig::default() }
+    );
 }
 
 #[test]
@@ -127,7 +137,7 @@ fn a_limit_in_bytes_may_come_from_the_rate() {
 }
 
 #[test]
-fn loss_jitter_and_order_have_their_words() {
+fn loss_jitter_and_order_are_named_by_strings() {
     let of = |line: &str| config(&format!("rate = \"1Mbps\"\n{line}"));
     assert_eq!(of("loss = 0.1").loss, LossModel::Bernoulli(0.1));
     assert_eq!(of("loss = 0").loss, LossModel::None);
@@ -152,7 +162,7 @@ fn a_bucket_takes_its_tokens_from_the_capacity() {
 }
 
 #[test]
-fn wrong_words_are_answered_with_right_ones() {
+fn the_errors_of_wrong_strings_name_the_right_ones() {
     let of = |line: &str| error(&format!("rate = \"1Mbps\"\n{line}"));
     let (message, advice) = of(r#"queue = { discipline = "coddel" }"#);
     assert_eq!(message, "links.toml:7:24: `links.there.queue.discipline` cannot be \"coddel\"");

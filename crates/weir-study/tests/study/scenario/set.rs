@@ -31,6 +31,7 @@ fn with(overrides: &[&str]) -> Result<Scenario, ScenarioError> {
     Scenario::parse("call.toml", TEXT, &overrides)
 }
 
+/// The media flow `video`.
 fn video(scenario: &Scenario) -> &weir_scenario::scenario::Media {
     let FlowTraffic::Media(media) = &scenario.flows.get("video").unwrap().carried else {
         panic!("a media flow")
@@ -119,7 +120,7 @@ fn a_new_capacity_takes_the_place_of_the_old_one() {
 }
 
 #[test]
-fn a_word_where_a_quantity_could_stand_brings_up_the_nearest() {
+fn the_error_of_an_unknown_quantity_names_the_nearest() {
     let error = with(&["links.forward.trace_offset=radnom"]).unwrap_err();
     assert_eq!(error.advice(), Some("did you mean `random`?"));
     let error = with(&["links.forward.trace_offset=5"]).unwrap_err();
@@ -177,7 +178,7 @@ fn a_value_that_cannot_stand_there_is_refused() {
 }
 
 #[test]
-fn what_is_no_assignment_is_refused_with_an_example() {
+fn a_malformed_assignment_is_refused_with_an_example() {
     for (wrong, message) in [
         ("runs", "--set:1:1: `runs` has no `=`"),
         ("=3", "--set:1:1: `` is no path of keys"),

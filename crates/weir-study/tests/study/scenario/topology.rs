@@ -37,8 +37,9 @@ fn flows_spread_over_equal_ways_and_those_of_one_five_tuple_stay_together() {
         );
         assert_eq!((back.len(), back[2]), (3, "enter-back"), "{name}");
     }
-    let of = |flow: &str| ways.iter().find(|(name, ..)| name == flow).map(|(_, there, back)| (there, back));
-    assert_eq!(of("camera"), of("screen"));
+    let ways_of =
+        |flow: &str| ways.iter().find(|(name, ..)| name == flow).map(|(_, there, back)| (there, back));
+    assert_eq!(ways_of("camera"), ways_of("screen"));
 }
 
 #[test]
@@ -187,7 +188,7 @@ fn in_a_dumbbell_the_flows_of_a_call_share_the_links_of_the_first() {
 }
 
 #[test]
-fn what_has_no_meaning_is_refused() {
+fn keys_without_meaning_are_refused() {
     let message = |from: &str, to: &str| {
         let text = std::fs::read_to_string("../../scenarios/network/two-paths.toml").unwrap();
         assert!(text.contains(from));

@@ -85,8 +85,8 @@ impl ValueGrid<'_> {
     fn value(&self, across: f64, up: f64, frame: &ChartFrame) -> Value {
         let (column, right) = between(self.x, across, frame.x)?;
         let (row, above) = between(self.y, up, frame.y)?;
-        let at = |row: usize, column: usize| self.z.get(row)?.get(column).copied().flatten();
-        let in_row = |row: usize| mixed(at(row, column), at(row, column + 1), right);
+        let cell_at = |row: usize, column: usize| self.z.get(row)?.get(column).copied().flatten();
+        let in_row = |row: usize| mixed(cell_at(row, column), cell_at(row, column + 1), right);
         mixed(in_row(row), in_row(row + 1), above)
     }
 }

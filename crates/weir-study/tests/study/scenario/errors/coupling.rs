@@ -35,7 +35,7 @@ fn couplings_name_flows_that_are_there_each_once() {
 }
 
 #[test]
-fn what_does_not_adapt_or_has_many_connections_is_not_coupled() {
+fn unresponsive_flows_and_those_of_many_connections_are_not_coupled() {
     coupling(
         "flows = [\"video\", \"cross\"]\nalgorithm = \"none\"",
         "36:19: the flow `cross` cannot be coupled: its rate is what it is, whatever happens",
@@ -56,7 +56,7 @@ fn what_does_not_adapt_or_has_many_connections_is_not_coupled() {
 }
 
 #[test]
-fn an_algorithm_is_known_and_knows_its_options() {
+fn an_algorithm_and_its_options_are_checked() {
     coupling(
         "flows = [\"bulk\"]\nalgorithm = \"noen\"",
         "37:13: there is no coupling algorithm `noen`",
@@ -71,7 +71,7 @@ fn an_algorithm_is_known_and_knows_its_options() {
 }
 
 #[test]
-fn words_take_half_a_second_at_most_and_groups_are_found_in_three_ways() {
+fn the_delay_of_messages_and_the_kinds_of_groups_are_checked() {
     let begin = "flows = [\"bulk\"]\nalgorithm = \"none\"";
     coupling(
         &format!("{begin}\ndelay = \"501ms\""),

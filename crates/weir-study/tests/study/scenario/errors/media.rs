@@ -3,7 +3,7 @@
 use super::check;
 
 #[test]
-fn controllers_laws_and_their_options_are_known() {
+fn errors_name_unknown_controllers_laws_and_options() {
     check(
         "controller = \"gcc-2016\"",
         "controller = \"gcc2016\"",

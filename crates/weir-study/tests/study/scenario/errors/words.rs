@@ -64,7 +64,7 @@ fn a_missing_key_is_shown_at_its_table() {
 }
 
 #[test]
-fn an_unknown_word_brings_up_the_nearest() {
+fn the_error_of_an_unknown_key_names_the_nearest() {
     check(
         "kind = \"uniform\"",
         "kind = \"unifrom\"",
