@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn of_each_stretch_the_extremes_stay_in_order_of_time() {
+    fn the_extremes_of_each_stretch_stay_in_order_of_time() {
         // 4 points out of 8: two stretches of four; extremes 9 (1) and 0 (3), then 2 (4) and 7 (6).
         let values = [5.0, 9.0, 4.0, 0.0, 2.0, 3.0, 7.0, 6.0];
         assert_eq!(extremes(&values, 4), [1, 3, 4, 6]);

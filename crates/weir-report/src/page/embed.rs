@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_compressed_can_be_inflated() {
+    fn compressed_data_can_be_inflated() {
         let text = "weir ".repeat(1000);
         let compressed = compress(&text);
         assert!(compressed.len() < 100);

@@ -212,7 +212,7 @@ fn shows(input: &PageInput, panel: &ControllerPanel) -> String {
 }
 
 fn has_couplings(figures: &Figures) -> bool {
-    figures.couplings.iter().any(|own| !own.is_empty())
+    figures.couplings.iter().any(|coupling| !coupling.is_empty())
 }
 
 /// Coupled flows together.

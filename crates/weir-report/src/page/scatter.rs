@@ -123,6 +123,7 @@ fn mark(
         }
     }
     if let Some(half) = point.delay.ci95 {
+        // The interval may reach below the axis, where no bar can be drawn.
         let least = (point.delay.mean - half).max(frame.x.from);
         let (low, high) = (end(least, point.rate.mean), end(point.delay.mean + half, point.rate.mean));
         if let (Some((low, _)), Some((high, _))) = (low, high) {
@@ -221,17 +222,17 @@ impl Labels {
                 bottom: middle + LINE_HEIGHT / 2.0,
             }
         };
-        let inside = |own: &Area| {
-            own.left >= 0.0
-                && own.right <= self.frame.width
-                && own.top >= 0.0
-                && own.bottom <= self.frame.height
+        let inside = |label_area: &Area| {
+            label_area.left >= 0.0
+                && label_area.right <= self.frame.width
+                && label_area.top >= 0.0
+                && label_area.bottom <= self.frame.height
         };
         // No name overlaps its own mark, which is beside it.
-        let free = |own: &Area| !self.occupied.iter().any(|other| other.overlaps(own));
+        let free = |label_area: &Area| !self.occupied.iter().any(|other| other.overlaps(label_area));
         let found = places.into_iter().find(|&(middle, end)| {
-            let own = area(middle, end);
-            inside(&own) && free(&own)
+            let label_area = area(middle, end);
+            inside(&label_area) && free(&label_area)
         });
         let (middle, end) = found.unwrap_or((y, x + NAME_DISTANCE + width > self.frame.width));
         self.occupied.push(area(middle, end));

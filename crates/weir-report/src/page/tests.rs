@@ -23,6 +23,7 @@ fn example(controllers: usize, bins: usize, signals: usize) -> PageInput {
     }
 }
 
+/// A summary table of so many controllers.
 fn table(controllers: usize) -> SummaryTable {
     let column = |label: &str, unit: &str, decimals, best| SummaryColumn {
         label: label.to_owned(),
@@ -58,6 +59,7 @@ fn noise(count: usize, seed: usize) -> Vec<f64> {
     (0..count).map(|_| next()).collect()
 }
 
+/// The panel of controller `index`, with random values.
 fn panel(index: usize, bins: usize, signals: usize) -> ControllerPanel {
     let rates = |seed| noise(bins, seed).into_iter().map(|value| value * 2e6).collect::<Vec<_>>();
     let flow = |name: &str, role, seed| FlowCurves {
@@ -250,7 +252,7 @@ fn markup_in_any_text_stays_text() {
 }
 
 #[test]
-fn runs_of_two_kinds_are_told_below_the_table() {
+fn a_note_below_the_table_names_runs_of_two_kinds() {
     let mut input = example(2, 20, 0);
     let kind = |mean, runs| Kind { mean, runs };
     let cell = input.summary.rows[0].cells[0].as_mut().unwrap();

@@ -143,6 +143,7 @@ mod tests {
 
     use super::*;
 
+    /// A panel of two coupled flows over two bins.
     fn panel() -> ControllerPanel {
         let flow = |name: &str, factor| CoupledCurves {
             name: name.to_owned(),
@@ -182,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn flows_that_nobody_couples_have_no_shares_and_windows_have_a_plot() {
+    fn uncoupled_flows_have_no_shares_and_windows_have_a_plot() {
         let mut panel = panel();
         let scales = Scales::of(std::slice::from_ref(&panel));
         let coupling = &mut panel.couplings[0];

@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn of_each_stretch_the_extremes_stay_in_their_order() {
+    fn the_extremes_of_each_stretch_stay_in_their_order() {
         // Two stretches of four: 9 comes before 0, and 2 before 7; a stretch without values is a gap.
         let time: Vec<f64> = (0..8).map(f64::from).collect();
         let grid = AxisGrid::of(&time, 4);

@@ -130,6 +130,7 @@ mod tests {
     use super::*;
     use crate::page::input::{FlowCurves, FlowRole, SignalBand};
 
+    /// A panel of one flow over two bins, with its receive rates in bit/s.
     fn panel(received: Vec<f64>, highest: Option<f64>) -> ControllerPanel {
         ControllerPanel {
             time_s: vec![10.0, 10.1],
@@ -146,6 +147,7 @@ mod tests {
         }
     }
 
+    /// Whether `a` is `b` within 1e-9.
     fn close(a: f64, b: f64) -> bool {
         (a - b).abs() < 1e-9
     }

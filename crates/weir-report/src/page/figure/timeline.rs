@@ -136,7 +136,7 @@ fn media_rates(
     scales: &Scales,
     curve: &dyn Fn(&[f64]) -> Vec<serde_json::Value>,
 ) -> Vec<FigureCurve> {
-    let of = |what: &str, colour: String, rates_bps: &[f64]| FigureCurve {
+    let curve_of = |what: &str, colour: String, rates_bps: &[f64]| FigureCurve {
         name: format!("{} {what}", flow.name),
         colour,
         width: 1.0,
@@ -147,7 +147,7 @@ fn media_rates(
     let received = FigureCurve {
         width: 2.0,
         leads: true,
-        ..of("received", palette::law(index), &flow.receive_rate_bps)
+        ..curve_of("received", palette::law(index), &flow.receive_rate_bps)
     };
     match rank.checked_sub(1) {
         Some(further) => {
@@ -155,9 +155,9 @@ fn media_rates(
             vec![FigureCurve { dash, width: 1.4, ..received }]
         }
         None => vec![
-            FigureCurve { dash: &[1, 2], ..of("sent", palette::law(index), &flow.send_rate_bps) },
+            FigureCurve { dash: &[1, 2], ..curve_of("sent", palette::law(index), &flow.send_rate_bps) },
             received,
-            of("target", palette::INK.to_owned(), &flow.target_rate_bps),
+            curve_of("target", palette::INK.to_owned(), &flow.target_rate_bps),
         ],
     }
 }
@@ -198,6 +198,7 @@ mod tests {
 
     use super::*;
 
+    /// A panel of five bins with two limiting factors and a gap between them.
     fn panel() -> ControllerPanel {
         ControllerPanel {
             time_s: vec![0.0, 0.1, 0.2, 0.3, 0.4],
@@ -214,6 +215,7 @@ mod tests {
         }
     }
 
+    /// A flow of 1 Mbit/s over five bins.
     fn flow(name: &str, role: FlowRole) -> FlowCurves {
         FlowCurves {
             name: name.to_owned(),
@@ -258,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn of_two_runs_both_are_drawn_over_each_other() {
+    fn two_runs_are_drawn_over_each_other() {
         let mut both = panel();
         both.flows = vec![flow("video", FlowRole::Media)];
         // The second run began a bin later.
