@@ -117,7 +117,7 @@ fn beyond_the_stable_gain_it_oscillates_for_ever() {
 }
 
 #[test]
-fn what_cannot_be_integrated_is_named() {
+fn parameters_that_cannot_be_integrated_are_named() {
     let (good, one) = (link(1e6, 0.0, 1.0), flow(&[0], (0.0, 1.0)));
     assert_eq!(integrate(&[good], std::slice::from_ref(&one), 1.0, 1e-3), Err(FluidError::Time));
     assert_eq!(integrate(&[good], std::slice::from_ref(&one), f64::NAN, STEP), Err(FluidError::Time));

@@ -221,6 +221,7 @@ mod tests {
         of(&named.unwrap().parameters)
     }
 
+    /// Checks that `value` is `expected` within `tolerance`.
     fn close(value: f64, expected: f64, tolerance: f64) {
         assert!((value - expected).abs() <= tolerance, "{value} is not {expected}");
     }
@@ -264,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_network_is_refused() {
+    fn an_impossible_network_is_refused() {
         let mut parameters = Parameters::default();
         parameters.users[0].route = vec![1];
         assert!(DcccEquilibrium::run(&parameters).is_err());

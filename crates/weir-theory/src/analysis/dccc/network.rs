@@ -120,12 +120,12 @@ pub(super) fn check_network(links: &[Link], users: &[DcccUser]) -> Result<(), Pr
     ])?;
     let within = |time: TimeDelta| !time.is_negative() && time <= TimeDelta::from_secs(MAX_TIME);
     for (i, link) in links.iter().enumerate() {
-        let at = |key: &str| format!("links.{i}.{key}");
+        let key_of = |key: &str| format!("links.{i}.{key}");
         check([
-            (at("capacity"), moving(link.capacity), FASTER),
-            (at("propagation"), within(link.propagation), TIME_RANGE),
+            (key_of("capacity"), moving(link.capacity), FASTER),
+            (key_of("propagation"), within(link.propagation), TIME_RANGE),
             (
-                at("buffer"),
+                key_of("buffer"),
                 link.buffer.is_none_or(|time| span(time) && within(time)),
                 "a time above 0 up to 1000 s",
             ),

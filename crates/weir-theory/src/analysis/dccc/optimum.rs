@@ -237,6 +237,7 @@ fn solve(
 mod tests {
     use super::*;
 
+    /// Two equal flows over one link.
     fn one_link(capacity: f64, buffer: f64) -> Network {
         let user = RoutedFlow {
             route: vec![0],

@@ -181,6 +181,7 @@ mod tests {
         Link { capacity, constant_traffic, buffer }
     }
 
+    /// A flow over the links of `route`; times in seconds.
     fn flow(route: &[usize], propagation: f64, threshold: f64) -> RoutedFlow {
         RoutedFlow {
             route: route.to_vec(),
@@ -192,6 +193,7 @@ mod tests {
         }
     }
 
+    /// Checks that `value` is `expected` within `tolerance`.
     fn close(value: f64, expected: f64, tolerance: f64) {
         assert!((value - expected).abs() <= tolerance, "{value} is not {expected}");
     }

@@ -105,6 +105,7 @@ impl Analysis for NadaEquilibrium {
 mod tests {
     use super::*;
 
+    /// The equilibrium of `flows` flows over `kbps`, with a reference of `reference` ms.
     fn of(kbps: u64, flows: u32, reference: i64) -> Results {
         let parameters = Parameters {
             capacity: DataRate::from_kbps(kbps),
@@ -153,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn where_the_loss_of_all_is_not_enough_there_is_no_loss_ratio() {
+    fn there_is_no_loss_ratio_where_total_loss_is_not_enough() {
         // 50 000 kbit/s·ms over 47.7 kbit/s are 1048 ms: 998 above the threshold; over 47 they are 1064.
         assert!((of(47, 1, 20).loss_ratio, of(1, 1, 20).loss_ratio) == (None, None));
         assert!(of(48, 1, 20).loss_ratio.is_some_and(|ratio| ratio > 0.99));

@@ -253,12 +253,12 @@ impl Parameters {
     fn sampled(&self, flow: Flow, links: f64) -> OfSampled {
         let sampled = Sampled { flow, links };
         let margins = Margins::of(&|w| sampled.ratio(w), PI);
-        let of = |value: fn(&Margins) -> f64| margins.as_ref().map(value);
+        let margin_of = |value: fn(&Margins) -> f64| margins.as_ref().map(value);
         OfSampled {
-            crossover_rtt: of(|own| own.crossover),
-            phase_margin_deg: of(|own| own.phase_deg),
-            gain_margin: of(|own| own.gain),
-            gain_margin_db: of(|own| decibels(own.gain)),
+            crossover_rtt: margin_of(|own| own.crossover),
+            phase_margin_deg: margin_of(|own| own.phase_deg),
+            gain_margin: margin_of(|own| own.gain),
+            gain_margin_db: margin_of(|own| decibels(own.gain)),
             critical_gain: sampled.critical_gain(),
             root_moduli: sampled.eigenvalues().iter().map(|root| root.norm()).collect(),
             stable: u8::from(sampled.is_stable()),

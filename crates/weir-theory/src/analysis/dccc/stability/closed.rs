@@ -76,6 +76,7 @@ mod tests {
     use super::super::margins::{encirclements, frequencies};
     use super::*;
 
+    /// Flows with several gains, price scales and prices.
     fn flows() -> impl Iterator<Item = Flow> {
         let all = [0.01, 0.1, 0.4, 3.0].into_iter().flat_map(|gain| {
             [(0.1, 0.02), (0.1, 0.099), (1.0, 0.5), (1.0, 1e-6), (0.5, 0.01)]

@@ -19,6 +19,7 @@ fn one_flow(alpha: f64) -> System {
     System::new(links, users, vec![4.0], alpha, found)
 }
 
+/// Checks that `value` is `expected` within 1e-6, relative.
 fn close(value: f64, expected: f64) {
     assert!((value - expected).abs() <= 1e-6 * expected.abs(), "{value} is not {expected}");
 }

@@ -8,6 +8,7 @@ fn of(kbps: u64, change: impl Fn(Parameters) -> Parameters) -> Results {
     DcccLoop::run(&change(parameters)).unwrap()
 }
 
+/// Checks that `value` is `expected` within `tolerance`.
 fn close(value: f64, expected: f64, tolerance: f64) {
     assert!((value - expected).abs() <= tolerance, "{value} is not {expected}");
 }
@@ -19,12 +20,12 @@ fn margins_of_one_and_of_two_links_are_the_reference_values() {
         (1000, 4.076, 56.67, 3.804, 242.7, 38.8, 1.902),
         (2500, 4.099, 54.31, 3.773, 231.2, 37.6, 1.887),
     ] {
-        let one = of(kbps, |own| own);
+        let one = of(kbps, |defaults| defaults);
         close(one.crossover_rad_per_s, crossover, 1e-3);
         close(one.phase_margin_deg, phase, 0.01);
         close(one.gain_margin, gain, 1e-3);
         close(one.delay_margin_ms, delay, 0.1);
-        let two = of(kbps, |own| Parameters { links: 2, ..own });
+        let two = of(kbps, |defaults| Parameters { links: 2, ..defaults });
         close(two.phase_margin_deg, phase_two, 0.1);
         close(two.gain_margin, gain_two, 1e-3);
         assert_eq!((one.stable, two.stable), (1, 1));
@@ -33,7 +34,7 @@ fn margins_of_one_and_of_two_links_are_the_reference_values() {
 
 #[test]
 fn zero_pole_and_gain_are_those_of_eq_43() {
-    let results = of(1000, |own| Parameters { rtt: TimeDelta::from_millis(50), ..own });
+    let results = of(1000, |defaults| Parameters { rtt: TimeDelta::from_millis(50), ..defaults });
     // (β − a)/RTT = (0.1 − 0.02)/0.05, η·a/RTT = 0.4·0.02/0.05, η/RTT = 0.4/0.05.
     close(results.zero_rad_per_s, 1.6, 1e-9);
     close(results.pole_rad_per_s, 0.16, 1e-9);
@@ -44,41 +45,41 @@ fn zero_pole_and_gain_are_those_of_eq_43() {
 #[test]
 fn margins_shrink_with_the_gain_and_with_beta() {
     for (factor, phase, gain) in [(0.25, 50.4, 15.2), (2.0, 39.4, 1.91), (3.75, 2.1, 1.02)] {
-        let results = of(1000, |own| Parameters { gain_factor: factor, ..own });
+        let results = of(1000, |defaults| Parameters { gain_factor: factor, ..defaults });
         close(results.phase_margin_deg, phase, 0.1);
         close(results.gain_margin, gain, 0.05);
     }
-    close(of(1000, |own| Parameters { price_scale: 0.5, ..own }).phase_margin_deg, 18.3, 0.1);
+    close(of(1000, |defaults| Parameters { price_scale: 0.5, ..defaults }).phase_margin_deg, 18.3, 0.1);
 }
 
 #[test]
 fn four_times_the_gain_encircles_minus_one() {
-    let four = of(1000, |own| Parameters { gain_factor: 4.0, ..own });
+    let four = of(1000, |defaults| Parameters { gain_factor: 4.0, ..defaults });
     assert_eq!((four.encirclements, four.stable, four.hull_stable), (2, 0, 0));
     // The gain η = 3.75 · 0.4 = 1.5 has a gain margin of 1.02, as the test above shows.
-    close(of(1000, |own| own).critical_gain.unwrap(), 1.5 * 1.02, 0.01);
+    close(of(1000, |defaults| defaults).critical_gain.unwrap(), 1.5 * 1.02, 0.01);
 }
 
 #[test]
 fn the_hull_of_one_flow_ends_where_its_curve_crosses_the_axis() {
-    let results = of(1000, |own| Parameters { links: 2, ..own });
+    let results = of(1000, |defaults| Parameters { links: 2, ..defaults });
     close(results.hull_least_real, -1.0 / 1.902, 1e-3);
-    let others = |own| Parameters {
+    let others = |defaults| Parameters {
         other_rates: vec![DataRate::from_kbps(500)],
         other_rtts: vec![TimeDelta::from_millis(300)],
-        ..own
+        ..defaults
     };
-    assert!(of(1000, others).hull_least_real <= of(1000, |own| own).hull_least_real);
+    assert!(of(1000, others).hull_least_real <= of(1000, |defaults| defaults).hull_least_real);
 }
 
 #[test]
 fn the_sampled_loop_has_less_margin_than_the_continuous_one() {
-    let results = of(1000, |own| own);
+    let results = of(1000, |defaults| defaults);
     close(results.sampled.critical_gain, 0.957, 1e-3);
     assert!(results.sampled.phase_margin_deg.unwrap() < results.phase_margin_deg);
     assert!(results.sampled.gain_margin.unwrap() < results.gain_margin);
     assert_eq!(results.sampled.root_moduli.len(), 3);
-    let three = of(1000, |own| Parameters { links: 3, ..own });
+    let three = of(1000, |defaults| Parameters { links: 3, ..defaults });
     assert_eq!((three.stable, three.sampled.stable), (1, 0));
 }
 
@@ -86,7 +87,7 @@ fn the_sampled_loop_has_less_margin_than_the_continuous_one() {
 #[test]
 fn many_links_and_high_gains_are_unstable() {
     for (links, factor, times) in [(30, 1.0, 4), (100, 1.0, 14), (100, 10.0, 128), (100, 1000.0, 12_732)] {
-        let results = of(1000, |own| Parameters { links, gain_factor: factor, ..own });
+        let results = of(1000, |defaults| Parameters { links, gain_factor: factor, ..defaults });
         assert_eq!((results.encirclements, results.stable, results.hull_stable), (times, 0, 0), "{links}");
         assert!(results.phase_margin_deg < 0.0 && results.gain_margin < 1.0, "{results:?}");
         // For one link the critical gain is 0.4 · 3.80 = 1.52: the gain times its margin. Links multiply the gain.
