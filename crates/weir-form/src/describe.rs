@@ -129,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_have_what_may_stand_there_and_what_holds_without_them() {
+    fn keys_have_their_forms_and_defaults() {
         let schema = json!({
             "properties": {
                 "gain": { "type": "number", "minimum": 0, "maximum": 1, "default": 0.5, "description": "κ,\nthe gain." },

@@ -80,7 +80,7 @@ mod tests {
         assert_eq!(varied.values, [10.0, 50.0, 200.0]);
         let plain: Varied = "flows.video.options.trendline.window=1e1,40".parse().unwrap();
         assert_eq!((plain.values, plain.unit), (vec![10.0, 40.0], String::new()));
-        for (text, told) in [
+        for (text, message) in [
             ("links.forward.delay", "has no `=`"),
             ("=1,2", "names no key"),
             ("a=1ms,2s", "another unit"),
@@ -90,7 +90,7 @@ mod tests {
             ("a=1,,2", "no number"),
         ] {
             let error = text.parse::<Varied>().unwrap_err();
-            assert!(error.contains(told), "{text}: {error}");
+            assert!(error.contains(message), "{text}: {error}");
         }
     }
 
