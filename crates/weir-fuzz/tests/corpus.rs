@@ -11,6 +11,7 @@ fn fuzz() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz")
 }
 
+/// The entries of `folder`, in order.
 fn entries(folder: &str) -> Vec<PathBuf> {
     let folder = fuzz().join(folder);
     let entries = fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));

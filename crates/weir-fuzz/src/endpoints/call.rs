@@ -64,6 +64,7 @@ impl FuzzedCall {
         let (now, place) = (self.here(), input.below(self.flows.len() as u64) as usize);
         let id = self.flows[place].id;
         match input.below(16) {
+            // Time passes in most steps, so that packets and reports get to their ends.
             0..5 => self.pass(input.below(256) as i64 * 1_000_000),
             5 => self.pass(input.below(10_000) as i64 * 1_000_000),
             6 => self.sleep(input),
@@ -76,7 +77,7 @@ impl FuzzedCall {
                 };
                 self.ahead[clock] = (self.ahead[clock] + by).clamp(-50 * YEAR, 50 * YEAR);
             }
-            8 | 9 => self.path.befall(input),
+            8 | 9 => self.path.impair(input),
             10 => self.session.on_rtcp(now, input.bytes(64)),
             11 => {
                 let bytes = forge::message(place as u32, self.newest[place], self.there(), input);
@@ -239,12 +240,12 @@ impl FuzzedCall {
 
 /// Checks that RTCP written by an endpoint can be read, all of it.
 fn check_rtcp(bytes: &[u8]) {
-    let mut told = 0;
+    let mut message_count = 0;
     for message in messages(bytes) {
         message.expect("what an endpoint writes can be read");
-        told += 1;
+        message_count += 1;
     }
-    assert!(told > 0, "it says something");
+    assert!(message_count > 0, "it says something");
 }
 
 fn check_signals(values: &mut [f64], read: impl FnOnce(&mut [f64])) {

@@ -14,12 +14,13 @@ use crate::input::Input;
 /// A message to the sender of the flow `number`, whose newest packet is `newest`, from a receiver whose clock
 /// reads `there`.
 pub(super) fn message(number: u32, newest: u16, there: ArrivalTime, input: &mut Input<'_>) -> Vec<u8> {
+    // Most numbers are those of the flow: a message of another flow is ignored before its content is read.
     let ssrc = if input.seldom(8) { input.u32() } else { RECEIVER + number };
     let source = if input.seldom(8) { input.u32() } else { SENDER + number };
     let sequence = if input.seldom(4) { input.u16() } else { newest.wrapping_sub(u16::from(input.byte())) };
     let (rate, held) = (input.rate().bps() as u32, input.below(1 << 20) as u32);
-    let mut room = [0; 1472];
-    let out = room.as_mut_slice();
+    let mut buffer = [0; 1472];
+    let out = buffer.as_mut_slice();
     let length = match input.below(12) {
         0 | 1 => {
             let records = records(sequence, there, input);
@@ -87,7 +88,7 @@ pub(super) fn message(number: u32, newest: u16, there: ArrivalTime, input: &mut 
         }
         _ => statistics(ssrc, source, input).write(out).ok(),
     };
-    room[..length.unwrap_or(0)].to_vec()
+    buffer[..length.unwrap_or(0)].to_vec()
 }
 
 fn records(first: u16, there: ArrivalTime, input: &mut Input<'_>) -> Vec<Record> {

@@ -106,7 +106,7 @@ impl Path {
     }
 
     /// An impairment: losses, another delay, an outage or its end, reordering, a copy, changed bits.
-    pub(super) fn befall(&mut self, input: &mut Input<'_>) {
+    pub(super) fn impair(&mut self, input: &mut Input<'_>) {
         let delay = |input: &mut Input<'_>| TimeDelta::from_nanos(input.below(LONGEST) as i64);
         match input.below(7) {
             0 => self.lost[0] = input.below(300) as u32,

@@ -35,7 +35,7 @@ impl ReportForm {
     }
 
     /// Whether `read` is a valid reading of `given`.
-    fn tells(&self, given: &Record, read: &Record) -> bool {
+    fn is_reading_of(&self, given: &Record, read: &Record) -> bool {
         let same_time = |(given, read): (ArrivalTime, ArrivalTime)| {
             let distance = i128::from(read.nanos()) - i128::from(given.nanos());
             let distance = distance.rem_euclid(i128::from(self.period)) as i64;
@@ -65,7 +65,7 @@ const ROOM_ENOUGH: usize = 24;
 struct Wire {
     /// Numbers that transport-wide feedback reported as arrived, none of them [`Self::SPAN`] or more behind the
     /// newest.
-    told: BTreeSet<u16>,
+    reported: BTreeSet<u16>,
     newest: u16,
 }
 
@@ -75,7 +75,7 @@ impl Wire {
 
     /// Checks that `message` reports the first of `records` in order, and that transport-wide feedback reports an
     /// arrival once. Returns the number of records that it reports.
-    fn hear(&mut self, message: &Message<'_>, records: &[Record]) -> usize {
+    fn check_message(&mut self, message: &Message<'_>, records: &[Record]) -> usize {
         let (statuses, once): (Vec<(u16, bool)>, bool) = match message {
             Message::Twcc(feedback) => {
                 let arrived = |(sequence, reception)| {
@@ -91,8 +91,9 @@ impl Wire {
             message => panic!("{message:?}"),
         };
         assert!((1..=records.len()).contains(&statuses.len()), "{statuses:?} of {records:?}");
-        let before =
-            |sequence: u16| self.newest.wrapping_sub(sequence) < Self::SPAN && self.told.contains(&sequence);
+        let before = |sequence: u16| {
+            self.newest.wrapping_sub(sequence) < Self::SPAN && self.reported.contains(&sequence)
+        };
         for (&(sequence, arrived), given) in statuses.iter().zip(records) {
             assert_eq!(sequence, given.sequence, "{statuses:?} of {records:?}");
             let news = if once {
@@ -100,26 +101,26 @@ impl Wire {
             } else {
                 given.reception.is_arrival()
             };
-            assert_eq!(arrived, news, "{given:?} after {:?}", self.told);
+            assert_eq!(arrived, news, "{given:?} after {:?}", self.reported);
         }
         if once {
             let arrived = records[..statuses.len()].iter().filter(|record| record.reception.time().is_some());
-            arrived.for_each(|record| self.tell(record.sequence));
+            arrived.for_each(|record| self.note(record.sequence));
         }
         statuses.len()
     }
 
-    fn tell(&mut self, sequence: u16) {
+    fn note(&mut self, sequence: u16) {
         let ahead = sequence.wrapping_sub(self.newest) as i16;
-        if self.told.is_empty() || ahead.unsigned_abs() >= Self::SPAN {
+        if self.reported.is_empty() || ahead.unsigned_abs() >= Self::SPAN {
             // Numbers start anew.
-            self.told.clear();
+            self.reported.clear();
             self.newest = sequence;
         } else if ahead > 0 {
             self.newest = sequence;
-            self.told.retain(|told| sequence.wrapping_sub(*told) < Self::SPAN);
+            self.reported.retain(|number| sequence.wrapping_sub(*number) < Self::SPAN);
         }
-        self.told.insert(sequence);
+        self.reported.insert(sequence);
     }
 }
 
@@ -147,28 +148,33 @@ pub(crate) fn run(data: &[u8]) {
         let at = input.seldom(4).then(|| ArrivalTime::from_nanos(now.nanos()) + some_time(&mut input));
         let report = Report::Packets { records: &records, number, at };
         number = number.wrapping_add(1);
-        let mut room = [0; 1472];
-        let room = &mut room[..if input.seldom(8) { usize::from(input.u16()) % 1472 } else { 1472 }];
-        let (mut told, mut heard) = (0, 0);
-        let mut written = form.writer.write(&report, room);
+        let mut buffer = [0; 1472];
+        let buffer = &mut buffer[..if input.seldom(8) { usize::from(input.u16()) % 1472 } else { 1472 }];
+        let (mut read_records, mut on_wire) = (0, 0);
+        let mut written = form.writer.write(&report, buffer);
         while let Some(length) = written {
-            assert!(length <= room.len() && length <= Twcc::MAX_LEN);
-            for message in messages(&room[..length]) {
+            assert!(length <= buffer.len() && length <= Twcc::MAX_LEN);
+            for message in messages(&buffer[..length]) {
                 let message = message.expect("what was written can be read");
-                heard += wire.hear(&message, &records[heard..]);
+                on_wire += wire.check_message(&message, &records[on_wire..]);
                 let Some(read) = reader.read(now, &message, &numbers, &history) else { continue };
                 let Report::Packets { records: read, .. } = read else { panic!("{read:?}") };
                 for read in read {
-                    let given = records[told..].iter().position(|given| given.sequence == read.sequence);
-                    told += given.unwrap_or_else(|| panic!("{read:?} of {records:?}"));
-                    assert!(form.tells(&records[told], read), "{read:?} of {:?}", records[told]);
+                    let given =
+                        records[read_records..].iter().position(|given| given.sequence == read.sequence);
+                    read_records += given.unwrap_or_else(|| panic!("{read:?} of {records:?}"));
+                    assert!(
+                        form.is_reading_of(&records[read_records], read),
+                        "{read:?} of {:?}",
+                        records[read_records]
+                    );
                 }
                 let report = Report::Packets { records: read, number, at };
                 join(&mut history, now, &report);
             }
-            written = form.writer.write_rest(room);
+            written = form.writer.write_rest(buffer);
         }
-        assert!(heard == records.len() || room.len() < ROOM_ENOUGH, "{heard} told of {records:?}");
+        assert!(on_wire == records.len() || buffer.len() < ROOM_ENOUGH, "{on_wire} told of {records:?}");
     }
 }
 

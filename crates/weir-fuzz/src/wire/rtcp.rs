@@ -100,8 +100,8 @@ fn write_transport_wide(feedback: &Twcc<'_>, room: &mut [u8]) {
     let statuses: Vec<_> = feedback.statuses().collect();
     assert_eq!(statuses.len(), usize::from(feedback.status_count));
     let reference = feedback.reference_nanos();
-    let told = |reception: weir_wire::rtcp::PacketStatus| reception.nanos().map(|nanos| reference + nanos);
-    let arrivals: Vec<Option<i64>> = statuses.iter().map(|&(_, reception)| told(reception)).collect();
+    let arrival = |reception: weir_wire::rtcp::PacketStatus| reception.nanos().map(|nanos| reference + nanos);
+    let arrivals: Vec<Option<i64>> = statuses.iter().map(|&(_, reception)| arrival(reception)).collect();
     let (mut begin, mut messages) = (0, 0);
     while begin < arrivals.len() {
         let header = TwccHeader {

@@ -17,12 +17,12 @@ pub(crate) fn run(data: &[u8]) {
     for ids in [Some(ExtensionIds::default()), ExtensionIds::new(ids[0], ids[1], ids[2], ids[3]).ok()] {
         let Some(ids) = ids else { continue };
         let Some(header) = answered(data, MediaHeader::from_packet(&packet, &ids)) else { continue };
-        let mut room = [0xEE; 64];
-        let length = header.write(&ids, &mut room).expect("a media header has 32 bytes at most");
+        let mut buffer = [0xEE; 64];
+        let length = header.write(&ids, &mut buffer).expect("a media header has 32 bytes at most");
         assert_eq!(length, header.wire_len());
-        let again = MediaHeader::parse(&room[..length], &ids).expect("what was written can be read");
+        let again = MediaHeader::parse(&buffer[..length], &ids).expect("what was written can be read");
         assert_eq!(again, header);
-        assert!(header.write(&ids, &mut room[..length - 1]).is_err());
+        assert!(header.write(&ids, &mut buffer[..length - 1]).is_err());
     }
 }
 
@@ -40,15 +40,15 @@ fn write_again(packet: &RtpPacket<'_>) {
         csrcs: &csrcs,
         extensions: &extensions,
     };
-    let mut room = vec![0; header.wire_len()];
+    let mut buffer = vec![0; header.wire_len()];
     // Elements that are longer in the two-byte form may no longer fit into a block.
-    let Ok(length) = header.write(&mut room) else { return };
-    assert_eq!(length, room.len());
-    room.extend_from_slice(packet.payload);
-    let end = room.len();
-    room.resize(end + usize::from(packet.padding), 0);
-    write_padding(&mut room[end..]).expect("padding that a byte counts");
-    let again = RtpPacket::parse(&room).expect("what was written can be read");
+    let Ok(length) = header.write(&mut buffer) else { return };
+    assert_eq!(length, buffer.len());
+    buffer.extend_from_slice(packet.payload);
+    let end = buffer.len();
+    buffer.resize(end + usize::from(packet.padding), 0);
+    write_padding(&mut buffer[end..]).expect("padding that a byte counts");
+    let again = RtpPacket::parse(&buffer).expect("what was written can be read");
     assert!(again.csrcs().eq(csrcs.iter().copied()));
     assert!(again.extensions().eq(extensions.iter().copied()), "{extensions:?}");
     assert_eq!((again.payload, again.padding), (packet.payload, packet.padding));
@@ -65,7 +65,8 @@ fn write_again(packet: &RtpPacket<'_>) {
 /// Unwraps sequence numbers and send times taken from the payload. Each result keeps the lower bits of its wire value. A
 /// time without a clock beside it is within half the range of the wire value of the newest.
 fn check_unwrapping(payload: &[u8]) {
-    const HALF_THE_CIRCLE: u64 = 32_000_000_000;
+    /// Half the range of the 24 bits of abs-send-time, in ns: 32 s.
+    const HALF_RANGE_NANOS: u64 = 32_000_000_000;
     let mut input = Input::new(payload);
     let (mut numbers, mut times) = (Unwrapper::new(), AbsSendTimeUnwrapper::new());
     let mut newest = 0_i64;
@@ -77,7 +78,7 @@ fn check_unwrapping(payload: &[u8]) {
             newest = newest.max(times.unwrap_after(time, input.u64() as i64));
         } else {
             let at = times.unwrap(time);
-            assert!(at.abs_diff(newest) <= HALF_THE_CIRCLE, "{at} beside {newest}");
+            assert!(at.abs_diff(newest) <= HALF_RANGE_NANOS, "{at} beside {newest}");
             newest = newest.max(at);
         }
     }

@@ -30,20 +30,24 @@ pub(crate) fn run(law: &str) -> PartOutcome {
     assert!(first.len() > 100, "{law}: {} targets", first.len());
     let mut memory = None;
     for beginning in &BEGINNINGS[1..] {
-        let mut told = 0;
+        let mut place = 0;
         call(law, *beginning, |at, target| {
-            assert_eq!(first.get(told), Some(&(at, target)), "{law}, begun at {beginning} s: target {told}");
-            told += 1;
+            assert_eq!(
+                first.get(place),
+                Some(&(at, target)),
+                "{law}, begun at {beginning} s: target {place}"
+            );
+            place += 1;
         });
-        assert_eq!(told, first.len(), "{law}, begun at {beginning} s");
+        assert_eq!(place, first.len(), "{law}, begun at {beginning} s");
         memory.get_or_insert_with(Memory::early).look();
     }
     let done = format!("{} beginnings, {} targets each, all the same", BEGINNINGS.len(), first.len());
     PartOutcome { done, memory: memory.unwrap_or_else(Memory::early), most_growth_kib: MOST_GROWTH_KIB }
 }
 
-/// Passes each target of a call over a bottleneck, with its time since the beginning, to `tell`.
-fn call(law: &str, beginning: i64, mut tell: impl FnMut(TimeDelta, Target)) {
+/// Passes each target of a call over a bottleneck, with its time since the beginning, to `observe`.
+fn call(law: &str, beginning: i64, mut observe: impl FnMut(TimeDelta, Target)) {
     let kbps = DataRate::from_kbps;
     let limits = RateLimits::new(kbps(50), kbps(300), kbps(2500)).expect("they are in order");
     let halves = halves(law, limits);
@@ -53,6 +57,7 @@ fn call(law: &str, beginning: i64, mut tell: impl FnMut(TimeDelta, Target)) {
     let mut sender = MediaSender::new(halves.controller, config, 1, seeds);
     let mut receiver = MediaReceiver::new(halves.receiver, config, 2, 1, 3);
     let begin = SendTime::ZERO + TimeDelta::from_secs(beginning);
+    // The receiver runs ahead, so that the two clocks never agree by chance.
     let clock = |now: SendTime| ArrivalTime::ZERO + (now - SendTime::ZERO) + AHEAD;
     let (mut now, mut free, mut room) = (begin, begin, [0; 1472]);
     let mut there: VecDeque<(SendTime, MediaPacket)> = VecDeque::new();
@@ -85,7 +90,7 @@ fn call(law: &str, beginning: i64, mut tell: impl FnMut(TimeDelta, Target)) {
             reports.push_back((now + ONE_WAY, room[..length].to_vec()));
         }
         if sender.take_target_change() {
-            tell(now - begin, *sender.target());
+            observe(now - begin, *sender.target());
         }
         let waits = [
             sender.next_timeout(),
