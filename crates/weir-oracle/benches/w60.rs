@@ -76,6 +76,7 @@ impl Contestant {
         Self { name: name.to_owned(), begin: Box::new(begin), most, nanos, allocations: 0 }
     }
 
+    /// A benchmark of Weir's controller `name`.
     fn weir(name: &'static str) -> Self {
         let most = if name == "gcc" { 110.0 } else { 150.0 };
         Self::new(name, Some(most), move || {
@@ -84,6 +85,7 @@ impl Contestant {
         })
     }
 
+    /// Measures time and allocations of one round.
     fn round(&mut self) {
         let mut life = (self.begin)();
         let began = Instant::now();
@@ -148,11 +150,11 @@ fn webrtc_rs() -> Life {
                     for record in records {
                         let arrival =
                             record.reception.time().map(|at| duration((at - ArrivalTime::ZERO).nanos()));
-                        let told = match arrival {
+                        let acknowledgement = match arrival {
                             Some(_) => Acknowledgement::received(record.sequence, arrival, Ecn::NotEct),
                             None => Acknowledgement::lost(record.sequence),
                         };
-                        history.on_twcc_feedback(instant(at), told);
+                        history.on_twcc_feedback(instant(at), acknowledgement);
                     }
                     gcc.on_reports(instant(at), &history.take_reports());
                 }

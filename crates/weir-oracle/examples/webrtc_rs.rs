@@ -97,10 +97,10 @@ fn main() -> Result<(), Box<dyn Error>> {
 const PROPAGATION: Duration = Duration::from_millis(50); // of both ways
 const SIZE: f64 = 1200.0; // on the wire: 12 bytes of RTP header, 8 of its extension
 
-/// A call of 45 s; passes the capacity and the target in bit/s to `tell` each second. Feedback is lost in the last
+/// A call of 45 s; passes the capacity and the target in bit/s to `observe` each second. Feedback is lost in the last
 /// five.
 #[expect(clippy::disallowed_methods, reason = "webrtc-rs counts from an instant of the system's clock")]
-pub(crate) fn call(mut tell: impl FnMut(u64, DataRate, f64)) -> Result<(), Box<dyn Error>> {
+pub(crate) fn call(mut observe: impl FnMut(u64, DataRate, f64)) -> Result<(), Box<dyn Error>> {
     let epoch = Instant::now();
     let limits = RateLimits::new(DataRate::from_kbps(50), DataRate::from_mbps(2), DataRate::from_mbps(10))?;
     let gcc = Estimator::new(Box::new(GoogCc::new(Config::default(), limits)?), epoch);
@@ -119,6 +119,7 @@ pub(crate) fn call(mut tell: impl FnMut(u64, DataRate, f64)) -> Result<(), Box<d
     for ms in 1..=45_000 {
         let now = epoch + Duration::from_millis(ms);
         let capacity = DataRate::from_mbps(if ms <= 20_000 { 3 } else { 1 });
+        // One millisecond of the target rate, in bytes: packets leave evenly spaced.
         credit += sender.estimator().target_bitrate() / 8e3;
         while credit >= SIZE {
             let header = rtc_rtp::Header { version: 2, ssrc: 1, sequence_number, ..Default::default() };
@@ -131,6 +132,7 @@ pub(crate) fn call(mut tell: impl FnMut(u64, DataRate, f64)) -> Result<(), Box<d
         }
         while let Some(mut packet) = sender.poll_write() {
             let begin = link_free.max(now);
+            // Drop-tail: a packet that would wait for longer is lost.
             if begin - now <= Duration::from_millis(600) {
                 link_free = begin + Duration::from_secs_f64(SIZE * 8.0 / capacity.bps_f64());
                 packet.now = link_free + PROPAGATION;
@@ -150,7 +152,7 @@ pub(crate) fn call(mut tell: impl FnMut(u64, DataRate, f64)) -> Result<(), Box<d
             sender.handle_timeout(now)?;
         }
         if ms % 1000 == 0 {
-            tell(ms / 1000, capacity, sender.estimator().target_bitrate());
+            observe(ms / 1000, capacity, sender.estimator().target_bitrate());
         }
     }
     Ok(())

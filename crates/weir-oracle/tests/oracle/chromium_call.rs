@@ -35,6 +35,7 @@ fn simulated(name: &str, span: &RecordedSpan, changes: &[String]) -> f64 {
     (1..=seeds).map(received).sum::<f64>() / seeds as f64
 }
 
+/// Checks that simulated calls reach the recorded rates of each span.
 fn compare(name: &str, spans: &[RecordedSpan]) {
     for span in spans {
         let mean = span.kbps.iter().sum::<f64>() / 2.0;

@@ -76,6 +76,7 @@ fn inputs(name: &str, first_estimate_us: i64) -> Vec<(SendTime, SenderInput)> {
     inputs
 }
 
+/// The video packets and retransmissions of `call`, with their departures in µs.
 fn packets(call: &RecordedCall) -> impl Iterator<Item = (i64, SenderInput)> + '_ {
     call.packets.rows().filter_map(|packet| {
         let size = DataSize::from_bytes(u64::from(packet.rtp_bytes()));
@@ -105,6 +106,7 @@ fn frames(call: &RecordedCall) -> Vec<(i64, DataSize)> {
     frames.into_iter().map(|(sent, _, bytes)| (sent, DataSize::from_bytes(bytes))).collect()
 }
 
+/// The samples of the browser's statistics in a CSV file.
 fn samples(csv: &str) -> Vec<StatsSample> {
     let mut lines = csv.lines().map(|line| line.split(',').collect::<Vec<_>>());
     let names = lines.next().unwrap();

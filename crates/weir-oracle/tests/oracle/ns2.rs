@@ -28,6 +28,7 @@ struct Outcome {
 }
 
 impl Outcome {
+    /// The mean of `runs`.
     fn mean(runs: &[Self]) -> Self {
         let mean = |of: fn(&Self) -> f64| runs.iter().map(of).sum::<f64>() / runs.len() as f64;
         Self {
@@ -125,6 +126,7 @@ impl Case {
     }
 }
 
+/// Prints and checks loss, utilisation and queue against ns-2.
 fn compare(law: &'static str, delay: u32, queue: u32, tick: &'static str) {
     println!("| {law} {tick}, {} ms, {queue} packets | loss | | use of the link | | queue | |", 2 * delay);
     println!("|---|---|---|---|---|---|---|");

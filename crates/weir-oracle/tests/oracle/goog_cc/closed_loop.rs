@@ -168,6 +168,7 @@ impl<'a> Loop<'a> {
         }
     }
 
+    /// Runs the call to its end.
     pub(crate) fn run(mut self) -> Observed {
         self.refresh();
         let end = SendTime::ZERO + self.path.duration;
@@ -239,6 +240,7 @@ impl<'a> Loop<'a> {
         self.media.iter().map(|media| media.size).sum()
     }
 
+    /// Applies the controller's target and probes to pacer and prober.
     fn refresh(&mut self) {
         self.pacer.apply(self.now, &self.sender.target());
         while let Some(probe) = self.sender.poll_probe() {
@@ -254,6 +256,7 @@ impl<'a> Loop<'a> {
         self.first_frame + TimeDelta::from_secs(self.frames) / self.path.frame_rate
     }
 
+    /// Captures a frame of the target rate, if one is due.
     fn capture(&mut self) {
         if self.frame_due() > self.now {
             return;
@@ -286,6 +289,7 @@ impl<'a> Loop<'a> {
         leaves_out
     }
 
+    /// Time of the next departure of media, a probe or padding.
     fn departure_due(&self) -> Option<SendTime> {
         self.prober.next_departure().or_else(|| {
             if self.media.is_empty() {
@@ -296,6 +300,7 @@ impl<'a> Loop<'a> {
         })
     }
 
+    /// Sends the packets that are due.
     fn send(&mut self) {
         self.prober.expire(self.now);
         while self.departure_due().is_some_and(|due| due <= self.now) {
@@ -314,6 +319,7 @@ impl<'a> Loop<'a> {
         }
     }
 
+    /// Puts a packet on the link; the queue or random loss may drop it.
     fn transmit(&mut self, id: u64, size: DataSize, media: Option<Media>) {
         let out = self.link.take(self.now, size);
         let Some(out) = out.filter(|_| self.random.next() >= self.path.loss) else {
@@ -336,6 +342,7 @@ impl<'a> Loop<'a> {
         self.flying.push_back((arrival, media.map(|media| media.frame)));
     }
 
+    /// Delivers the packets that arrive by now.
     fn arrive(&mut self) {
         while let Some((packet, frame)) = self.flying.front().copied()
             && sender_clock(packet.at) <= self.now
@@ -354,6 +361,7 @@ impl<'a> Loop<'a> {
         }
     }
 
+    /// Puts the receiver's reports on the reverse path.
     fn report(&mut self) {
         let back = self.now + self.path.propagation;
         while let Some(report) = self.receiver.poll_report(receiver_clock(self.now)) {
@@ -370,6 +378,7 @@ impl<'a> Loop<'a> {
         }
     }
 
+    /// Delivers the reports that reach the sender by now.
     fn take_reports(&mut self) {
         while self.returning.front().is_some_and(|report| report.0 <= self.now) {
             let Some((_, report)) = self.returning.pop_front() else { return };

@@ -96,7 +96,7 @@ pub(crate) struct GoogCc {
     padding: DataRate,
     /// The last update to libwebrtc's stack: without a change in it, a new share of frames to drop is not passed
     /// on either.
-    told: Option<(DataRate, units::TimeDelta, f32)>,
+    applied: Option<(DataRate, units::TimeDelta, f32)>,
     frame_drop: f64,
     window: Window,
     process_due: SendTime,
@@ -127,7 +127,7 @@ impl GoogCc {
             target: limits.start(),
             pacing: limits.start(),
             padding: DataRate::ZERO,
-            told: None,
+            applied: None,
             frame_drop: 0.0,
             window: Window::new(limits),
             process_due: SendTime::ZERO,
@@ -147,6 +147,7 @@ impl GoogCc {
         (Box::new(Self::new(limits, reports, model)), Box::new(PacketFeedback::new(FEEDBACK_INTERVAL)))
     }
 
+    /// Calls the process interval of goog_cc, and applies its update.
     fn process(&mut self, now: SendTime, queued: DataSize) {
         self.process_due = now + PROCESS_INTERVAL;
         self.window.follow(self.target);
@@ -156,13 +157,14 @@ impl GoogCc {
         self.apply(&update);
     }
 
+    /// Applies the target, pacer and probes of an update of goog_cc.
     fn apply(&mut self, update: &NetworkControlUpdate) {
         if let Some(target) = update.target_rate {
             self.target = DataRate::from_bps(target.target_rate.bps().try_into().unwrap());
             let estimate = target.network_estimate;
-            let told = (self.target, estimate.round_trip_time, estimate.loss_rate_ratio);
-            if self.told != Some(told) {
-                (self.told, self.frame_drop) = (Some(told), self.window.frame_drop(self.target));
+            let applied = (self.target, estimate.round_trip_time, estimate.loss_rate_ratio);
+            if self.applied != Some(applied) {
+                (self.applied, self.frame_drop) = (Some(applied), self.window.frame_drop(self.target));
             }
         }
         if let Some(pacer) = update.pacer_config {
@@ -174,6 +176,7 @@ impl GoogCc {
         }
     }
 
+    /// Queues a probe cluster of goog_cc.
     fn ask(&mut self, cluster: &ProbeClusterConfig) {
         let bytes = (cluster.target_data_rate * cluster.target_duration).bytes();
         let packets = cluster.target_probe_count;
@@ -187,6 +190,7 @@ impl GoogCc {
         });
     }
 
+    /// A sent packet in goog_cc's type.
     fn sent_packet(&self, sent: &SentPacket) -> goog_cc::transport::SentPacket {
         goog_cc::transport::SentPacket {
             send_time: timestamp(sent.at.whole_millis()),
@@ -289,6 +293,8 @@ impl Window {
         self.bytes = Some(self.bytes.map_or(bytes, |before| f64::midpoint(before, bytes)).max(3000.0));
     }
 
+    /// Updates the share of frames by the fill of the congestion window (libwebrtc's
+    /// `CongestionWindowPushbackController`).
     fn weigh(&mut self) {
         let Some(bytes) = self.bytes else { return };
         self.ratio = match self.outstanding / bytes {
@@ -351,6 +357,7 @@ impl Sender for GoogCc {
 }
 
 impl LossModel {
+    /// The constants of libwebrtc at this date.
     fn config(self) -> LossBasedBweV2Config {
         let former = LossBasedBweV2Config::default();
         match self {

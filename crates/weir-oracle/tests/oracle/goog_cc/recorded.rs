@@ -15,7 +15,7 @@ const RECORDED: u64 = 5;
 
 /// An input of a controller, and its time.
 #[derive(Debug)]
-enum Told {
+enum SenderInput {
     Sent(SentPacket),
     Packets {
         results: Vec<PacketResult>,
@@ -32,7 +32,7 @@ enum Told {
 #[derive(Debug)]
 struct Entry {
     now: SendTime,
-    told: Told,
+    input: SenderInput,
     state: SendState,
 }
 
@@ -45,21 +45,21 @@ struct Recorder<'a> {
 
 impl Sender for Recorder<'_> {
     fn on_sent(&mut self, packet: &SentPacket, state: &SendState) {
-        self.entries.push(Entry { now: packet.at, told: Told::Sent(*packet), state: *state });
+        self.entries.push(Entry { now: packet.at, input: SenderInput::Sent(*packet), state: *state });
         self.inner.on_sent(packet, state);
     }
 
     fn on_feedback(&mut self, now: SendTime, feedback: &Feedback<'_>, state: &SendState) {
         self.inner.on_feedback(now, feedback, state);
-        let told = match *feedback {
+        let input = match *feedback {
             Feedback::Packets { results, at, rtt, missed_reports } => {
                 self.targets.push(self.inner.target().sending_rate.bps_f64());
-                Told::Packets { results: results.to_vec(), at, rtt, missed_reports }
+                SenderInput::Packets { results: results.to_vec(), at, rtt, missed_reports }
             }
-            Feedback::Reception { report, rtt } => Told::Reception { report, rtt },
+            Feedback::Reception { report, rtt } => SenderInput::Reception { report, rtt },
             Feedback::Ceiling(_) | Feedback::Native { .. } => return,
         };
-        self.entries.push(Entry { now, told, state: *state });
+        self.entries.push(Entry { now, input, state: *state });
     }
 
     fn on_timeout(&mut self, now: SendTime, state: &SendState) {
@@ -90,18 +90,18 @@ fn record(scenario: &Scenario, build: Build, seed: u64) -> (Vec<Entry>, Vec<f64>
 /// The targets of `sender` after each per-packet feedback of `entries`.
 fn replay(sender: &mut dyn Sender, entries: &[Entry]) -> Vec<f64> {
     let mut targets = Vec::new();
-    for Entry { now, told, state } in entries {
+    for Entry { now, input, state } in entries {
         while let Some(due) = sender.next_timeout().filter(|due| due <= now) {
             sender.on_timeout(due, state);
         }
-        match told {
-            Told::Sent(packet) => sender.on_sent(packet, state),
-            &Told::Packets { ref results, at, rtt, missed_reports } => {
+        match input {
+            SenderInput::Sent(packet) => sender.on_sent(packet, state),
+            &SenderInput::Packets { ref results, at, rtt, missed_reports } => {
                 let feedback = Feedback::Packets { results, at, rtt, missed_reports };
                 sender.on_feedback(*now, &feedback, state);
                 targets.push(sender.target().sending_rate.bps_f64());
             }
-            &Told::Reception { report, rtt } => {
+            &SenderInput::Reception { report, rtt } => {
                 sender.on_feedback(*now, &Feedback::Reception { report, rtt }, state);
             }
         }
@@ -170,7 +170,7 @@ fn calls() -> Vec<Scenario> {
 }
 
 #[test]
-fn goog_cc_told_again_what_it_was_told_decides_the_same() {
+fn goog_cc_with_its_recorded_inputs_decides_the_same() {
     for scenario in calls() {
         let (entries, targets) = record(&scenario, goog_cc_2024, 1);
         let again = replay(&mut *goog_cc_2024(scenario.limits).0, &entries);
@@ -181,13 +181,13 @@ fn goog_cc_told_again_what_it_was_told_decides_the_same() {
 }
 
 #[test]
-fn gcc_told_what_goog_cc_was_told_decides_alike() {
+fn gcc_with_the_inputs_of_goog_cc_decides_alike() {
     println!("| call | constants | decreases, goog_cc / gcc | matched, % | within 10 %, % of the time |");
     println!("|---|---|---|---|---|");
     for (constants, theirs, ours) in PAIRS {
         for scenario in calls() {
-            let told = agreement(&scenario, theirs, ours);
-            let Agreement { theirs, ours, theirs_matched, ours_matched, close } = told;
+            let input = agreement(&scenario, theirs, ours);
+            let Agreement { theirs, ours, theirs_matched, ours_matched, close } = input;
             println!(
                 "| {} | {constants} | {theirs} / {ours} | {:.1} / {:.1} | {:.1} |",
                 scenario.name,
@@ -196,14 +196,14 @@ fn gcc_told_what_goog_cc_was_told_decides_alike() {
                 close * 100.0
             );
             assert!(theirs >= 10 && ours >= 10, "too few to say");
-            assert!(theirs_matched >= 0.9 && ours_matched >= 0.9, "{}: {told:?}", scenario.name);
-            assert!(close >= 0.9, "{}: {told:?}", scenario.name);
+            assert!(theirs_matched >= 0.9 && ours_matched >= 0.9, "{}: {input:?}", scenario.name);
+            assert!(close >= 0.9, "{}: {input:?}", scenario.name);
         }
     }
 }
 
 #[test]
 fn other_constants_are_noticed() {
-    let told = agreement(&calls()[3], goog_cc_2025, gcc_2024);
-    assert!(told.theirs_matched < 0.8, "{told:?}");
+    let input = agreement(&calls()[3], goog_cc_2025, gcc_2024);
+    assert!(input.theirs_matched < 0.8, "{input:?}");
 }

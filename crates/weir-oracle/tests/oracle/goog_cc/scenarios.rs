@@ -106,6 +106,7 @@ pub(crate) fn mean(calls: &[Measured], of: impl Fn(&Measured) -> f64) -> f64 {
     calls.iter().map(of).sum::<f64>() / calls.len() as f64
 }
 
+/// Shares of the capacity, loss, and quantiles of the waits in ms.
 pub(crate) fn measure(path: &Path, mut observed: Observed) -> Measured {
     observed.waits.sort_unstable();
     let quantile = |q: f64| observed.waits[((observed.waits.len() - 1) as f64 * q) as usize].millis_f64();
@@ -119,12 +120,14 @@ pub(crate) fn measure(path: &Path, mut observed: Observed) -> Measured {
     }
 }
 
+/// Share of the capacity that was received from `from` on.
 fn share(path: &Path, observed: &Observed, from: SendTime) -> f64 {
     let bytes: u64 =
         observed.arrivals.iter().filter(|arrival| arrival.0 >= from).map(|arrival| arrival.1).sum();
     bytes as f64 * 8.0 / path.bits_from(from)
 }
 
+/// Seconds from the last change of capacity until the receive rate reaches nine tenths of it.
 fn reached(path: &Path, observed: &Observed) -> Option<f64> {
     let &(changed, capacity) = path.capacity.last().unwrap();
     let enough = 0.9 * (1.0 - path.loss) * capacity.bps_f64() * RATE_WINDOW.secs_f64() / 8.0;
@@ -185,6 +188,7 @@ pub(crate) fn gcc_2025(limits: RateLimits) -> Halves {
     gcc(&goog_cc::Config::libwebrtc_2025(), limits)
 }
 
+/// Both halves of `gcc`.
 fn gcc(config: &goog_cc::Config, limits: RateLimits) -> Halves {
     let receiver = PacketFeedback::new(config.feedback_interval);
     let mut sender = goog_cc::GoogCc::new(*config, limits).unwrap();
@@ -192,12 +196,14 @@ fn gcc(config: &goog_cc::Config, limits: RateLimits) -> Halves {
     (Box::new(sender), Box::new(receiver))
 }
 
+/// Both halves of the GCC of 2016.
 fn gcc_2016(limits: RateLimits) -> Halves {
     let config = remb::Config::default();
     let receiver = GccReceiver::new(config, limits).unwrap();
     (Box::new(GccSender::new(config, limits).unwrap()), Box::new(receiver))
 }
 
+/// Both halves of NADA.
 fn nada(limits: RateLimits) -> Halves {
     let config = nada::Config::default();
     let observer = NadaObserver::new(config).unwrap();
@@ -268,7 +274,7 @@ fn kinds(calls: &[Measured]) -> Vec<Vec<Measured>> {
 }
 
 #[test]
-fn what_goog_cc_does_depends_on_how_it_hears_of_loss() {
+fn goog_cc_depends_on_the_kind_of_loss_reports() {
     println!("{HEAD}");
     for scenario in scenarios() {
         for model in [LossModel::December2024, LossModel::June2025] {

@@ -40,6 +40,7 @@ fn is_above(modules: &Modules, file: &str, path: &Path) -> bool {
     (0..path.len()).any(|length| modules.0[&path[..length]].file == file)
 }
 
+/// The files that can be reached from `from`.
 fn reachable<'a>(arrows: &Arrows<'a>, from: &'a str) -> BTreeSet<&'a str> {
     let mut found = BTreeSet::new();
     let mut open = vec![from];

@@ -55,6 +55,7 @@ fn length_of_silence(text: &str) -> usize {
     }
 }
 
+/// Length of the block comment at the start of `text`, nested ones included.
 fn block_comment(text: &str) -> usize {
     let mut depth = 0;
     for (at, two) in text.as_bytes().windows(2).enumerate() {
@@ -79,6 +80,7 @@ fn character_or_lifetime(text: &str) -> usize {
     }
 }
 
+/// Length of the literal at the start of `text`, up to an unescaped `quote`.
 fn quoted(text: &str, quote: char) -> usize {
     let mut escaped = false;
     for (at, c) in text.char_indices().skip(1) {

@@ -16,6 +16,7 @@ const MOST: f64 = 0.02;
 /// The most hits of a command that answers a question.
 const MOST_HITS: usize = 5;
 
+/// Adds the Rust files of `folder` and its subfolders to `files`.
 fn rust_files(folder: &Path, files: &mut Vec<PathBuf>) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for path in entries.map(|entry| entry.expect("an entry").path()) {
@@ -57,6 +58,7 @@ fn sentences(text: &str) -> Vec<String> {
     found
 }
 
+/// The sentences of `paragraph`.
 fn split(paragraph: &str) -> Vec<String> {
     let ends = |&(at, c): &(usize, char)| {
         matches!(c, '.' | '?' | '!') && paragraph[at + 1..].starts_with(char::is_whitespace)
@@ -72,6 +74,7 @@ fn split(paragraph: &str) -> Vec<String> {
     sentences
 }
 
+/// Whether the first word of `sentence` is a pronoun without a subject.
 fn has_no_subject(sentence: &str) -> bool {
     let first = sentence.trim_start_matches(|c: char| !c.is_alphabetic());
     let word: String = first.chars().take_while(|c| c.is_alphabetic()).collect();

@@ -51,6 +51,7 @@ impl<'a> Replay<'a> {
         self.expire(until);
     }
 
+    /// Calls the timeouts that are due by `now`.
     fn expire(&mut self, now: SendTime) {
         while let Some(due) = self.sender.next_timeout().filter(|&due| due <= now) {
             self.sender.on_timeout(due, &self.state());

@@ -73,6 +73,7 @@ impl Path {
         bits.sum::<f64>() / (END - FROM)
     }
 
+    /// The scenario of this path with one call of `caller`.
     fn scenario(&self, caller: &Caller<'_>) -> Scenario {
         let Caller { controller, options, min_kbps } = caller;
         let mut steps = String::new();

@@ -61,6 +61,7 @@ pub(crate) fn recordings(folder: &str) -> Vec<Recording> {
 }
 
 impl Recording {
+    /// Reads the recording `name` of `folder`.
     pub(crate) fn read(folder: &str, name: &str) -> Self {
         let file = File::open(path(folder, &format!("{name}.csv.gz"))).expect("the record is there");
         let mut text = String::new();
@@ -70,6 +71,7 @@ impl Recording {
         recording
     }
 
+    /// Adds a line of the recording: a decision, and the packets up to it.
     fn push(&mut self, cells: &[&str]) {
         let &[at, made, rate, .., first, packets] = cells else { panic!("{}: {cells:?}", self.name) };
         let first = number(first) as usize;

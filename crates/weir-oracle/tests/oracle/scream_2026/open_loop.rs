@@ -60,6 +60,7 @@ impl<'a> Replay<'a> {
         SentPacket::new(number as u64, departure(packet.sent), DataSize::from_bytes(packet.bytes))
     }
 
+    /// The result of packet `number`, which arrived.
     fn arrival(&self, number: usize) -> PacketResult {
         let packet = &self.recording.packets[number];
         let ecn = match (packet.marked, self.recording.name.contains("l4s")) {
