@@ -20,7 +20,7 @@
 //!     // A packet leaves, 24 bytes of header and 1200 of payload; the lower 16 bits of `sent.id` travel with it:
 //!     let sent = history.on_media_sent(ms(0), bytes(24), bytes(1200));
 //!     controller.on_sent(&sent, &state);
-//!     // Later, feedback has come that tells which packets arrived and when; `weir_media::feedback` reads it off RTCP:
+//!     // Later, feedback has come, with the packets that arrived and their times; `weir_media::feedback` reads it off RTCP:
 //!     let records = [Record::new(sent.id as u16, Some(ArrivalTime::from_millis(25)))];
 //!     let report = Report::packets(&records, 0);
 //!     if let Some(feedback) = history.join(ms(50), &report) {
@@ -28,7 +28,7 @@
 //!     }
 //!     let target = controller.target(); // media rate, pacing, and the limiting factor
 //!     println!("{} for the encoder, limited by {}", target.media_rate, target.limiting_factor.name());
-//!     // The path is another one; what left before tells nothing of it:
+//!     // The path is another one; packets sent before are no evidence of it:
 //!     history.change_route(ms(60));
 //!     controller.on_event(ms(60), PathEvent::RouteChanged);
 //!     Ok(())

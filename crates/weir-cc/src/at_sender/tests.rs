@@ -347,7 +347,7 @@ fn reports_are_made_up_to_the_time_of_the_feedback_and_decide_once() {
     assert_eq!(decision.rtt, Some(TimeDelta::from_millis(80)));
     assert_eq!(sender.controller.rtts, [decision.rtt; 2]);
     assert_eq!(deliver(&mut sender, &[], Some(349)), None);
-    assert!(deliver(&mut sender, &[], Some(350)).is_some(), "without news time goes on");
+    assert!(deliver(&mut sender, &[], Some(350)).is_some(), "without a report the time of the sender counts");
 }
 
 #[test]

@@ -362,7 +362,7 @@ mod tests {
     fn without_answers_the_lower_of_own_rate_and_share_holds_and_then_the_flow_is_on_its_own() {
         let mut member = membership();
         member.join(MS(0), KBPS(300), KBPS(300), None);
-        assert_eq!(member.next_timeout(), Some(MS(2000)), "how long the way is, nobody knows yet");
+        assert_eq!(member.next_timeout(), Some(MS(2000)), "the round-trip time is not known yet");
         member.order(MS(100), &rate(500, 1));
         // Answers took 100 ms at most, updates come each 100 ms: twice that is below the least patience.
         for (on_request, share) in [(100, 500), (400, 500), (700, 600)] {

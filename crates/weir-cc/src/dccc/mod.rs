@@ -37,7 +37,7 @@
 //!    packets are evenly spaced, begins at 10 ms.
 //! 6. The smallest delay is that of the reported means of the last three minutes, and where the round-trip time has not
 //!    come near its least for a minute ([`Config::drain_after`]) the sender halves what it sends for five round trips and
-//!    does not rise by what it hears of that: at equilibrium the queue never drains. A minimum of the whole session takes
+//!    does not rise by these reports: at equilibrium the queue never drains. A minimum of the whole session takes
 //!    the skew of two clocks for a queue: a receiver's clock that is 50 ppm fast left 214 of 3000 kbit/s after an hour, one
 //!    that is slow a queue of 250 ms; so it is all of the rate, and 52 and 59 ms beside 57 at none. It is learnt anew on
 //!    another route, after [`Config::relearn_after`] without a report, and where the delay leaps by

@@ -25,10 +25,10 @@ const LIMITING_PRICE: f64 = 0.5;
 /// Weight of the newest window in the part of `g` that exceeds the growth of the delay. Over some 16 windows the
 /// jitter of single packets cancels out, and losses do not.
 const LOST_WEIGHT: f64 = 1.0 / 16.0;
-/// Largest share of the earlier rate at which a longer path is believed: two joining flows leave more, and the
-/// queue unchanged.
+/// Receive rate, as a share of the earlier one, up to which an unchanged delay proves a longer path. Two joining flows
+/// leave more and keep the queue.
 const STEP_RATE_SHARE: f64 = 0.3;
-/// Share of packets lost above which a rise of the delay is a queue.
+/// Share of lost packets above which a rise of the delay counts as a queue, and not as a longer path.
 const STEP_MAX_LOSS: f64 = 0.05;
 /// Upper bound of the rate over the rate that was sent, while the source is application-limited.
 const MOST_OVER_SENT: f64 = 2.0;
@@ -59,12 +59,14 @@ pub struct PriceRule {
     spacing: Spacing,
 }
 
-/// The longest time between packets as they leave, of the last second or two.
+/// The longest time between departures in the last second or two.
 #[derive(Clone, Copy, Debug, Default)]
 struct Spacing {
     last: Option<SendTime>,
+    /// Longest time of the present second, and of the one before.
     longest: TimeDelta,
     before: TimeDelta,
+    /// Beginning of the present second.
     turned: Option<SendTime>,
 }
 
@@ -93,7 +95,7 @@ struct PacketRates {
     received: f64,
 }
 
-/// Inputs of the last update.
+/// Inputs of the last update; `v` is the price of delay, `g` that of the mismatch of rates.
 #[derive(Clone, Copy, Debug)]
 struct Prices {
     /// `e − T`.

@@ -302,7 +302,7 @@ fn a_report_from_before_the_new_route_is_recognised() {
     assert_eq!(history.join(at(75), &law(5)), None);
     assert_eq!(rtt(history.join(at(75), &law(6))), Some(TimeDelta::from_millis(5)));
     assert!(history.join(at(75), &Report::Ceiling(weir_units::DataRate::ZERO)).is_some());
-    assert_eq!(history.refused(), ImpossibleReports::default(), "what is old is nobody's fault");
+    assert_eq!(history.refused(), ImpossibleReports::default(), "old reports are not refused");
 }
 
 #[test]

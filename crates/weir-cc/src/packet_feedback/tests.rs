@@ -82,7 +82,7 @@ fn a_copy_of_a_reported_packet_is_not_reported_again() {
     assert_eq!(reported(&mut receiver, 50), [(7, Some(0))]);
     arrive(&mut receiver, 7, 60, Ecn::Ect1);
     assert_eq!(receiver.next_timeout(), Some(at(100)));
-    assert_eq!(reported(&mut receiver, 100), [], "there is nothing to tell");
+    assert_eq!(reported(&mut receiver, 100), [], "there is nothing to report");
     arrive(&mut receiver, 8, 110, Ecn::Ect1);
     let Some(Report::Packets { records, number, .. }) = receiver.poll_report(at(160)) else { panic!("due") };
     assert_eq!((records.len(), number), (1, 1), "a report that was not made has no number");
@@ -109,7 +109,7 @@ fn a_late_packet_is_reported_only_within_the_memory() {
     arrive(&mut receiver, 1977, 110, Ecn::NotEct);
     let reported = reported(&mut receiver, 160);
     assert_eq!((reported[0], reported.len() as u64), ((1977, Some(110)), MOST_RECORDS));
-    assert!(reported[1..].iter().all(|(_, arrival)| *arrival == Some(0)), "told as before");
+    assert!(reported[1..].iter().all(|(_, arrival)| *arrival == Some(0)), "reported as before");
 }
 
 #[test]

@@ -97,7 +97,7 @@ mod tests {
         assert!(lost(&mut detection, &[(0, ARRIVED), (1, PacketFate::Missing), (2, ARRIVED)]).is_empty());
         assert!(lost(&mut detection, &[(3, ARRIVED)]).is_empty());
         assert_eq!(lost(&mut detection, &[(4, ARRIVED)]), [1]);
-        assert!(lost(&mut detection, &[(5, ARRIVED)]).is_empty(), "told once");
+        assert!(lost(&mut detection, &[(5, ARRIVED)]).is_empty(), "reported once");
     }
 
     #[test]

@@ -53,7 +53,7 @@ impl Relative {
         self.factor = 1.0;
     }
 
-    /// The rate if the controller's own rate is `own` and the present one is `present`.
+    /// The rate if the controller's own rate is `law_rate` and the present one is `present`.
     pub(crate) fn follow(&mut self, law_rate: f64, present: f64, fall: &FallMeaning) -> f64 {
         if law_rate <= 0.0 {
             *self = Self::NONE;

@@ -1,5 +1,5 @@
-//! Time series of each controller through a minute of ups and downs, a line a second: a change of behaviour shows
-//! in review.
+//! Snapshots of each controller over a minute with changes of the path, one line per second. A change of behaviour
+//! shows in review.
 
 use core::fmt::Write as _;
 
@@ -8,8 +8,8 @@ use crate::decision::ChangeReason;
 use crate::testing::properties::{CAPACITY, change_path, flow};
 use crate::testing::{Law, PacketSource, usual_limits};
 
-/// Seconds, the target rate, the queuing delay, packets that the full queue dropped, and the number of decisions
-/// for each reason.
+/// One line per second: the target rate, the queuing delay, the packets that the full queue dropped, and the number of
+/// decisions for each reason.
 fn course(law: &Law) -> String {
     let mut path = flow(law, usual_limits(), PacketSource::VIDEO, CAPACITY);
     let mut course = String::new();

@@ -20,12 +20,12 @@
 //! Deliberate divergences and readings of what the sources leave open:
 //!
 //! 1. Rates count payload, as all rates of Weir do: target, transmitted, acknowledged and produced rate. The RFC's
-//!    target includes headers, which it tells the application to subtract. Windows and bytes in flight count RTP
+//!    target includes headers, which the application has to subtract. Windows and bytes in flight count RTP
 //!    packets with their headers. The pacing rate comes from the window, and Weir's pacer charges payload: packets
 //!    leave faster by the share of the header, 1 to 2 %.
 //! 2. Bytes in flight are those sent after the highest acknowledged packet (RFC 8298 §4.1.2), as the endpoint's
 //!    [history](crate::history::SendHistory) counts them too.
-//! 3. Feedback tells the fate of each packet once ([`Feedback::Packets`](crate::Feedback::Packets)) instead of the
+//! 3. Feedback has the fate of each packet once ([`Feedback::Packets`](crate::Feedback::Packets)) instead of the
 //!    RFC's loss run-lengths and a counter of marks; its cadence is the RFC's, by the payload received in the last
 //!    half second.
 //! 4. The reordering window begins at 0, grows to the largest lateness seen, up to a round-trip time as in RFC

@@ -41,7 +41,7 @@ pub struct Law {
     pub(super) highest_start_kbps: u64,
     /// Whether it uses absolute one-way delays: hours between the clocks are then hours of delay.
     pub(super) absolute_delays: bool,
-    /// Least forward step of the receiver's clock that the controller can tell from a queue.
+    /// Least forward step of the receiver's clock that the controller can distinguish from a queue.
     pub(super) clock_step: TimeDelta,
     /// Full packets per round trip by which the target may exceed its bound while the source offers less, or `None`
     /// without such a bound. The bound is the start rate, twice the sent rate, or the rate of a probe, whichever is the

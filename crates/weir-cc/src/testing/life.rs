@@ -151,7 +151,7 @@ impl CheckedSender {
     }
 
     /// Sends packets for 100 ms, and then feedback of every kind that reports that the path carries them with ease.
-    fn send_with_ease(&mut self, own: Option<Ease>) {
+    fn send_with_ease(&mut self, native_ease: Option<Ease>) {
         const ROUND: TimeDelta = TimeDelta::from_millis(100);
         let rtt = Some(TimeDelta::from_millis(80));
         let (first, began, rate) = (self.sent + 1, self.now, self.sender.target().sending_rate);
@@ -180,7 +180,7 @@ impl CheckedSender {
         ] {
             self.call(&(TimeDelta::ZERO, feedback, SendState::default()));
         }
-        if let Some(ease) = own {
+        if let Some(ease) = native_ease {
             let report = NativeReport::Own(ease(rate));
             self.call(&(TimeDelta::ZERO, Call::Native(report, rtt), SendState::default()));
         }
@@ -222,8 +222,13 @@ pub fn recovers_from_silence(
     recovers(CheckedSender::new(sender, limits), calls, rounds, None);
 }
 
-/// The same as [`recovers_from_silence`], for a controller that accepts `own` reports beside those of every kind.
-pub(super) fn recovers(mut life: CheckedSender, calls: &[TimedCall], rounds: usize, own: Option<Ease>) {
+/// The same as [`recovers_from_silence`], for a controller that also accepts reports by `native_ease`, beside those of every kind.
+pub(super) fn recovers(
+    mut life: CheckedSender,
+    calls: &[TimedCall],
+    rounds: usize,
+    native_ease: Option<Ease>,
+) {
     let limits = life.limits;
     for call in calls {
         life.call(call);
@@ -239,7 +244,7 @@ pub(super) fn recovers(mut life: CheckedSender, calls: &[TimedCall], rounds: usi
     let after = life.sender.target().sending_rate;
     assert!(after <= before.scale(0.5).max(limits.min()), "{before:?} → {after:?}");
     for _ in 0..rounds {
-        life.send_with_ease(own);
+        life.send_with_ease(native_ease);
         if life.sender.target().sending_rate == limits.max() {
             break;
         }

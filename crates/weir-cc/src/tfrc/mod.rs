@@ -22,12 +22,12 @@
 //! 5. At an expiry with packets sent, oscillation prevention begins anew (§4.5 does not say what becomes of it in
 //!    silence); what the last round trip took off the rate stays off.
 //! 6. Whether the sender is limited by its data (§8.2.1) is the endpoint's word, and the echoed time stamp is taken
-//!    as one round trip ago. A report with the same `p` and a new loss event is not told from one without.
+//!    as one round trip ago. A report with the same `p` and a new loss event equals one without.
 //! 7. A packet that comes after it was declared lost stays lost; §5.1 lets the receiver recompute. Which numbers count is
 //!    decided before, by RFC 3550 §A.1 ([`AtReceiver`](crate::AtReceiver)); a leap of more than 3000 is a new beginning.
 //! 8. Round-trip samples count within 1 ms and 10 s, and at the receiver, where they are a timer, within 2 s.
 //! 9. A change of route goes back to the start rate and to the first feedback's `W_init/R`. The loss history is the
-//!    receiver's: it begins anew where the receiving end is told of the change, else it goes on, and slow start follows
+//!    receiver's: it begins anew where the receiving end gets notice of the change, else it goes on, and slow start follows
 //!    only if it is empty. The RFC has no rule.
 //!
 //! Coupling's allocation becomes `X` and scales `X_recv_set`. The equation's rate is a function of the receiver's

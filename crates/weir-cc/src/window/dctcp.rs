@@ -2,7 +2,7 @@
 //! control for L4S (RFC 9331). The algorithm needs exact counts of marks.
 //!
 //! Divergences from RFC 8257:
-//! 1. Marks are counted by the receiver and told exactly, so that the flags of its §3.2 are not needed.
+//! 1. Marks are counted by the receiver and reported exactly, so that the flags of its §3.2 are not needed.
 //! 2. Segments are counted instead of bytes (§3.3).
 //! 3. The window never falls below two segments, as that of the other laws.
 

@@ -120,11 +120,12 @@ impl Fse {
 
     /// Round-trip time for a timer that this update starts.
     fn round_trip(&self, place: usize, computed: &ComputedRate) -> weir_units::TimeDelta {
-        let own = self.flows.get(place).and_then(|flow| flow.rtt);
+        let flow_rtt = self.flows.get(place).and_then(|flow| flow.rtt);
         if computed.rate >= computed.base {
-            return own.unwrap_or(self.algorithm.config.unknown_rtt);
+            return flow_rtt.unwrap_or(self.algorithm.config.unknown_rtt);
         }
-        own.or_else(|| self.peers(place).filter_map(|flow| flow.rtt).max())
+        flow_rtt
+            .or_else(|| self.peers(place).filter_map(|flow| flow.rtt).max())
             .unwrap_or(self.algorithm.config.unknown_rtt)
     }
 

@@ -268,7 +268,7 @@ fn rule_4_media_that_has_all_it_can_use_does_not_lead() {
     assert!(call.sum() > 1500.0, "data takes what media leaves: {}", call.sum());
     let before = call.sum();
     call.send_message(3000, MEDIA, update(400, 300, ChangeReason::Delay));
-    assert!(call.sum() < before, "but media still tells of congestion");
+    assert!(call.sum() < before, "but media still reports congestion");
 }
 
 #[test]

@@ -144,8 +144,11 @@ const CORRELATED_INTERVALS: f64 = 4.0;
 /// Statistics of a unit from those of its flows: means weighted by samples.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Pool {
+    /// Samples of all flows.
     weight: f64,
+    /// The statistics so far, as weighted means.
     sum: Option<Statistics>,
+    /// Samples of the flows that pass a bottleneck.
     passing: f64,
 }
 

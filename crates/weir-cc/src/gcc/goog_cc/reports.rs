@@ -166,7 +166,7 @@ mod tests {
         assert_eq!(reports.on_feedback(ms(80), at(0)), Some(ms(80)));
         let report = |highest_sequence| ReceptionReport { highest_sequence, ..ReceptionReport::default() };
         reports.on_report(report(0), at(1000));
-        assert!(reports.lack_losses(at(1000)), "the first tells of no packet");
+        assert!(reports.lack_losses(at(1000)), "the first reports no packet");
         reports.on_report(report(50), at(2000));
         assert_eq!([2000, 7000, 7001].map(|now| reports.lack_losses(at(now))), [false, false, true]);
         reports.on_rtt(ms(50));
@@ -205,7 +205,7 @@ mod tests {
         assert!(!reports.lack_losses(at(11_000)));
         assert!(reports.lack_losses(at(11_001)));
         reports.on_report(report(50), at(12_000));
-        assert!(reports.lack_losses(at(12_000)), "it tells of no packet");
+        assert!(reports.lack_losses(at(12_000)), "it reports no packet");
         reports.on_report(report(60), at(13_000));
         assert!(!reports.lack_losses(at(13_000)));
     }

@@ -263,9 +263,11 @@ impl GoogCc {
 
     /// Resets everything for another path. The rate is the start rate, or that of the old path if that is lower.
     fn change_route(&mut self, now: SendTime) {
-        let own = self.standing.limits;
-        let start = own.clamp(self.acknowledged.unwrap_or(own.start()).min(own.start()));
-        let limits = RateLimits::new(own.min(), start, own.max()).unwrap_or(own);
+        let standing_limits = self.standing.limits;
+        let start = standing_limits
+            .clamp(self.acknowledged.unwrap_or(standing_limits.start()).min(standing_limits.start()));
+        let limits =
+            RateLimits::new(standing_limits.min(), start, standing_limits.max()).unwrap_or(standing_limits);
         self.delay.change_route(limits);
         self.throughput.restart();
         self.acknowledged = None;

@@ -1,4 +1,4 @@
-//! The sender half by its interface.
+//! The sender half of GoogCC through its interface: probes, growth, limits and changes of the route.
 
 use weir_units::{DataRate, DataSize, TimeDelta};
 

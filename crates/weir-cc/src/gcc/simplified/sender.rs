@@ -77,8 +77,8 @@ impl Rule for CeilingRule {
             _ if state.application_limited => ChangeReason::Application,
             _ => ChangeReason::Delay,
         };
-        let own = frame.limits().clamp(ceiling).bps_f64();
-        let rate = self.relative.follow(own, frame.rate(), &fall);
+        let law_rate = frame.limits().clamp(ceiling).bps_f64();
+        let rate = self.relative.follow(law_rate, frame.rate(), &fall);
         FeedbackOutcome::Rate(Computed { rate, why, limited_by: fell.then_some(LimitingFactor::Delay) })
     }
 

@@ -57,7 +57,7 @@ fn undenied_claims_of_eight_seconds_are_those_of_the_receiver() {
     for lie_first in [true, false] {
         // The eighth number, and two seconds in which others may report.
         assert_eq!(convicted(|_| Some(true), lie_first), Some(9), "it agrees with the liar, or is it");
-        assert_eq!(convicted(|_| None, lie_first), Some(9), "nobody else is heard");
+        assert_eq!(convicted(|_| None, lie_first), Some(9), "no other report arrives");
         assert_eq!(convicted(|_| Some(false), lie_first), None);
         // Every second report of the honest receiver is lost, and a lie claims each number.
         assert_eq!(convicted(|second| (second % 2 == 0).then_some(false), lie_first), None);
@@ -77,7 +77,7 @@ impl Numbers {
         Self { history: SendHistory::new(TimeDelta::from_secs(5)) }
     }
 
-    /// Skips a number at `ms`; reports with each of `said` (whether it arrived) follow 100 ms later.
+    /// Skips a number at `ms`; reports with each of `claims_of_arrival` (whether it arrived) follow 100 ms later.
     fn skip_and_report(&mut self, ms: i64, claims_of_arrival: &[bool]) -> bool {
         self.history.on_media_sent(at(ms), DataSize::ZERO, SIZE);
         let number = self.history.next_number() as u16;

@@ -329,5 +329,5 @@ fn a_packet_at_an_unknown_time_is_not_lost_and_its_mark_counts_and_its_delay_doe
     assert_eq!((path.observer.p_loss, path.observer.lost_at), (0.0, None));
     assert!(path.observer.p_mark > 0.2, "{}", path.observer.p_mark);
     let base = path.observer.log.base();
-    assert_eq!(base, Some(ApparentDelay::between(SendTime::ZERO, ms(25))), "what was told alone");
+    assert_eq!(base, Some(ApparentDelay::between(SendTime::ZERO, ms(25))), "reported packets alone");
 }

@@ -1,4 +1,4 @@
-//! SCReAM over a bottleneck.
+//! SCReAM (RFC 8298) in a closed loop over one bottleneck.
 
 use weir_units::{DataRate, TimeDelta};
 

@@ -9,6 +9,7 @@ use crate::decision::{ChangeReason, Decision};
 use crate::testing::closed_loop::{Loop, PacketSource};
 use crate::testing::law::{Law, usual_limits};
 
+/// Capacity of the link at the start.
 pub(crate) const CAPACITY: DataRate = DataRate::from_mbps(1);
 
 /// A flow of `law` over a bottleneck; where the controller needs it, the clocks agree.
@@ -31,7 +32,7 @@ enum Identity {
     Push,
 }
 
-/// A minute with changes of a link of 1 Mbit/s: applies the one at `ms`.
+/// Applies the change of the path at `ms`, if there is one: capacity, random loss and missing feedback in a minute.
 pub(crate) fn change_path(path: &mut Loop, ms: i64) {
     match ms {
         20_000 => path.set_capacity(CAPACITY.scale(0.4)),
@@ -44,7 +45,7 @@ pub(crate) fn change_path(path: &mut Loop, ms: i64) {
     }
 }
 
-/// A minute with changes of the link: the target after each ms, and the decision in it.
+/// The target after each millisecond of a minute with changes of the path, and the decision in it.
 fn course(law: &Law, identity: Identity) -> Vec<(Target, Option<Decision>)> {
     let mut path = flow(law, usual_limits(), PacketSource::VIDEO, CAPACITY);
     path.echoes = identity == Identity::Echo;

@@ -79,7 +79,7 @@ impl OneMemberExchange {
     }
 }
 
-/// A minute with changes of the link: the target after each ms, with an exchange of each of `forms`.
+/// The target after each millisecond of a minute with changes of the path, with an exchange of each of `forms`.
 fn course(law: &Law, forms: &[Config]) -> Vec<Target> {
     let mut path = flow(law, usual_limits(), PacketSource::VIDEO, CAPACITY);
     let mut exchanges: Vec<_> = forms.iter().map(|&config| OneMemberExchange::new(config)).collect();

@@ -118,7 +118,7 @@ fn the_example_of_appendix_c() {
     let mut flows = Flows::at(Config::rfc8699_passive_in_a_testbed(), &[(1.0, 10_000.0), (0.5, 1000.0)]);
     flows.are(11_000.0, &[10_000.0, 1000.0]);
     flows.loses(0, 8000.0).are(9000.0, &[6000.0, 1000.0]);
-    assert_eq!(flows.ordered_to(), [0], "only who tells is answered");
+    assert_eq!(flows.ordered_to(), [0], "only the flow that updates is answered");
     flows.grows(1, 2000.0).are(10_000.0, &[6000.0, 3333.33]);
     flows.send_message(0, CouplingMessage::FlowParameters(wanting(1.0, 2000.0))).unwrap();
     flows.grows(0, 7000.0).are(11_000.0, &[2000.0, 3333.33]);

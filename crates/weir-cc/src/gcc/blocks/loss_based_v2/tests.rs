@@ -1,4 +1,4 @@
-//! Numbers worked by hand, and the bounds that loss sets.
+//! The loss-based estimate (libwebrtc's `LossBasedBweV2`) against numbers worked by hand, and its bounds.
 
 use weir_units::{DataRate, DataSize};
 
