@@ -219,7 +219,7 @@ fn our_quarters(message: &Twcc<'_>) -> Vec<Option<i64>> {
     let quarter = |reception| match reception {
         PacketStatus::Missing => None,
         PacketStatus::At(ticks) => Some(reference + i64::from(ticks)),
-        PacketStatus::Untimed => panic!("every message here tells times"),
+        PacketStatus::Untimed => panic!("every message here has times"),
     };
     message.statuses().map(|(_, reception)| quarter(reception)).collect()
 }

@@ -14,7 +14,7 @@ fn reported_arrivals(twcc: &Twcc<'_>) -> Vec<(u16, Option<i64>)> {
     let reference = i64::from(twcc.reference_time) * 256;
     let at = |reception| match reception {
         PacketStatus::Missing => None,
-        PacketStatus::Untimed => panic!("every message here tells times"),
+        PacketStatus::Untimed => panic!("every message here has times"),
         PacketStatus::At(ticks) => Some(reference + i64::from(ticks)),
     };
     twcc.statuses().map(|(sequence, reception)| (sequence, at(reception))).collect()
