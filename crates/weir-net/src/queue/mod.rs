@@ -212,7 +212,7 @@ mod tests {
                 free_at += MS * u64::from(served.is_some());
             }
             fates.extend(tested.dropped().iter().map(|p| (p.arrival, p.size, p.marked, 1)));
-            // The size tells packets apart.
+            // The size distinguishes packets.
             let packet = LinkRecord { arrival: now, size: 1000 + number as u32, ..packet };
             let entered = if free_at <= now && !through {
                 let Tested { queue, records } = &mut tested;

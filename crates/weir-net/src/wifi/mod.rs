@@ -172,16 +172,16 @@ impl<P: Packet> WifiCell<P> {
     /// A transmitter that had nothing to send has a packet.
     fn join(&mut self, transmitter: usize) {
         let counting_from = self.idle_from.saturating_add(self.config.aifs());
-        let own = &mut self.transmitters[transmitter];
+        let sender = &mut self.transmitters[transmitter];
         // The first slot that begins at this moment or later.
-        own.ready = self.now.saturating_sub(counting_from).div_ceil(config::SLOT);
+        sender.ready = self.now.saturating_sub(counting_from).div_ceil(config::SLOT);
         let on_air = self.on_air_until != NEVER;
-        if own.backoff == 0 && (on_air || self.now < self.idle_from) {
+        if sender.backoff == 0 && (on_air || self.now < self.idle_from) {
             // The air is busy: one that has counted down has to count again.
-            own.draw(&self.config);
+            sender.draw(&self.config);
         }
         if !on_air {
-            self.next_slot = self.next_slot.min(own.access());
+            self.next_slot = self.next_slot.min(sender.access());
         }
     }
 
