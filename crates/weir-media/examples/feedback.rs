@@ -109,7 +109,7 @@ impl FarEnd {
         let packet = RtpPacket::parse(bytes)?;
         let number = match (self.format, packet.extension(TRANSPORT_SEQUENCE)) {
             (PacketFormat::TransportWide, Some(&[high, low])) => u16::from_be_bytes([high, low]),
-            (PacketFormat::TransportWide, _) => return Ok(()), // of no number: feedback cannot tell of it
+            (PacketFormat::TransportWide, _) => return Ok(()), // of no number: feedback cannot report it
             (PacketFormat::Rfc8888, _) => packet.sequence,
         };
         let size = DataSize::from_bytes(packet.payload.len() as u64);

@@ -29,7 +29,7 @@
 //! let records = [Record::new(7, at(64)), Record::new(8, None), Record::new(9, at(69))];
 //! let mut bytes = [0; 1200];
 //! let mut writer = FeedbackWriter::transport_wide(2, 1);
-//! let length = writer.write(&Report::packets(&records, 0), &mut bytes).expect("there is news, and room");
+//! let length = writer.write(&Report::packets(&records, 0), &mut bytes).expect("there are records, and space");
 //!
 //! // At the sender:
 //! let mut history = SendHistory::new(TimeDelta::from_secs(5));

@@ -38,7 +38,7 @@
 //! Applications with packets and sockets of their own, which need only per-packet reports, use [`feedback`]; see
 //! `crates/weir-media/examples/feedback.rs`.
 //!
-//! Choices where the sources leave room:
+//! Choices that the sources leave open:
 //!
 //! 1. Rates are rates of media: encoder, pacer, padding and the size of an arrival count payload, so that a receive rate
 //!    compares with a target. The wire carries headers besides.
@@ -47,11 +47,11 @@
 //! 4. A frame's packets differ in size by at most a byte.
 //! 5. A flow has a transport of its own, whose transport-wide numbers are those of the history. Padding travels in the
 //!    video's stream. With video alone its RTP sequence numbers are the lower 16 bits of the transport-wide ones.
-//! 6. A packet that per-packet feedback tells to have arrived without telling when is left out of the report: its fate
-//!    stays open. The receivers here always tell when.
+//! 6. A packet that per-packet feedback reports as arrived without a time is left out of the report: its fate
+//!    stays open. The receivers here always report times.
 //! 7. Audio of a flow ([`MediaConfig::audio`]) is an RTP stream of its own: another source identifier (video's with its
 //!    highest bit changed), sequence numbers, a clock of 48 kHz, reports. Controller and history count it as they count
-//!    video, and feedback tells of it. It goes by neither pacer nor window, and its rate is taken off what the encoder
+//!    video, and feedback reports it. It goes by neither pacer nor window, and its rate is taken off what the encoder
 //!    gets. To the law's receiver half an audio packet has the media time of the last video packet, as padding has.
 //! 8. A receiver that asks for key frames ([`MediaConfig::key_frame_requests`]) does so by picture loss indications
 //!    (RFC 4585 §6.3.1) as packets come, and goes by frame markings (RFC 9626): only a key frame repairs the picture.

@@ -3,7 +3,7 @@
 //! Sources: nada-vs-gcc-2016 and gcc-2016 (the encoders of the papers), RFC 8593 (statistical, trace-driven and hybrid
 //! models), and what simulations of RMCAT add to them (perfect packets, content sharing, a ladder of streams).
 //!
-//! Choices where RFC 8593 leaves room:
+//! Choices that RFC 8593 leaves open:
 //! 1. A request is a target that differs from the last one. Of those that come within `tau_v` of a reaction the latest
 //!    is applied when it is over, unless [`LateRequests`] says otherwise (§5.1 drops them all): a controller that
 //!    arrives at its maximum asks only once.

@@ -14,8 +14,10 @@ pub(super) struct Nominal {
     ticks: Ticks,
     /// Frames since the start, the last pause or the last request for a key frame.
     since_key: u32,
+    /// Target that the encoder follows, and since when.
     rate: DataRate,
     rate_since: TimeDelta,
+    /// Bytes of key frames that later frames have to save.
     debt: f64,
 }
 

@@ -50,7 +50,10 @@ fn the_receiver_makes_the_same_of_what_arrives_and_reports_it() {
     let here = minute(&detecting(DetectionSide::Sender)).statistics;
     let there = minute(&detecting(DetectionSide::Receiver)).statistics;
     assert!(there.len().abs_diff(here.len()) <= 1, "{} {}", there.len(), here.len());
-    assert!(there.windows(2).all(|two| two[1].interval == two[0].interval + 1), "no interval is told twice");
+    assert!(
+        there.windows(2).all(|two| two[1].interval == two[0].interval + 1),
+        "no interval is reported twice"
+    );
     // The receiver's intervals divide the same time at other places: it knows the sender's clock except for a constant.
     let mean = |of: &[Statistics], value: fn(&Statistics) -> f64| {
         let settled = &of[60..];

@@ -171,7 +171,7 @@ fn the_controller_gets_the_fates_of_transport_wide_feedback() {
     fates_are_right(&call, &outcomes, TimeDelta::from_micros(250));
     assert!(outcomes.iter().all(|outcome| outcome.missed_reports == 0));
     for outcomes in outcomes.iter() {
-        assert!(outcomes.at.is_none(), "the format does not tell");
+        assert!(outcomes.at.is_none(), "the format has no such field");
         let waited = outcomes.rtt.expect("the newest packet's, with its wait") - PROPAGATION * 2;
         assert!(!waited.is_negative() && waited <= TimeDelta::from_millis(50), "waited {waited:?}");
     }

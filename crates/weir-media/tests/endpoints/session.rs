@@ -88,7 +88,7 @@ fn a_report_reaches_the_flow_it_is_about_and_its_decision_comes_out() {
     assert_eq!(kbps, [(second, 440)]);
     assert!(matches!(outputs[0], Output::Decision(..)), "before anything else comes out");
     assert_eq!(rates(&session), [DataRate::from_kbps(300), DataRate::from_kbps(440)]);
-    assert_eq!(targets(&outputs), [(second, *session.flow(second).unwrap().target())], "told once");
+    assert_eq!(targets(&outputs), [(second, *session.flow(second).unwrap().target())], "output once");
 }
 
 #[test]
