@@ -18,7 +18,7 @@
 //! 6. By default the timer's deviation term is at least 200 ms, as in Linux, instead of 1 s for the whole
 //!    timer (RFC 6298 §2.4).
 //! 7. Where the timer runs out in recovery, or again for a later segment of the same loss, `ssthresh` comes from
-//!    what is in flight (`pipe`, or without SACK all but what duplicates have told of) and not from all that is outstanding (RFC 5681 eq. (4)).
+//!    what is in flight (`pipe`, or without SACK all but the segments that duplicates have acknowledged) and not from all that is outstanding (RFC 5681 eq. (4)).
 //! 8. Round trips are measured by timestamps on every acknowledgement that advances (RFC 7323 §4), also where
 //!    [`TcpConfig::header`](weir_world::tcp::TcpConfig::header) leaves no room for them.
 //! 9. Whether ECN is used is agreed beforehand, not in the handshake. With exact counts, retransmissions and data of
@@ -37,7 +37,7 @@
 //! 6. Where 44 acknowledgements wait for each other the kernel sends one at once; it takes 530 Mbit/s for that.
 //! 7. Once a probe has proved a loss no older reduction is undone; in Linux a late D-SACK would give back the probe's. It takes a
 //!    sender without new data, so that none of the kernel's scenarios (`tests/sim/tcp/kernel.rs`) has it.
-//! 8. Of D-SACKs that tell of more than was sent again none acquits a probe; Linux bounds them for the undo alone.
+//! 8. Of D-SACKs that report more than was retransmitted none acquits a probe; Linux bounds them for the undo alone.
 //! 9. A reduction for a timeout that was undone still answers for losses found in its window, where marks count as losses; Linux
 //!    reduces for them. Without this, in Reno's stalls on the fast link: goodput 17.46 instead of 17.78 Mbit/s, mean queue 26.4 instead of
 //!    29.2 ms (the kernel's: 17.48 and 26.7).

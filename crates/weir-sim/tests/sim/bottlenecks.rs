@@ -117,18 +117,18 @@ fn call(law: Law, place: DetectionSide) -> Traffic {
     let (least, start) = if law == Law::Steady { (500, 500) } else { (150, 300) };
     let limits = RateLimits::new(kbps(least), kbps(start), kbps(500)).unwrap();
     let (sender, receiver): (Box<dyn Controller>, Box<dyn Receiver>) = if law == Law::Nada {
-        let own = nada::Config::default();
-        let receiver = AtReceiver::new(NadaObserver::new(own).unwrap());
-        (Box::new(Nada::new(own, limits).unwrap()), Box::new(receiver))
+        let law_config = nada::Config::default();
+        let receiver = AtReceiver::new(NadaObserver::new(law_config).unwrap());
+        (Box::new(Nada::new(law_config, limits).unwrap()), Box::new(receiver))
     } else {
-        let mut own = goog_cc::Config::default();
+        let mut law_config = goog_cc::Config::default();
         if law == Law::Steady {
             // Otherwise they would drop frames and send frames at once, within any bounds of the rate.
-            own.push_back.enabled = false;
-            own.pacing_burst = TimeDelta::ZERO;
+            law_config.push_back.enabled = false;
+            law_config.pacing_burst = TimeDelta::ZERO;
         }
-        let receiver = PacketFeedback::new(own.feedback_interval);
-        (Box::new(GoogCc::new(own, limits).unwrap()), Box::new(receiver))
+        let receiver = PacketFeedback::new(law_config.feedback_interval);
+        (Box::new(GoogCc::new(law_config, limits).unwrap()), Box::new(receiver))
     };
     let config = MediaConfig {
         detection: Some(BottleneckDetection::new(place, &Config::DEFAULT).unwrap()),

@@ -115,12 +115,14 @@ fn packets_are_shown_with_their_sender_and_their_marks() {
     let other = flow("other", gcc_2016());
     let watch = watch(spec(1000, 2, vec![other, flow("marked", Traffic::Media(media))]));
     for (flow, ecn) in [(0, Ecn::NotEct), (1, Ecn::Ect1)] {
-        let own = || watch.seen.iter().filter(|seen| seen.1 == flow);
+        let of_flow = || watch.seen.iter().filter(|seen| seen.1 == flow);
         // Media goes over link 0, and reports come back over link 1.
-        assert!(own().filter(|seen| seen.3).all(|seen| (seen.0, seen.2, seen.4) == (0, Side::Sender, ecn)));
-        assert!(own().all(|seen| (seen.0 == 0) == (seen.2 == Side::Sender)));
-        assert!(own().any(|seen| seen.3) && own().any(|seen| seen.2 == Side::Receiver));
-        assert!(own().filter(|seen| !seen.3).all(|seen| seen.4 == Ecn::NotEct), "RTCP is not marked");
+        assert!(
+            of_flow().filter(|seen| seen.3).all(|seen| (seen.0, seen.2, seen.4) == (0, Side::Sender, ecn))
+        );
+        assert!(of_flow().all(|seen| (seen.0 == 0) == (seen.2 == Side::Sender)));
+        assert!(of_flow().any(|seen| seen.3) && of_flow().any(|seen| seen.2 == Side::Receiver));
+        assert!(of_flow().filter(|seen| !seen.3).all(|seen| seen.4 == Ecn::NotEct), "RTCP is not marked");
     }
 }
 

@@ -464,5 +464,5 @@ fn after_an_idle_time_longer_than_the_timeout_it_begins_with_the_initial_window(
     let rto = sender.stats().rto.nanos() / 1_000_000;
     assert_eq!(poll_all(&mut sender, 400 + rto + 1), 10);
     // Idle time since the acknowledgement at 500 ms: the algorithm has counted until then.
-    assert_eq!(*calls.lock().unwrap(), [TimeDelta::from_millis(rto + 1 - 100)], "told once");
+    assert_eq!(*calls.lock().unwrap(), [TimeDelta::from_millis(rto + 1 - 100)], "called once");
 }
