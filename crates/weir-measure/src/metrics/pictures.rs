@@ -84,10 +84,15 @@ impl PictureRecorder {
     }
 
     /// Evaluates frame `number`; `fate` returns the fate of any frame.
-    pub(super) fn resolved(&mut self, number: u32, own: FrameFate, fate: impl Fn(u32) -> Option<FrameFate>) {
+    pub(super) fn resolved(
+        &mut self,
+        number: u32,
+        frame_fate: FrameFate,
+        fate: impl Fn(u32) -> Option<FrameFate>,
+    ) {
         let chain = &mut self.chain;
-        chain.any_key |= own.key;
-        if own.key && own.complete && number > chain.next {
+        chain.any_key |= frame_fate.key;
+        if frame_fate.key && frame_fate.complete && number > chain.next {
             chain.next = number; // whatever is still open before it is not needed any more
         }
         while let Some(fate) = fate(chain.next) {

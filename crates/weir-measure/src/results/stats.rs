@@ -227,7 +227,7 @@ mod tests {
         assert_eq!(kinds_in_words(Some(kinds), 1).unwrap(), "40.0 (3), 100.4 (7)");
         let alike = kinds.map(|kind| Kind { mean: kind.mean / 1e3, ..kind });
         assert_eq!((kinds_in_words(Some(alike), 0), kinds_in_words(None, 0)), (None, None));
-        assert_eq!(two_kinds(&runs[1..]), None, "nine runs tell nothing");
+        assert_eq!(two_kinds(&runs[1..]), None, "nine runs are too few");
         // Two are no kind, and of twenty runs three are less than a fifth.
         let twenty = |few: usize| [[40.0; 20].as_slice(), &[100.0; 20]].concat()[20 - few..40 - few].to_vec();
         assert!(two_kinds(&twenty(4)).is_some() && two_kinds(&twenty(3)).is_none());

@@ -148,7 +148,7 @@ pub(super) fn together(
 fn groups(aggregates: &[&Aggregates], bin: usize) -> Vec<f64> {
     let known = aggregates.iter().filter(|aggregate| aggregate.sum[bin].is_finite());
     let mut groups: Vec<(f64, f64, f64)> =
-        known.map(|own| (own.group[bin], own.sum_bin[bin], own.sum[bin])).collect();
+        known.map(|known| (known.group[bin], known.sum_bin[bin], known.sum[bin])).collect();
     groups.sort_by(|a, b| a.0.total_cmp(&b.0).then(b.1.total_cmp(&a.1)));
     groups.dedup_by(|other, first| other.0 == first.0);
     groups.into_iter().map(|(_, _, sum)| sum).collect()
@@ -183,12 +183,17 @@ mod tests {
 
     #[test]
     fn the_newest_sum_of_each_group_counts() {
-        let own = |group: f64, sum: f64, sum_bin: f64| Aggregates {
+        let aggregates_of = |group: f64, sum: f64, sum_bin: f64| Aggregates {
             group: vec![group],
             sum: vec![sum],
             sum_bin: vec![sum_bin],
         };
-        let all = [own(1.0, 10.0, 3.0), own(2.0, 5.0, 1.0), own(1.0, 12.0, 4.0), own(3.0, f64::NAN, 9.0)];
+        let all = [
+            aggregates_of(1.0, 10.0, 3.0),
+            aggregates_of(2.0, 5.0, 1.0),
+            aggregates_of(1.0, 12.0, 4.0),
+            aggregates_of(3.0, f64::NAN, 9.0),
+        ];
         let all: Vec<&Aggregates> = all.iter().collect();
         assert_eq!(sum_of_groups(&groups(&all, 0)).to_bits(), 17.0_f64.to_bits());
         assert!(sum_of_groups(&groups(&all[3..], 0)).is_nan());

@@ -270,7 +270,7 @@ impl FlowColumns {
     }
 }
 
-/// The rate in bit/s in each of the bins `own`, from the bytes in it.
+/// The rate in bit/s in each bin of `block`, from the bytes in it.
 fn rates(grid: &BinGrid, block: &Range<usize>, bytes: impl Fn(usize, ActiveSpan) -> f64) -> Vec<f64> {
     block
         .clone()

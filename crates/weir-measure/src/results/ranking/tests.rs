@@ -41,11 +41,11 @@ fn a_lead_counts_beyond_the_margin_and_three_and_a_quarter_standard_errors() {
     // Without any noise the margin alone decides.
     assert!(!beats(&far(0.5), &base, Better::Higher, MARGIN), "less than 1 % of 50.5");
     assert!(beats(&far(0.6), &base, Better::Higher, MARGIN));
-    assert!(!beats(&far(0.6)[..4], &base[..4], Better::Higher, MARGIN), "four runs cannot tell");
+    assert!(!beats(&far(0.6)[..4], &base[..4], Better::Higher, MARGIN), "four runs are too few");
     assert!(beats(&far(0.6)[..5], &base[..5], Better::Higher, MARGIN));
     assert!(!beats(&far(0.6), &base[..9], Better::Higher, MARGIN), "not the same seeds");
     assert!(!beats(&[f64::NAN; 6], &base[..6], Better::Higher, MARGIN));
-    assert!(!beats(&[0.0; 6], &[0.0; 6], Better::Lower, MARGIN), "nobody beats himself");
+    assert!(!beats(&[0.0; 6], &[0.0; 6], Better::Lower, MARGIN), "no controller beats itself");
 }
 
 #[test]
