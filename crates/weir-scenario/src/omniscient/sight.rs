@@ -89,35 +89,35 @@ impl<'p> Overview<'p> {
 
     /// The view of `flow`, whose feedback takes the time `back` on the return path.
     pub(crate) fn sight(&self, flow: usize, back: TimeDelta) -> NetworkView {
-        let own = &self.plan.flows[flow];
+        let flow_plan = &self.plan.flows[flow];
         let pieces = self.shares.iter().zip(&self.free);
-        let active = pieces.filter(|(piece, _)| own.may_send_at(piece.from));
+        let active = pieces.filter(|(piece, _)| flow_plan.may_send_at(piece.from));
         let piece = |(shares, free): (&FairShares, &FairShares)| ShareInterval {
             from: shares.from,
             to: shares.to,
             bps: shares.bps[flow],
             free: free.bps[flow],
-            sharers: self.sharers(own, shares.from),
+            sharers: self.sharers(flow_plan, shares.from),
         };
         NetworkView {
-            start: own.start,
+            start: flow_plan.start,
             pieces: active.map(piece).collect(),
             next: 0,
-            limit: own.max_rate.map_or(f64::INFINITY, DataRate::bps_f64),
-            transfers: transfers_beside(self.plan, own),
-            taken: Taken { since: own.start, bits: 0.0 },
+            limit: flow_plan.max_rate.map_or(f64::INFINITY, DataRate::bps_f64),
+            transfers: transfers_beside(self.plan, flow_plan),
+            taken: Taken { since: flow_plan.start, bits: 0.0 },
             witness: self.witness(),
             flow,
             backlog: BacklogReader::default(),
-            round_trip: own.propagation + back,
+            round_trip: flow_plan.propagation + back,
             back,
         }
     }
 
-    fn sharers(&self, own: &FlowPlan, at: Time) -> f64 {
+    fn sharers(&self, flow_plan: &FlowPlan, at: Time) -> f64 {
         let shares = |flow: &&FlowPlan| {
             matches!(flow.kind, FlowKind::Media | FlowKind::Tcp)
-                && flow.bottleneck == own.bottleneck
+                && flow.bottleneck == flow_plan.bottleneck
                 && flow.may_send_at(at)
         };
         self.plan.flows.iter().filter(shares).count().max(1) as f64
@@ -132,8 +132,9 @@ fn without_limits(plan: &MeasurePlan) -> MeasurePlan {
     free
 }
 
-fn transfers_beside(plan: &MeasurePlan, own: &FlowPlan) -> Vec<usize> {
-    let beside = |flow: &FlowPlan| flow.kind == FlowKind::Downloads && flow.bottleneck == own.bottleneck;
+fn transfers_beside(plan: &MeasurePlan, flow_plan: &FlowPlan) -> Vec<usize> {
+    let beside =
+        |flow: &FlowPlan| flow.kind == FlowKind::Downloads && flow.bottleneck == flow_plan.bottleneck;
     (0..plan.flows.len()).filter(|&flow| beside(&plan.flows[flow])).collect()
 }
 
@@ -153,9 +154,9 @@ impl NetworkView {
             let length = piece.to.min(to).nanos().saturating_sub(piece.from.max(from).nanos()) as f64;
             // Transfers have no share in the plan; each sharer of the bottleneck gives up an equal part of their rate.
             let free = (piece.free - taken / piece.sharers).max(0.0);
-            let own = if self.transfers.is_empty() { piece.bps } else { piece.bps.min(free) };
-            share += own * length;
-            aim += (part * own).max((part * free).min(self.limit)) * length;
+            let rate = if self.transfers.is_empty() { piece.bps } else { piece.bps.min(free) };
+            share += rate * length;
+            aim += (part * rate).max((part * free).min(self.limit)) * length;
             nanos += length;
         }
         let (bps, aim) = (share / nanos, aim / nanos);
