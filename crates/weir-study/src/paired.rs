@@ -242,7 +242,7 @@ mod tests {
     #[test]
     fn a_controller_unbeaten_run_by_run_is_marked() {
         // b is 1 below a in each of five runs, though both scatter widely; c is 3 below at times and above at others; d, half of
-        // a's margin of 0.3 below, cannot be told from it.
+        // a's margin of 0.3 below, cannot be distinguished from it.
         let (a, b) = ([10.0, 20.0, 30.0, 40.0, 50.0], [9.0, 19.0, 29.0, 39.0, 49.0]);
         let (c, d) = ([7.0, 23.0, 27.0, 43.0, 47.0], [9.85, 19.85, 29.85, 39.85, 49.85]);
         let rows: [(&str, &[f64]); 4] = [("a", &a), ("b", &b), ("c", &c), ("d", &d)];
@@ -250,7 +250,7 @@ mod tests {
         assert_eq!(marked(Best::Lowest, &rows), ["b", "c"]);
         assert!(marked(Best::Neither, &rows).is_empty());
         let few: Vec<(&str, &[f64])> = rows.iter().map(|(name, runs)| (*name, &runs[..4])).collect();
-        assert!(marked(Best::Highest, &few).is_empty(), "four runs tell nothing");
+        assert!(marked(Best::Highest, &few).is_empty(), "four runs are too few");
     }
 
     #[test]

@@ -90,20 +90,20 @@ pub fn rate(rate: DataRate) -> String {
 
 /// The signals that decided, each with its value and its threshold.
 pub fn signals(decisions: &Decisions, known: &FlowSignals, decision: &RecordedDecision) -> Vec<String> {
-    let reading = |own: DecidingSignal| {
-        let name = decisions.signal(decision.flow, own.signal);
-        let unit = known.find(decision.flow, Side::Sender, name).map_or("", |own| own.unit);
-        in_words(name, unit, own)
+    let reading = |deciding: DecidingSignal| {
+        let name = decisions.signal(decision.flow, deciding.signal);
+        let unit = known.find(decision.flow, Side::Sender, name).map_or("", |signal| signal.unit);
+        in_words(name, unit, deciding)
     };
     decision.signals.into_iter().flatten().map(reading).collect()
 }
 
-fn in_words(name: &str, unit: &str, own: DecidingSignal) -> String {
-    let value = quantity(own.value, unit);
-    match own.threshold {
+fn in_words(name: &str, unit: &str, deciding: DecidingSignal) -> String {
+    let value = quantity(deciding.value, unit);
+    match deciding.threshold {
         None => format!("{name} {value}"),
         Some(threshold) => {
-            let side = if own.value > threshold { "above" } else { "not above" };
+            let side = if deciding.value > threshold { "above" } else { "not above" };
             format!("{name} {value}, {side} {}", quantity(threshold, unit))
         }
     }
@@ -141,8 +141,8 @@ pub(super) fn distance(decision: &RecordedDecision) -> f64 {
 
 impl Ord for RankedDecision {
     fn cmp(&self, other: &Self) -> core::cmp::Ordering {
-        let ((own, time), (others, others_time)) = (self.key(), other.key());
-        own.total_cmp(&others).then(time.cmp(&others_time))
+        let ((change, time), (others, others_time)) = (self.key(), other.key());
+        change.total_cmp(&others).then(time.cmp(&others_time))
     }
 }
 

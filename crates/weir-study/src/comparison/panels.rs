@@ -74,7 +74,7 @@ pub fn report_input(
         }
         let RunSample { plan, delays, .. } = &controller.sample;
         let queuing_delay =
-            delays.get(detailed_flow(plan)).map_or_else(Vec::new, |own| distribution(&own.owd_excess));
+            delays.get(detailed_flow(plan)).map_or_else(Vec::new, |delays| distribution(&delays.owd_excess));
         let courses = PanelData { series, decisions, queuing_delay };
         panels.extend(panel(&controller.name, &scenario.registry, plan, &signals, courses));
     }
@@ -155,7 +155,7 @@ pub(super) fn panel(
         .map(|coupling| coupling_curves(coupling, plan, &series, &decisions))
         .collect();
     // The couplings above need whole series, so the flow gives its columns away last.
-    let own = series.flows.get_mut(detailed_flow)?;
+    let subject = series.flows.get_mut(detailed_flow)?;
     let bottleneck = plan
         .flows
         .get(detailed_flow)
@@ -166,13 +166,13 @@ pub(super) fn panel(
         description: info.map_or_else(String::new, |info| info.source.to_string()),
         capacity_bps: bottleneck.map_or_else(Vec::new, |link| take(&mut link.capacity_bps)),
         max_rate_bps: highest_rate(plan),
-        subject: own.name.clone(),
-        limiting_factor: take(&mut own.limiting_factor),
+        subject: subject.name.clone(),
+        limiting_factor: take(&mut subject.limiting_factor),
         decisions: decisions.get_mut(detailed_flow).map(take).unwrap_or_default(),
-        frame_delay_ms: take(&mut own.frame_delay_max_ms),
-        loss_ratio: take(&mut own.loss_ratio),
+        frame_delay_ms: take(&mut subject.frame_delay_max_ms),
+        loss_ratio: take(&mut subject.loss_ratio),
         queuing_delay,
-        signals: take(&mut own.signals)
+        signals: take(&mut subject.signals)
             .into_iter()
             .map(|signal| band(signal, detailed_flow, signals))
             .collect(),
@@ -245,8 +245,8 @@ fn coupling_curves(
     let wanted = |bin: usize| {
         let at = Time::ZERO + TimeDelta::from_secs_f64(series.time_s[bin]);
         let weight = |&flow: &usize| {
-            let own = &plan.flows[flow];
-            if own.may_send_at(at) { own.weight_at(at) } else { 0.0 }
+            let flow_plan = &plan.flows[flow];
+            if flow_plan.may_send_at(at) { flow_plan.weight_at(at) } else { 0.0 }
         };
         coupling.flows.iter().map(weight).collect::<Vec<f64>>()
     };
@@ -257,21 +257,21 @@ fn coupling_curves(
     };
     let all_sent = over_a_second(&coupling.send_rate_bps);
     let curves = |(place, &flow): (usize, &usize)| {
-        let own = &series.flows[flow];
-        let (share_bps, window) = match &own.share {
+        let flow_series = &series.flows[flow];
+        let (share_bps, window) = match &flow_series.share {
             Some(Share::Rate(rates)) => (rates.clone(), Vec::new()),
             Some(Share::Window(windows)) => (Vec::new(), windows.clone()),
             None => (Vec::new(), Vec::new()),
         };
-        let sent = over_a_second(&own.send_rate_bps);
+        let sent = over_a_second(&flow_series.send_rate_bps);
         CoupledCurves {
-            name: own.name.clone(),
-            receive_rate_bps: own.receive_rate_bps.clone(),
+            name: flow_series.name.clone(),
+            receive_rate_bps: flow_series.receive_rate_bps.clone(),
             share_bps,
             window,
-            part_sent: sent.iter().zip(&all_sent).map(|(own, all)| own / all).collect(),
+            part_sent: sent.iter().zip(&all_sent).map(|(sent, all)| sent / all).collect(),
             part_wanted: part_wanted(place),
-            limiting_factor: own.limiting_factor.clone(),
+            limiting_factor: flow_series.limiting_factor.clone(),
             decisions: decisions.get(flow).cloned().unwrap_or_default(),
         }
     };

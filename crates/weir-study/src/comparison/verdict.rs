@@ -32,7 +32,7 @@ impl Comparison {
     /// the same controllers in which the media flows compete with another flow.
     pub(crate) fn ranking_beside(&self, neighbours: &Self) -> Option<Ranking> {
         let candidates: Vec<RankedController> =
-            self.candidates_beside(neighbours).map(|(_, own)| own).collect();
+            self.candidates_beside(neighbours).map(|(_, controller_runs)| controller_runs).collect();
         (candidates.len() > 1 && self.has_media()).then(|| Ranking::of(&candidates))
     }
 
@@ -41,9 +41,9 @@ impl Comparison {
         &'a self,
         neighbours: &'a Self,
     ) -> impl Iterator<Item = (usize, RankedController)> + 'a {
-        let candidate = |(place, own): (usize, &ControllerRuns)| {
+        let candidate = |(place, controller_runs): (usize, &ControllerRuns)| {
             let beside = neighbours.controllers.get(place).map_or(&[][..], |other| other.runs.as_slice());
-            (place, candidate(own, beside))
+            (place, candidate(controller_runs, beside))
         };
         self.candidates().map(candidate)
     }
@@ -129,17 +129,17 @@ impl Comparison {
 }
 
 /// A candidate for the ranking, with its runs `beside` a competing flow.
-fn candidate(own: &ControllerRuns, beside: &[RunMetrics]) -> RankedController {
+fn candidate(controller_runs: &ControllerRuns, beside: &[RunMetrics]) -> RankedController {
     let values_of =
         |runs: &[RunMetrics], value: &dyn Fn(&RunMetrics) -> Value| runs.iter().map(value).collect();
     let neighbours: Vec<Value> = values_of(beside, &neighbour_rate);
     RankedController {
-        name: own.name.clone(),
-        useful_rate_kbps: values_of(&own.runs, &|run| {
+        name: controller_runs.name.clone(),
+        useful_rate_kbps: values_of(&controller_runs.runs, &|run| {
             media_sum(run, |flow| flow.useful_rate_bps).map(|bps| bps / 1e3)
         }),
-        frame_delay_ms: values_of(&own.runs, &|run| run.media.frame_delay_ms.p95),
-        freezes: values_of(&own.runs, &|run| media_sum(run, |flow| flow.freezes)),
+        frame_delay_ms: values_of(&controller_runs.runs, &|run| run.media.frame_delay_ms.p95),
+        freezes: values_of(&controller_runs.runs, &|run| media_sum(run, |flow| flow.freezes)),
         neighbour_rate_kbps: if neighbours.iter().all(Option::is_some) { neighbours } else { Vec::new() },
     }
 }

@@ -139,7 +139,7 @@ pub(super) struct Alone {
 
 impl Alone {
     /// Value beside `limit`, and whether there is anything to measure. A lower bound that keeps to the limit is no
-    /// value: the time left was too short to tell.
+    /// value: the time left was too short for a verdict.
     pub(super) fn beside(self, limit: Limit) -> (Value, bool) {
         let Self { value, is_measurable, is_least } = self;
         (value.filter(|&value| !is_least || limit.slack(value) < 0.0), is_measurable)

@@ -12,10 +12,10 @@ pub(super) fn ranking(controllers: &[ControllerResult]) -> Option<Ranking> {
     (candidates.len() > 1).then(|| Ranking::of(&candidates))
 }
 
-fn candidate(own: &ControllerResult) -> RankedController {
-    let values_of = |value: &dyn Fn(&Viewed) -> Value| own.viewed.iter().map(value).collect();
+fn candidate(controller_result: &ControllerResult) -> RankedController {
+    let values_of = |value: &dyn Fn(&Viewed) -> Value| controller_result.viewed.iter().map(value).collect();
     RankedController {
-        name: own.name.clone(),
+        name: controller_result.name.clone(),
         useful_rate_kbps: values_of(&|run| run.useful_bps.map(|bps| bps / 1e3)),
         frame_delay_ms: values_of(&|run| run.frame_delay_ms),
         freezes: values_of(&|run| run.freezes),

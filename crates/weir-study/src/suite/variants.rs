@@ -9,10 +9,10 @@ impl CaseResult {
     /// Differences of the variants of one controller: a column for each check, a row for each variant after the first.
     pub fn differences(&self) -> Vec<Differences> {
         let checks = self.controllers.first().map_or(&[][..], |first| &first.checks);
-        let row = |own: &ControllerResult| RunRow {
-            name: own.name.clone(),
-            law: own.law.clone(),
-            values: own.checks.iter().map(|check| check.values.clone()).collect(),
+        let row = |controller_result: &ControllerResult| RunRow {
+            name: controller_result.name.clone(),
+            law: controller_result.law.clone(),
+            values: controller_result.checks.iter().map(|check| check.values.clone()).collect(),
         };
         let rows = self.controllers.iter().map(row).collect();
         RunTable { columns: checks.iter().map(column).collect(), rows }.differences()
@@ -22,12 +22,13 @@ impl CaseResult {
     pub(super) fn with_differences(mut self) -> Self {
         for Differences { first, table } in self.differences() {
             for row in &table.rows {
-                let Some(own) = self.controllers.iter_mut().find(|controller| controller.name == row.name)
+                let Some(controller_result) =
+                    self.controllers.iter_mut().find(|controller| controller.name == row.name)
                 else {
                     continue;
                 };
                 for (column, cell) in table.columns.iter().zip(&row.cells) {
-                    let check = own.checks.iter_mut().find(|check| check.name == column.label);
+                    let check = controller_result.checks.iter_mut().find(|check| check.name == column.label);
                     let (Some(check), Some(SummaryCell { mean, ci95, .. })) = (check, *cell) else {
                         continue;
                     };

@@ -11,7 +11,7 @@ use super::agreement::Agreement;
 
 /// Fewest real runs whose distribution is compared.
 pub const LEAST_RUNS: usize = 12;
-/// Probability below which two distributions are told apart.
+/// Probability below which two distributions differ.
 const SIGNIFICANCE: f64 = 0.01;
 
 /// A quantity that is a spread in some run: the values of all real runs beside the simulated ones of the same seeds.
@@ -31,7 +31,7 @@ pub struct DistributionBeside {
     pub distance: f64,
     /// Probability of such a distance between samples of one distribution.
     pub probability: f64,
-    /// *Differs* if the distributions are told apart at 1 %, else *agrees*.
+    /// *Differs* if the distributions differ at 1 %, else *agrees*.
     pub agreement: Agreement,
 }
 

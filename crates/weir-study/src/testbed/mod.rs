@@ -284,7 +284,7 @@ impl<P: Fn(Progress<'_>) -> bool + Sync> RunWorld for Testbed<'_, P> {
 pub struct NoisySimulator<'a> {
     /// How late they were.
     pub noise: &'a HostNoise,
-    /// Number of the draw, which tells simulations of one seed apart.
+    /// Number of the draw, which distinguishes simulations of one seed.
     pub draw: u64,
 }
 

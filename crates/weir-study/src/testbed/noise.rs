@@ -82,7 +82,7 @@ impl HostNoise {
 
     /// Lets the hosts of `spec` be late: every packet enters its first link later by a drawn lateness of a host and one of the
     /// emulator. One thread serves the sending hosts, and one the receiving hosts, so the packets of each keep their order.
-    /// Pacers make up for lateness as those of real hosts do. `draw` tells draws of one seed apart.
+    /// Pacers make up for lateness as those of real hosts do. `draw` distinguishes draws of one seed.
     pub fn add_to(&self, spec: &mut RunSpec, draw: u64) {
         for side in [Side::Sender, Side::Receiver] {
             let name = format!("host noise of the {side:?}s");

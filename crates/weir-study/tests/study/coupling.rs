@@ -28,7 +28,7 @@ fn every_scenario_of_coupled_flows_runs_without_a_refused_message() {
     for name in all.map(|scenario| scenario.name) {
         let Measured { metrics, series, .. } = measured(name, &["duration=20s"]);
         let coupling = &series.unwrap().whole().unwrap().couplings[0];
-        assert!(coupling.aggregate.iter().any(|sum| *sum > 0.0), "{name}: nobody was told of an aggregate");
+        assert!(coupling.aggregate.iter().any(|sum| *sum > 0.0), "{name}: no flow got an aggregate");
         let coupled: Vec<_> = metrics.flows.iter().filter(|flow| flow.share_wanted.is_some()).collect();
         assert!(coupled.len() >= 2, "{name}");
         let sent: f64 = coupled.iter().filter_map(|flow| flow.share_sent).sum();

@@ -33,8 +33,9 @@ fn call(encoder: &str, controller: &str, store: &TraceStore) -> FlowMeasures<Val
 #[test]
 fn a_call_over_one_megabit_works_with_every_encoder() {
     let none = TraceStore::at(None);
-    // Share of the link that each can use; the ladder's second stream of three fits, and content sharing has 5 frames a second.
-    let uses = [
+    // Least share of the link that each uses. Two of three simulcast streams fit, and content sharing has 5 frames a
+    // second.
+    let least_shares = [
         ("papers", 0.7),
         ("gcc-2016", 0.6),
         ("statistical", 0.5),
@@ -47,7 +48,7 @@ fn a_call_over_one_megabit_works_with_every_encoder() {
         ("greedy", 0.7),
         ("simulcast", 0.4),
     ];
-    for (preset, least) in uses {
+    for (preset, least) in least_shares {
         // A controller that follows its received rate never reaches the second stream; one that probes does.
         let controller = if preset == "simulcast" { "gcc" } else { "nada" };
         let flow = call(&format!("\"{preset}\""), controller, &none);
@@ -138,9 +139,9 @@ fn key_frames_on_request_repair_what_loss_broke() {
         simulate(run.spec, Recorder::new(run.plan)).unwrap().finish().metrics.flows.remove(0)
     };
     let (without, with) = (flow(""), flow("key_frame_requests = \"300ms\""));
-    // About 22 packets are lost in 20 s: each costs the frames of a round trip, of three packets and of one frame more,
-    // some five of 600, so that 0.8 are left.
-    assert_eq!(without.key_frames, Some(0.0), "the only one was before the window");
+    // About 22 packets are lost in 20 s. Each costs some five of 600 frames: those until the request, the round trip
+    // and the key frame. A share of 0.8 is left.
+    assert_eq!(without.key_frames, Some(0.0), "the only key frame came before the window");
     assert!(without.pictures.decodable.unwrap_or(0.0) < 0.3, "{:?}", without.pictures);
     assert!(with.key_frames.unwrap() >= 15.0, "{:?}", with.key_frames);
     assert!(with.pictures.decodable.unwrap() > 0.75, "{:?}", with.pictures);
@@ -178,7 +179,7 @@ fn a_source_whose_maximum_grows_is_used_and_its_fair_share_follows() {
     let measured = simulate(built.spec, Recorder::new(built.plan)).unwrap().finish();
     let rate = |window: &str| mbps(measured.metrics.windows[window].flows[0].payload_rate_bps.unwrap());
     assert_eq!((rate("early"), rate("late")), (0.2, 0.6));
-    // The times are times of the run: a flow that starts at 15 s has them 15 s nearer.
+    // Times in the file count from the start of the run, those of the encoder from the start of its flow.
     let Traffic::Media(MediaSpec { config, .. }) = &run(&scenario("start = \"15s\"\n")).spec.flows[0].traffic
     else {
         panic!("media")

@@ -20,9 +20,9 @@ fn is_long() -> bool {
 }
 
 /// Useful rate in bit/s and frame delay in ms, means over the runs, or `None` if a run has no complete frame.
-fn viewed(own: &ControllerResult) -> Option<(f64, f64)> {
-    let useful: Vec<f64> = own.viewed.iter().filter_map(|run| run.useful_bps).collect();
-    let delays: Option<Vec<f64>> = own.viewed.iter().map(|run| run.frame_delay_ms).collect();
+fn viewed(controller_result: &ControllerResult) -> Option<(f64, f64)> {
+    let useful: Vec<f64> = controller_result.viewed.iter().filter_map(|run| run.useful_bps).collect();
+    let delays: Option<Vec<f64>> = controller_result.viewed.iter().map(|run| run.frame_delay_ms).collect();
     mean(&useful).zip(mean(&delays?))
 }
 
@@ -34,22 +34,28 @@ fn ahead(case: &CaseResult) -> Vec<String> {
     let mut ahead = Vec::new();
     let voids = [Verdict::Unattainable, Verdict::NoBoundKnown];
     for check in omniscient.checks.iter().filter(|check| check.void.is_some_and(|why| voids.contains(&why))) {
-        let keeps =
-            |own: &&ControllerResult| own.checks.iter().any(|other| other.name == check.name && other.passed);
-        let keep: Vec<&str> = case.controllers.iter().filter(keeps).map(|own| own.name.as_str()).collect();
+        let keeps = |controller_result: &&ControllerResult| {
+            controller_result.checks.iter().any(|other| other.name == check.name && other.passed)
+        };
+        let keep: Vec<&str> = case
+            .controllers
+            .iter()
+            .filter(keeps)
+            .map(|controller_result| controller_result.name.as_str())
+            .collect();
         if !keep.is_empty() {
             ahead.push(format!("{}: {} is kept by {}", case.name, check.name, keep.join(", ")));
         }
     }
     let asked = omniscient.checks.iter().any(|check| check.name == "useful" && check.counts());
     let Some((useful, delay)) = viewed(omniscient).filter(|_| asked) else { return ahead };
-    for own in &case.controllers {
-        let Some((others, late)) = viewed(own) else { continue };
+    for controller_result in &case.controllers {
+        let Some((others, late)) = viewed(controller_result) else { continue };
         if others > AHEAD * useful && late <= delay {
             ahead.push(format!(
                 "{}: {} gives {:.0} kbit/s in {late:.0} ms, the omniscient sender {:.0} in {delay:.0}",
                 case.name,
-                own.name,
+                controller_result.name,
                 others / 1e3,
                 useful / 1e3
             ));
@@ -109,9 +115,14 @@ fn it_can_be_asked_for_in_a_suite_and_is_all_that_it_can_be() {
     };
     let result = request.plan().unwrap().run(1, &TraceStore::at(None), &NoStore, &|| {}).unwrap().result;
     let [alone, beside_tcp] = &result.cases[..] else { panic!("two cases") };
-    let (own, yardstick) = (&alone.controllers[0], alone.omniscient.as_ref().unwrap());
-    assert_eq!((&own.checks, &own.viewed), (&yardstick.checks, &yardstick.viewed), "it is run anew");
-    let value = |name: &str| own.checks.iter().find(|check| check.name == name).unwrap().values[0];
+    let (controller_result, yardstick) = (&alone.controllers[0], alone.omniscient.as_ref().unwrap());
+    assert_eq!(
+        (&controller_result.checks, &controller_result.viewed),
+        (&yardstick.checks, &yardstick.viewed),
+        "it is run anew"
+    );
+    let value =
+        |name: &str| controller_result.checks.iter().find(|check| check.name == name).unwrap().values[0];
     assert_eq!((value("useful"), value("excess frame delay")), (Some(100.0), Some(0.0)));
     let names = beside_tcp.controllers[0].checks.iter().map(|check| check.name.as_str());
     assert_eq!(names.collect::<Vec<_>>(), ["coexistence", "loss"], "neither is asked beside endless TCP");

@@ -24,7 +24,7 @@ fn it_stands_beside_those_that_ship() {
     let registry = registry();
     registry.check().unwrap();
     assert_eq!(registry.controller_names().last(), Some("mine"));
-    assert!(Registry::standard().find("mine").is_err(), "elsewhere nobody knows it");
+    assert!(Registry::standard().find("mine").is_err(), "it is not registered elsewhere");
     let twice = registry.with::<controller::Mine>().check().unwrap_err();
     assert_eq!(twice, RegistryError::Twice { name: "mine".to_owned() });
 }

@@ -59,16 +59,18 @@ pub(in crate::suite) fn is_applicable(omniscient: &[Served]) -> bool {
 }
 
 /// Least ratio, in per cent, of useful bytes to the omniscient sender's, over the flows to which the check applies.
-pub(in crate::suite) fn least_useful(own: &[Served], omniscient: &[Served]) -> Value {
-    let applicable = own.iter().zip(omniscient).filter(|(_, omniscient)| omniscient.is_applicable());
-    applicable.map(|(own, omniscient)| 100.0 * own.useful as f64 / omniscient.useful as f64).reduce(f64::min)
+pub(in crate::suite) fn least_useful(judged: &[Served], omniscient: &[Served]) -> Value {
+    let applicable = judged.iter().zip(omniscient).filter(|(_, omniscient)| omniscient.is_applicable());
+    applicable
+        .map(|(judged, omniscient)| 100.0 * judged.useful as f64 / omniscient.useful as f64)
+        .reduce(f64::min)
 }
 
 /// Largest excess of the frame delay over the omniscient sender's, in ms, or `None` if a flow lacks a frame delay to
 /// compare.
-pub(in crate::suite) fn excess_delay(own: &[Served], omniscient: &[Served]) -> Value {
-    let compared = own.iter().zip(omniscient).filter(|(_, omniscient)| omniscient.frame_delay.is_some());
-    let excesses = compared.map(|(own, omniscient)| Some(own.frame_delay? - omniscient.frame_delay?));
+pub(in crate::suite) fn excess_delay(judged: &[Served], omniscient: &[Served]) -> Value {
+    let compared = judged.iter().zip(omniscient).filter(|(_, omniscient)| omniscient.frame_delay.is_some());
+    let excesses = compared.map(|(judged, omniscient)| Some(judged.frame_delay? - omniscient.frame_delay?));
     excesses.collect::<Option<Vec<f64>>>()?.into_iter().reduce(f64::max)
 }
 
@@ -86,10 +88,10 @@ mod tests {
     #[test]
     fn the_flow_that_has_least_of_what_could_have_been_counts() {
         let omniscient = [served(1000, 900, 50.0), NOTHING, served(1000, 400, 300.0)];
-        let own = [served(900, 720, 70.0), NOTHING, served(2000, 240, 480.0)];
+        let judged = [served(900, 720, 70.0), NOTHING, served(2000, 240, 480.0)];
         // 720 of 900, and 240 of 400; 20 ms more, and 180.
-        assert_eq!(least_useful(&own, &omniscient), Some(60.0));
-        assert_eq!(excess_delay(&own, &omniscient), Some(180.0));
+        assert_eq!(least_useful(&judged, &omniscient), Some(60.0));
+        assert_eq!(excess_delay(&judged, &omniscient), Some(180.0));
         assert_eq!(least_useful(&omniscient, &omniscient), Some(100.0));
     }
 

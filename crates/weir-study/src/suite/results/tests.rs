@@ -120,7 +120,11 @@ fn a_case_with_a_check_of_which_there_is_nothing_to_measure_is_none_that_passed(
     assert_eq!(verdict_in_words(unmeasured()), (Verdict::NotJudged, sentence));
     assert_eq!(verdict_in_words([unmeasured(), vec![missed]].concat()).0, Verdict::Missed);
     let beyond = void("loss", Verdict::Unattainable);
-    assert_eq!(verdict_in_words(vec![beyond.clone(), kept]).0, Verdict::Passed, "nobody is held to it");
+    assert_eq!(
+        verdict_in_words(vec![beyond.clone(), kept]).0,
+        Verdict::Passed,
+        "no controller has to meet it"
+    );
     let sentence = "not judged: loss beyond physics; useful asked of nobody".to_owned();
     assert_eq!(
         verdict_in_words(vec![beyond, void("useful", Verdict::NotAsked)]),

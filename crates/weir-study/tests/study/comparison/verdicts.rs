@@ -194,5 +194,5 @@ fn runs_that_are_alike_are_said_to_be() {
          alike."
     );
     assert!(!calls(&[("a", &A), ("b", &[5.0; 6])]).runs_are_alike());
-    assert!(!calls(&[("a", &[1.0])]).runs_are_alike(), "of one run nobody knows");
+    assert!(!calls(&[("a", &[1.0])]).runs_are_alike(), "one run is too few");
 }
