@@ -16,7 +16,7 @@ const LONGEST_US: i64 = 600_000_000;
 /// Most packets of these.
 const MOST_PACKETS: usize = 10_000;
 
-/// The first byte chooses the direction of the media, and the form of a file whose begin does not tell it.
+/// The first byte chooses the direction of the media, and the form of a file whose beginning does not identify it.
 pub(crate) fn calls(data: &[u8]) {
     let (how, content) = data.split_at(data.len().min(1));
     let mut input = Input::new(how);

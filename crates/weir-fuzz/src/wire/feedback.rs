@@ -45,7 +45,7 @@ impl ReportForm {
             (Reception::At(given), Reception::At(read)) => same_time((given, read)),
             // The arrival is after its report, or so long before it that there is no offset for it.
             (Reception::At(_), Reception::Untimed) => self.ecn,
-            // Transport-wide feedback reports an arrival once: `Wire` knows whether it did before.
+            // Transport-wide feedback reports an arrival once: `Wire` records whether it did before.
             (Reception::At(_), Reception::Missing) => !self.ecn,
             // This form has no arrivals without times.
             (Reception::Untimed, read) => {
@@ -174,7 +174,7 @@ pub(crate) fn run(data: &[u8]) {
             }
             written = form.writer.write_rest(buffer);
         }
-        assert!(on_wire == records.len() || buffer.len() < ROOM_ENOUGH, "{on_wire} told of {records:?}");
+        assert!(on_wire == records.len() || buffer.len() < ROOM_ENOUGH, "{on_wire} reported of {records:?}");
     }
 }
 

@@ -81,7 +81,7 @@ fn write_again(message: &Message<'_>) {
     }
 }
 
-/// The one message of so many bytes of `room`.
+/// The one message in the first `length` bytes of `room`.
 fn read<E: core::fmt::Debug>(room: &[u8], length: Result<usize, E>) -> Message<'_> {
     let bytes = &room[..length.expect("what was read has room")];
     let mut all = messages(bytes);

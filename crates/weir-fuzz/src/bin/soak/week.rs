@@ -15,12 +15,12 @@ use weir_world::{Monitor, PacketMeta};
 use crate::PartOutcome;
 use crate::memory::Memory;
 
-const DAY: i64 = 86_400;
+const DAY_SECONDS: i64 = 86_400;
 const DAYS: usize = 7;
 /// Logs and buffers needed at the worst moment of a later day, in KiB.
 const MOST_GROWTH_KIB: i64 = 512;
 /// Largest share by which the last day may deliver less than the second.
-const WORSE: f64 = 0.05;
+const MAX_DECLINE: f64 = 0.05;
 
 /// The trace repeats each two minutes: 2.5 Mbit/s on average, with fades and outages. The week is not in this
 /// file: scenarios last a day at most, because their measurements grow with time, and this run has none.
@@ -59,7 +59,7 @@ struct Days {
 
 impl Monitor for Days {
     fn delivered(&mut self, now: Time, _flow: usize, packet: &PacketMeta) {
-        let day = (now.nanos() / (DAY as u64 * 1_000_000_000)) as usize;
+        let day = (now.nanos() / (DAY_SECONDS as u64 * 1_000_000_000)) as usize;
         self.bytes[day.min(DAYS - 1)] += u64::from(packet.payload);
     }
 
@@ -75,7 +75,7 @@ pub(crate) fn run(law: &str) -> PartOutcome {
     let scenario = Scenario::parse("week.toml", SCENARIO, &[]).unwrap_or_else(|error| panic!("{error}"));
     let options = RunOptions { controller: Some(law), ..RunOptions::new(1) };
     let mut run = scenario.build(&options, &TraceStore::at(None)).unwrap_or_else(|error| panic!("{error}"));
-    run.spec.end = Time::ZERO + TimeDelta::from_secs(DAY * DAYS as i64);
+    run.spec.end = Time::ZERO + TimeDelta::from_secs(DAY_SECONDS * DAYS as i64);
     let days = Days { limits, bytes: [0; DAYS] };
     let mut simulation = Simulation::new(run.spec, days).unwrap_or_else(|error| panic!("{error}"));
     let mut memory = None;
@@ -86,11 +86,14 @@ pub(crate) fn run(law: &str) -> PartOutcome {
         }
     }
     let bytes = simulation.monitor().bytes;
-    let kbps = |day: usize| bytes[day] as f64 * 8e-3 / DAY as f64;
+    let kbps = |day: usize| bytes[day] as f64 * 8e-3 / DAY_SECONDS as f64;
     let (second, last) = (kbps(1), kbps(DAYS - 1));
     // The minimum is 50 kbit/s of media and headers.
     assert!(second > 40.0, "{second:.0} kbit/s on the second day");
-    assert!(last >= second * (1.0 - WORSE), "{second:.0} kbit/s on the second day, {last:.0} on the last");
+    assert!(
+        last >= second * (1.0 - MAX_DECLINE),
+        "{second:.0} kbit/s on the second day, {last:.0} on the last"
+    );
     let done = format!("{} h, {second:.0} kbit/s on day 2, {last:.0} on day {DAYS}", 24 * DAYS);
     PartOutcome { done, memory: memory.unwrap_or_else(Memory::early), most_growth_kib: MOST_GROWTH_KIB }
 }
