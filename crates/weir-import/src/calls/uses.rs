@@ -80,7 +80,9 @@ mod tests {
         let mut packet = PacketRow::default();
         change(&mut packet);
         call.packets.push(packet);
-        (0..reports).for_each(|_| call.feedback.push(FeedbackReport::default()));
+        for _ in 0..reports {
+            call.feedback.push(FeedbackReport::default());
+        }
         CallUses::of(&call).replay
     }
 

@@ -236,7 +236,9 @@ fn times_far_from_the_call_and_impossible_numbers_are_refused() {
 fn a_report_that_comes_late_is_not_missed() {
     let missed = |numbers: &[u8]| {
         let mut builder = CallBuilder::new(RecordingSource::EventLogOfSender);
-        numbers.iter().for_each(|&number| builder.on_rtcp(0, &feedback(number)));
+        for &number in numbers {
+            builder.on_rtcp(0, &feedback(number));
+        }
         builder.finish().feedback.missed
     };
     assert_eq!(missed(&[5, 7, 6, 8]), [0, 0, 0, 0]);
@@ -273,7 +275,9 @@ fn arrivals_go_on_where_another_receiver_with_another_clock_takes_over() {
     // Reference times of two days later, and of 64 ms after that.
     for (number, ticks) in [(4, 2_700_001_u32), (5, 2_700_002)] {
         let first = u16::from(number) * 3 - 2;
-        (first..first + 3).for_each(|number| builder.on_sent(at(number), &packet(number, number)));
+        for number in first..first + 3 {
+            builder.on_sent(at(number), &packet(number, number));
+        }
         let mut message = feedback(number);
         message[12..14].copy_from_slice(&first.to_be_bytes());
         message[16..19].copy_from_slice(&ticks.to_be_bytes()[1..]);

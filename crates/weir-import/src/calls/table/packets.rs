@@ -117,7 +117,9 @@ pub(super) fn read<R: Read>(
     if clock == ArrivalClock::Common {
         let arrivals: Vec<i64> =
             builder.call_mut().packets.arrived_us.iter().filter_map(|time| time.get()).collect();
-        arrivals.into_iter().for_each(|time| builder.touch(time));
+        for time in arrivals {
+            builder.touch(time);
+        }
     }
     let call = builder.call_mut();
     call.feedback = reports(&call.packets);
