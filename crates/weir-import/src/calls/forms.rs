@@ -364,8 +364,8 @@ mod tests {
         let damage = read_as(&damaged).unwrap_err();
         assert!(damage.starts_with("cannot be read: the compressed bytes are damaged, after "), "{damage}");
         // A table that is cut between two lines has no other sign of it.
-        let rows: String = (0..5000).map(|row| format!("{row},{}\n", 7 * row % 1000)).collect();
-        let packed = compressed(format!("sent_ms,bytes\n{rows}").as_bytes());
+        let rows: Vec<String> = (0..5000).map(|row| format!("{row},{}\n", 7 * row % 1000)).collect();
+        let packed = compressed(format!("sent_ms,bytes\n{}", rows.concat()).as_bytes());
         let cut = read_as(&packed[..packed.len() - 9]).unwrap();
         let remark = "The compressed file is cut off; the call is read up to the end of its content.";
         assert_eq!((cut.packets.len() > 4000, &cut.remarks[..]), (true, &[remark.to_owned()][..]));
