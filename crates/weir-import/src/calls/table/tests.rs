@@ -151,17 +151,9 @@ fn a_table_that_ends_within_a_line_has_a_remark() {
 #[test]
 fn arrivals_of_a_far_clock_do_not_lengthen_the_call() {
     for (sent, arrived) in [(1000, 1_700_000_000_000_i64), (1_700_000_000_000, 1000)] {
-        let mut rows = "sent_ms,arrived_ms,bytes".to_owned();
-        for row in 0..10 {
-            rows.extend([
-                "\n",
-                &(sent + 20 * row).to_string(),
-                ",",
-                &(arrived + 20 * row).to_string(),
-                ",100",
-            ]);
-        }
-        let call = call(format!("{rows}\n").as_bytes());
+        let rows: Vec<String> =
+            (0..10).map(|row| format!("{},{},100\n", sent + 20 * row, arrived + 20 * row)).collect();
+        let call = call(format!("sent_ms,arrived_ms,bytes\n{}", rows.concat()).as_bytes());
         call.check().unwrap();
         assert_eq!((call.duration_us, call.arrival_clock), (180_000, ArrivalClock::Receiver));
     }
