@@ -69,7 +69,7 @@ fn what_is_no_call_is_refused_with_a_sentence() {
         ("empty.json", "the file is empty"),
         ("foreign.json", ""),
         ("cut.json", "the file is cut off"),
-        ("none.json", "no departures with arrivals"),
+        ("none.json", "the recording has no packets"),
         ("old.json", "version is 99"),
         ("missing.json", "cannot be read"),
     ] {

@@ -42,7 +42,7 @@ impl CallUses {
         };
         let has_arrivals = call.packets.arrived_us.iter().any(|arrived| arrived.is_known());
         let infer = if call.packets.is_empty() {
-            no("counters have no times of packets")
+            no("the recording has no packets, whose times the path follows from")
         } else if call.source == RecordingSource::EncryptedCapture {
             no("the capture is of one end, and has departures or arrivals")
         } else if !has_arrivals {
