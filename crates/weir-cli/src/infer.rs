@@ -62,7 +62,13 @@ pub(crate) fn infer(args: &InferArgs, registry: &Registry) -> Result<(), Failure
     }
     match agreement {
         Some(agreement) => writeln!(stdout, "{}", table::sentence(&agreement.sentence(), width))?,
-        None => writeln!(stdout, "\nweir run {} --controller {}", file.display(), CHECKED.join(","))?,
+        None => {
+            writeln!(stdout, "\nweir run {} --controller {}", file.display(), CHECKED.join(","))?;
+            if path.shared() > 0.0 {
+                let sentence = format!("It decides nothing for this call: {WITHOUT_OTHERS}.");
+                writeln!(stdout, "{}", table::sentence(&sentence, width))?;
+            }
+        }
     }
     Ok(())
 }
@@ -76,18 +82,27 @@ struct PrintedPath<'a> {
     check: Option<&'a EndAgreement>,
 }
 
+/// Why a scenario without the other traffic of the call recommends no controller.
+const WITHOUT_OTHERS: &str = "other traffic is not in the scenario";
+
 /// The recommended controllers on both ends of the band.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 struct EndAgreement {
     low: Vec<String>,
     high: Vec<String>,
     /// Whether both ends recommend the same.
     agree: bool,
+    /// The reason why no end recommends any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    undecided: Option<&'static str>,
 }
 
 impl EndAgreement {
     fn sentence(&self) -> String {
-        let Self { low, high, agree } = self;
+        let Self { low, high, agree, undecided } = self;
+        if let Some(reason) = undecided {
+            return format!("Undecided: {reason}.");
+        }
         let names = |names: &[String]| if names.is_empty() { "none".to_owned() } else { names.join(" and ") };
         let all = CHECKED.join(", ");
         if *agree {
@@ -104,6 +119,9 @@ impl EndAgreement {
 
 /// Runs the checked controllers on both ends.
 fn check(path: &InferredPath, registry: &Registry, jobs: Option<u32>) -> Result<EndAgreement, Failure> {
+    if path.shared() > 0.0 {
+        return Ok(EndAgreement { undecided: Some(WITHOUT_OTHERS), ..EndAgreement::default() });
+    }
     let recommended = |end: PathEnd| -> Result<Vec<String>, Failure> {
         let changes = [format!("controllers={CHECKED:?}")];
         let scenario = Scenario::parse_in(registry, "inferred", &path.scenario(end), &changes)?;
@@ -121,7 +139,7 @@ fn check(path: &InferredPath, registry: &Registry, jobs: Option<u32>) -> Result<
     };
     let (low, high) = (recommended(PathEnd::Low)?, recommended(PathEnd::High)?);
     let agree = low == high;
-    Ok(EndAgreement { low, high, agree })
+    Ok(EndAgreement { low, high, agree, undecided: None })
 }
 
 /// Sentences about the estimates.
@@ -129,20 +147,27 @@ fn findings(path: &InferredPath) -> Vec<String> {
     let percent = |share: f64| (100.0 * share).round();
     let millis = |us: i64| (us as f64 / 100.0).round() / 10.0;
     let mut sentences = Vec::new();
-    let known: Vec<f64> = path.seconds.iter().filter_map(|second| second.bps).collect();
-    let (least, most) =
-        known.iter().fold((f64::INFINITY, 0.0f64), |(least, most), &bps| (least.min(bps), most.max(bps)));
-    sentences.push(if known.is_empty() {
-        "Capacity: unknown; no packet of the call queued.".to_owned()
-    } else {
-        format!(
-            "Capacity: {} to {} kbit/s, known in {} % of {} seconds.",
-            (least / 1e3).round(),
-            (most / 1e3).round(),
+    let kbps = |bps: f64| (bps / 1e3).round();
+    sentences.push(match path.summary() {
+        None => "Capacity: unknown; no second has enough packets that queued.".to_owned(),
+        Some(known) => format!(
+            "Capacity: {} kbit/s in the median, {} to {} in 90 % of the figures. {} % of {} seconds have a figure, with a \
+             band of {} % either way in the median.",
+            kbps(known.median_bps),
+            kbps(known.p5_bps),
+            kbps(known.p95_bps),
             percent(path.coverage()),
-            path.seconds.len()
-        )
+            path.seconds.len(),
+            (50.0 * known.width).round()
+        ),
     });
+    if let Some((median, most)) = path.bounds() {
+        sentences.push(format!(
+            "Without a queue: at least {} kbit/s in the median of such seconds, at least {} in one of them.",
+            kbps(median),
+            kbps(most)
+        ));
+    }
     if path.shared() > 0.0 {
         sentences.push(format!(
             "Beside other traffic in {} % of the seconds: the figure is the call's share, and the capacity at least that.",

@@ -5,6 +5,7 @@ mod clock;
 pub mod explain;
 pub mod infer;
 mod page;
+mod receiver;
 pub mod replay;
 #[cfg(test)]
 mod testing;

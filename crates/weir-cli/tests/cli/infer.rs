@@ -3,7 +3,7 @@
 use weir_world::RecordedCall;
 use weir_world::recorded::{FORMAT_VERSION, OptionalInteger, PacketRow, RecordedStream};
 
-use crate::support::Place;
+use crate::support::{Place, data};
 
 /// A call of ten seconds over 1.5 Mbit/s and 20 ms, of 30 frames/s in four packets of 1250 bytes.
 fn call() -> String {
@@ -31,7 +31,7 @@ fn the_scenario_runs_and_the_findings_are_printed() {
     place.write("call.json", &call());
     let outcome = place.weir("infer call.json -o path.toml");
     for part in [
-        "Capacity: 1500 to 1500 kbit/s, known in 100 % of 10 seconds.",
+        "Capacity: 1500 kbit/s in the median, 1500 to 1500 in 90 % of the figures. 100 % of 10 seconds have a figure",
         "Delay: 20 ms forward",
         "weir run path.toml",
     ] {
@@ -55,6 +55,16 @@ fn both_ends_are_checked() {
         "{}",
         outcome.stdout
     );
+}
+
+#[test]
+fn a_path_beside_other_traffic_decides_nothing() {
+    let place = Place::new();
+    std::fs::copy(data().join("calls/c2-beside-cubic.rtclog"), place.path().join("call.rtclog")).unwrap();
+    let printed = place.weir("infer call.rtclog -o path.toml --check").stdout;
+    assert!(printed.contains("Undecided: other traffic is not in the scenario."), "{printed}");
+    let printed = place.weir("infer call.rtclog -o path.toml").stdout;
+    assert!(printed.contains("It decides nothing for this call: other traffic"), "{printed}");
 }
 
 #[test]

@@ -5,6 +5,7 @@ use weir_world::recorded::ArrivalClock;
 
 use super::line::PacketLine;
 use super::path::DelayEstimate;
+use crate::receiver::is_of_receiver;
 
 /// A usual one-way delay, in microseconds.
 const USUAL_DELAY_US: i64 = 25_000;
@@ -15,7 +16,7 @@ pub(super) fn delays(call: &RecordedCall, line: &PacketLine, propagation_us: i64
     round_trips.sort_unstable();
     // Clocks that are set during the call make single ones too short.
     let least_round_trip = round_trips.get(round_trips.len() / 20).copied();
-    let common = call.arrival_clock == ArrivalClock::Common && !line.is_weak();
+    let common = call.arrival_clock == ArrivalClock::Common && !is_of_receiver(call);
     if common {
         let forward_us = (line.least_delay_us + propagation_us).max(0);
         let reported = call.packets.reported_us.iter().zip(&call.packets.arrived_us);

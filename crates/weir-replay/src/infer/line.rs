@@ -1,11 +1,13 @@
 //! The packets of a call on the time line of the bottleneck.
 
 use weir_world::RecordedCall;
-use weir_world::recorded::{ArrivalClock, RecordingSource};
+use weir_world::recorded::{ArrivalClock, MOST_PACKETS, RecordingSource};
 
 use super::packet::{LostPacket, ServedPacket};
 use super::path::{CapacitySecond, InferError, InferOptions};
 use crate::clock::{self, LONGEST_US};
+use crate::receiver;
+use crate::replay::recorded_rate;
 
 /// Bytes of the authentication tag of SRTP with HMAC-SHA1-80 (RFC 3711 §5.2).
 const SRTP_TAG_BYTES: u32 = 10;
@@ -59,12 +61,17 @@ impl PacketLine {
         let mut missing_before = 0;
         let mut frame = None;
         let mut frame_from_us = 0;
-        for packet in call.packets.rows() {
+        let gaps = receiver::gaps(call);
+        for (row, packet) in call.packets.rows().enumerate() {
+            let gap = gaps.get(row).map_or(0, |&gap| gap.min((MOST_PACKETS - lost.len()) as u64) as usize);
+            missing_before += gap as u32;
+            lost.extend(core::iter::repeat_n(LostPacket { after: served.len() }, gap));
             let arrived = packet.arrived_us.get();
             if arrived.is_none() {
                 missing_before += 1;
                 let must_have_come = |sent| last_us.is_some_and(|last| sent < last);
-                if packet.is_lost() || packet.sent_us.get().is_some_and(must_have_come) {
+                let is_lost = packet.is_lost() || packet.sent_us.get().is_some_and(must_have_come);
+                if is_lost && lost.len() < MOST_PACKETS {
                     lost.push(LostPacket { after: served.len() });
                 }
             }
@@ -166,20 +173,21 @@ impl PacketLine {
             .map_or(0, |&beyond| beyond.min(0))
     }
 
-    /// Highest rate for which the source may have been good: the highest target where the controller stood at it, and
+    /// Highest rate for which the source may have been good: the highest recorded rate where the controller stood at it, and
     /// otherwise at least 2.5 Mbit/s, the highest rate of the usual encoder.
     pub(super) fn most_bps(&self, call: &RecordedCall) -> u64 {
         const USUAL_BPS: u64 = 2_500_000;
-        let most_target = call.targets.bps.iter().copied().max().unwrap_or(0);
+        let rate = recorded_rate(call);
+        let most = rate.iter().map(|point| point.bps).max().unwrap_or(0);
         let mut at_most_us = 0;
-        let ends = call.targets.time_us.iter().skip(1).copied().chain([self.end_us()]);
-        for (row, end) in call.targets.rows().zip(ends) {
-            if row.bps as f64 >= 0.99 * most_target as f64 {
-                at_most_us += (end - row.time_us).max(0);
+        let ends = rate.iter().skip(1).map(|point| point.time_us).chain([self.end_us()]);
+        for (point, end) in rate.iter().zip(ends) {
+            if point.bps as f64 >= 0.99 * most as f64 {
+                at_most_us += (end - point.time_us).max(0);
             }
         }
         let stood = at_most_us as f64 >= 0.05 * self.end_us() as f64;
-        if most_target > 0 && stood { most_target } else { most_target.max(USUAL_BPS) }
+        if most > 0 && stood { most } else { most.max(USUAL_BPS) }
     }
 }
 

@@ -21,14 +21,16 @@ pub(super) struct LossCauses {
     pub(super) before_full: Vec<usize>,
 }
 
-/// The causes of the losses of `line`, given the queue that its packets met.
-pub(super) fn causes(line: &PacketLine, queue: &QueueOccupancy) -> LossCauses {
-    let was_ever_full = queue.longest_us() >= LEAST_FULL_US;
+/// The causes of the losses of `line`, given the queue that its packets met, and whether any of them queued behind another.
+pub(super) fn causes(line: &PacketLine, queue: &QueueOccupancy, has_queued: bool) -> LossCauses {
+    let was_ever_full = has_queued && queue.longest_us() >= LEAST_FULL_US;
+    // The bytes of the packet itself are no queue.
+    let ahead = |index: usize| queue.backlogs[index] - f64::from(line.served[index].bytes);
+    let most_ahead = (0..line.served.len()).map(ahead).fold(0.0, f64::max);
     // A limit in bytes is a short wait on a fast link, and a limit in time is few bytes on a slow one.
-    let (short_us, few_bytes) = (SHORT_QUEUE * queue.longest_us(), SHORT_QUEUE * queue.most_bytes());
-    let is_short = |index: usize| {
-        !was_ever_full || queue.waits_us[index] <= short_us && queue.backlogs[index] <= few_bytes
-    };
+    let (short_us, few_bytes) = (SHORT_QUEUE * queue.longest_us(), SHORT_QUEUE * most_ahead);
+    let is_short =
+        |index: usize| !was_ever_full || queue.waits_us[index] <= short_us && ahead(index) <= few_bytes;
     let before = |lost: &LostPacket| lost.after.saturating_sub(1).min(line.served.len() - 1);
     let is_random = |lost: &&LostPacket| is_short(before(lost));
     let (random, queued): (Vec<&LostPacket>, Vec<&LostPacket>) = line.lost.iter().partition(is_random);
@@ -45,7 +47,8 @@ pub(super) fn causes(line: &PacketLine, queue: &QueueOccupancy) -> LossCauses {
     // Random losses also meet packets that wait.
     let all = (line.served.len() + line.lost.len()) as f64;
     let expected = (estimate.share * all - random.len() as f64).max(0.0);
-    let is_full = queued.len() as f64 > expected + 4.0 * expected.sqrt() + 1.0;
+    // Where no packet met a short queue, losses at a full one cannot be told from random ones.
+    let is_full = calm > 0 && queued.len() as f64 > expected + 4.0 * expected.sqrt() + 1.0;
     if !is_full {
         let all: Vec<&LostPacket> = line.lost.iter().collect();
         return LossCauses { random: among(&all, line.served.len()), before_full: Vec::new() };

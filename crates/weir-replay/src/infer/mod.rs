@@ -22,11 +22,12 @@ mod tests;
 use weir_world::RecordedCall;
 
 pub use path::{
-    CapacitySecond, DelayEstimate, InferError, InferOptions, InferredPath, JitterEstimate, LossEstimate,
-    PathEnd, QueueEstimate, QueueLimit, RatePiece,
+    CapacitySecond, CapacitySummary, DelayEstimate, InferError, InferOptions, InferredPath, JitterEstimate,
+    LossEstimate, PathEnd, QueueEstimate, QueueLimit, RatePiece,
 };
 
 use crate::clock::require_one_day;
+use crate::replay::recorded_rate;
 use capacity::ServiceBins;
 use line::PacketLine;
 use occupancy::QueueOccupancy;
@@ -56,14 +57,15 @@ pub fn infer(call: &RecordedCall, options: &InferOptions) -> Result<InferredPath
     bounds::set(&line, &bins, line.resolution_us() + spread_us / 4, options, &mut seconds);
     let propagation = line.propagation_us(&seconds);
     let occupancy = QueueOccupancy::of(&line, propagation);
-    let losses = loss::causes(&line, &occupancy);
+    let has_queued = seconds.iter().any(|second| second.pairs > 0);
+    let losses = loss::causes(&line, &occupancy, has_queued);
     Ok(InferredPath {
         duration_us: call.duration_us.max(line.end_us()),
         delay: delay::delays(call, &line, propagation),
         jitter,
         queue: queue::estimate(&occupancy, &losses),
         loss: losses.random,
-        start_bps: call.targets.bps.first().copied(),
+        start_bps: recorded_rate(call).first().map(|point| point.bps),
         most_bps: line.most_bps(call),
         is_weak: line.is_weak(),
         seconds,

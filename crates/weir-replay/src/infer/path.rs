@@ -47,7 +47,7 @@ pub struct InferredPath {
     pub loss: LossEstimate,
     /// Random delay behind the queue.
     pub jitter: JitterEstimate,
-    /// First target of the call's controller in bit/s.
+    /// First recorded rate of the call's controller in bit/s.
     pub start_bps: Option<u64>,
     /// Highest rate for which the call's source may have been good, in bit/s.
     pub most_bps: u64,
@@ -181,7 +181,49 @@ impl CapacitySecond {
     }
 }
 
+/// Figures of the capacity over a call, in bit/s.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CapacitySummary {
+    /// Value that the figures of 5 % of the seconds do not exceed.
+    pub p5_bps: f64,
+    /// Median of the figures.
+    pub median_bps: f64,
+    /// Value that the figures of 95 % of the seconds do not exceed.
+    pub p95_bps: f64,
+    /// Median width of the bands, as a share of their figures.
+    pub width: f64,
+}
+
+/// The value at a share of sorted values; `None` of no values.
+fn quantile(sorted: &[f64], share: f64) -> Option<f64> {
+    sorted.get((share * sorted.len().saturating_sub(1) as f64).round() as usize).copied()
+}
+
 impl InferredPath {
+    /// The figures of the seconds that have one; `None` without any.
+    pub fn summary(&self) -> Option<CapacitySummary> {
+        let known = || self.seconds.iter().filter_map(|second| Some((second, second.bps?)));
+        let mut figures: Vec<f64> = known().map(|(_, bps)| bps).collect();
+        let mut widths: Vec<f64> =
+            known().map(|(second, bps)| (second.high_bps - second.low_bps) / bps).collect();
+        figures.sort_by(f64::total_cmp);
+        widths.sort_by(f64::total_cmp);
+        Some(CapacitySummary {
+            p5_bps: quantile(&figures, 0.05)?,
+            median_bps: quantile(&figures, 0.5)?,
+            p95_bps: quantile(&figures, 0.95)?,
+            width: quantile(&widths, 0.5)?,
+        })
+    }
+
+    /// Median and largest lower bound in bit/s of the seconds without a figure; `None` where each has one.
+    pub fn bounds(&self) -> Option<(f64, f64)> {
+        let unknown = self.seconds.iter().filter(|second| second.bps.is_none());
+        let mut bounds: Vec<f64> = unknown.map(|second| second.low_bps).collect();
+        bounds.sort_by(f64::total_cmp);
+        Some((quantile(&bounds, 0.5)?, *bounds.last()?))
+    }
+
     /// Share of the seconds with a figure, from 0 to 1.
     pub fn coverage(&self) -> f64 {
         let known = self.seconds.iter().filter(|second| second.bps.is_some()).count();

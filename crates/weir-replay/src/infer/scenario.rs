@@ -22,12 +22,21 @@ impl InferredPath {
     /// the band.
     pub fn scenario(&self, end: PathEnd) -> String {
         let mut text = String::new();
-        let elsewhere = match end {
-            PathEnd::Low => "the lower end of the band elsewhere",
-            PathEnd::Middle => "the figures nearby elsewhere",
-            PathEnd::High => "the upper end of the band elsewhere",
-        };
         let known = (100.0 * self.coverage()).round();
+        let capacity = match (self.coverage() > 0.0, end) {
+            (true, PathEnd::Low) => {
+                format!("known in {known} % of the seconds, the lower end of the band elsewhere")
+            }
+            (true, PathEnd::Middle) => {
+                format!("known in {known} % of the seconds, the figures nearby elsewhere")
+            }
+            (true, PathEnd::High) => {
+                format!("known in {known} % of the seconds, the upper end of the band elsewhere")
+            }
+            (false, PathEnd::Low) => "unknown, taken as the least that got through".to_owned(),
+            (false, PathEnd::Middle) => "unknown, taken within the band of what got through".to_owned(),
+            (false, PathEnd::High) => "unknown, taken as the open end above what got through".to_owned(),
+        };
         let seconds = seconds(self.duration_us);
         let shared = match (100.0 * self.shared()).round() {
             0.0 => String::new(),
@@ -39,9 +48,7 @@ impl InferredPath {
             text.push('\n');
         };
         line("# Made by `weir infer`. Rates count bytes on the wire, IP header included.");
-        line(&format!(
-            "title = \"The path behind a call of {seconds}: capacity known in {known} % of the seconds, {elsewhere}{shared}{weak}\""
-        ));
+        line(&format!("title = \"The path behind a call of {seconds}: capacity {capacity}{shared}{weak}\""));
         line(&format!("duration = \"{seconds}\""));
         line("");
         line(&self.forward_link(end));
@@ -210,5 +217,5 @@ fn millis(us: i64) -> String {
 }
 
 fn seconds(us: i64) -> String {
-    format!("{}s", (us as f64 / 1e6).round().max(1.0))
+    format!("{}s", (us as f64 / 1e6).ceil().max(1.0))
 }

@@ -151,6 +151,96 @@ fn random_loss_is_no_full_queue() {
     assert_near(&path, 5, 1.5e6);
 }
 
+/// Packets of `bytes` each `gap_ms`, of which one of 40 is lost, over 30 ms with jitter up to 25 ms.
+fn sparse_call(bytes: u32, gap_ms: i64) -> RecordedCall {
+    let mut call = RecordedCall { version: FORMAT_VERSION, ..RecordedCall::default() };
+    call.streams.push(RecordedStream::default());
+    call.duration_us = 2000 * gap_ms * 1000;
+    for number in 0..2000 {
+        let sent_us = number * gap_ms * 1000;
+        let arrived = (number % 40 != 39).then_some(sent_us + 30_000 + number * 7919 % 25_000);
+        call.packets.push(PacketRow {
+            sequence: number,
+            sent_us: OptionalInteger::new(sent_us),
+            arrived_us: arrived.into(),
+            payload_bytes: bytes,
+            ..PacketRow::default()
+        });
+    }
+    call
+}
+
+#[test]
+fn loss_of_packets_that_never_queue_is_random() {
+    for (bytes, gap_ms) in [(100, 50), (1200, 200)] {
+        let path = infer(&sparse_call(bytes, gap_ms), &InferOptions::default()).expect("there are packets");
+        assert!(!path.queue.was_full && path.loss.at_full_queue == 0, "{:?} {:?}", path.queue, path.loss);
+        assert!((path.loss.share - 0.025).abs() < 0.001, "{:?}", path.loss);
+        assert_eq!((path.summary(), path.coverage()), (None, 0.0));
+        let scenario = path.scenario(PathEnd::Middle);
+        assert!(scenario.contains("capacity unknown, taken within the band"), "{scenario}");
+    }
+}
+
+/// `call` as its receiver recorded it: with absolute send times, and without the lost packets.
+fn of_receiver(call: &RecordedCall) -> RecordedCall {
+    let mut received = RecordedCall {
+        source: weir_world::recorded::RecordingSource::EventLogOfReceiver,
+        packets: weir_world::recorded::Packets::default(),
+        ..call.clone()
+    };
+    for row in call.packets.rows().filter(|row| row.arrived_us.is_known()) {
+        received.packets.push(PacketRow { reported_us: OptionalInteger::UNKNOWN, ..row });
+    }
+    received
+}
+
+#[test]
+fn a_stamped_recording_of_the_receiver_has_an_assumed_delay_and_its_loss_by_gaps() {
+    let link = MadeLink { bps: vec![1.5e6], delay_us: 0, lost_of: 50, ..MadeLink::default() };
+    let path = infer(&of_receiver(&link.call(4, 0, 0)), &InferOptions::default()).expect("there are packets");
+    assert!(path.delay.is_assumed && path.delay.forward_us == 25_000, "{:?}", path.delay);
+    assert!((path.loss.share - 0.02).abs() < 0.001 && !path.is_weak, "{:?}", path.loss);
+    let full = MadeLink { bps: vec![1.5e6], limit: 30_000.0, ..MadeLink::default() }.call(8, 3, 7);
+    let path = infer(&of_receiver(&full), &InferOptions::default()).expect("there are packets");
+    assert!(path.queue.was_full && path.loss.at_full_queue > 50, "{:?} {:?}", path.queue, path.loss);
+}
+
+#[test]
+fn rates_of_a_browser_bound_the_flow_and_the_scenario_lasts_as_long() {
+    let mut call = MadeLink { bps: vec![1.5e6], ..MadeLink::default() }.call(4, 0, 0);
+    call.duration_us = 10_400_000;
+    for (time_us, bps) in [(1000, 812_000), (5_000_000, 2_870_000), (5_100_000, 900_000)] {
+        let row = weir_world::recorded::LossEstimate { time_us, bps, fraction_lost: 0, packets: 0 };
+        call.loss_estimates.push(row);
+    }
+    let path = infer(&call, &InferOptions::default()).expect("there are packets");
+    let scenario = path.scenario(PathEnd::Middle);
+    assert_eq!((path.start_bps, path.most_bps), (Some(812_000), 2_870_000));
+    assert!(
+        scenario.contains("duration = \"11s\"") && scenario.contains("start = \"812kbps\""),
+        "{scenario}"
+    );
+}
+
+#[test]
+fn a_summary_leaves_out_single_seconds_and_bounds_are_of_the_others() {
+    let second = |bps: Option<f64>, low: f64| super::CapacitySecond {
+        bps,
+        low_bps: low,
+        high_bps: low + 200.0,
+        ..super::CapacitySecond::default()
+    };
+    let mut path = MadeLink::default().inferred(4, 0, 0);
+    path.seconds = (0..41).map(|_| second(Some(1000.0), 900.0)).collect();
+    path.seconds[7] = second(Some(9000.0), 8900.0);
+    path.seconds.extend([second(None, 50.0), second(None, 70.0), second(None, 2158.0)]);
+    let summary = path.summary().expect("seconds have figures");
+    assert_eq!((summary.p5_bps, summary.median_bps, summary.p95_bps), (1000.0, 1000.0, 1000.0));
+    assert!((summary.width - 0.2).abs() < 1e-9);
+    assert_eq!(path.bounds(), Some((70.0, 2158.0)));
+}
+
 #[test]
 fn the_tag_of_srtp_counts_in_event_logs() {
     let mut call = MadeLink { bps: vec![1.5e6], ..MadeLink::default() }.call(4, 0, 0);
