@@ -1,6 +1,7 @@
 //! The cause of a fall: the sign that came first.
 
 use weir_world::RecordedCall;
+use weir_world::recorded::RecordingSource;
 
 use super::falls::RateFall;
 use super::series::{BIN_US, CallSeries};
@@ -20,6 +21,10 @@ const FEWEST_LOST: usize = 3;
 const SHORTEST_SILENCE_US: i64 = 500_000;
 /// Delay of a queue that is no short one, in µs.
 const DEEP_QUEUE_US: i64 = 60_000;
+/// Packets without a report in time that do not count as silence.
+const MOST_UNREPORTED: usize = 5;
+/// Most rows of a table that are looked through for a fall.
+const MOST_ROWS: usize = 1000;
 /// Share of the rate before below which a source limits it.
 const OFFERED: f64 = 0.75;
 
@@ -32,7 +37,7 @@ pub(super) struct CauseSign {
     pub(super) cites: Citation,
 }
 
-/// The first sign before the fall; `None` if there is none.
+/// The first sign before the fall; `None` if there is none. A sign counts from the begin of the time before the fall on.
 pub(super) fn first_sign(call: &RecordedCall, series: &CallSeries, fall: &RateFall) -> Option<CauseSign> {
     let signs = [
         route(call, fall),
@@ -44,19 +49,30 @@ pub(super) fn first_sign(call: &RecordedCall, series: &CallSeries, fall: &RateFa
         application(call, series, fall),
     ];
     let mut signs: Vec<CauseSign> = signs.into_iter().flatten().collect();
+    let earliest = series.bin(fall.start_us - BEFORE_US) as i64 * BIN_US;
+    let counts_from = |sign: &CauseSign| sign.since_us.max(earliest);
     // A deep queue drops when it is full: it grew before. A short one drops at once.
     if let Some(queue) = signs.iter().find(|sign| sign.cause == FallCause::GrowingQueue) {
-        let since = queue.since_us;
+        let since = counts_from(queue);
         let deep = series.queue_p99_us >= DEEP_QUEUE_US;
-        signs
-            .retain(|sign| sign.cause != FallCause::LossInQueue || (!deep && sign.since_us < since + BIN_US));
+        signs.retain(|sign| {
+            sign.cause != FallCause::LossInQueue || (!deep && counts_from(sign) < since + BIN_US)
+        });
     }
     // A sender that may not send more is not limited by its source.
     if signs.iter().any(|sign| !matches!(sign.cause, FallCause::ApplicationLimited | FallCause::Processor)) {
         signs.retain(|sign| !matches!(sign.cause, FallCause::ApplicationLimited | FallCause::Processor));
     }
     // Stable: of two signs at once the one named first above.
-    signs.into_iter().min_by_key(|sign| sign.since_us)
+    signs.into_iter().min_by_key(|sign| match sign.cause {
+        FallCause::GrowingQueue => counts_from(sign),
+        _ => sign.since_us,
+    })
+}
+
+/// Number of the times up to `time_us`.
+fn until(times: &[i64], time_us: i64) -> usize {
+    times.partition_point(|&at| at <= time_us)
 }
 
 fn seconds(us: i64) -> f64 {
@@ -68,8 +84,12 @@ fn within(fall: &RateFall, time_us: i64) -> bool {
 }
 
 fn route(call: &RecordedCall, fall: &RateFall) -> Option<CauseSign> {
-    let changes = call.route_changes.time_us.iter().enumerate().skip(1);
-    let (row, &at) = changes.rev().find(|&(_, &at)| (at..=at + ROUTE_US).contains(&fall.start_us))?;
+    // The first route is that of the call's begin.
+    let row = until(&call.route_changes.time_us, fall.start_us).checked_sub(1).filter(|&row| row > 0)?;
+    let at = call.route_changes.time_us[row];
+    if fall.start_us - at > ROUTE_US {
+        return None;
+    }
     Some(CauseSign {
         cause: FallCause::RouteChanged,
         since_us: at,
@@ -90,7 +110,7 @@ fn silence(call: &RecordedCall, series: &CallSeries, fall: &RateFall) -> Option<
         let Some(before) = row.checked_sub(1).map(|before| reports[before]) else { return false };
         let end = reports.get(row).copied().unwrap_or(call.duration_us);
         // Without packets there is no feedback.
-        let sends = || series.between(before, end).iter().map(|bin| bin.packets).sum::<u32>() > 5;
+        let sends = || series.unreported(call, before, end) > MOST_UNREPORTED;
         end - before >= longest && end + AFTER_US >= fall.start_us && sends()
     })?;
     let begin = reports[row - 1];
@@ -108,17 +128,21 @@ fn silence(call: &RecordedCall, series: &CallSeries, fall: &RateFall) -> Option<
     })
 }
 
-/// Whether no feedback came for a while between two times.
-fn is_silent(call: &RecordedCall, from_us: i64, to_us: i64) -> bool {
+/// Whether no feedback on packets came for a while between two times.
+fn is_silent(call: &RecordedCall, series: &CallSeries, from_us: i64, to_us: i64) -> bool {
     let reports = &call.feedback.time_us;
     let first = reports.partition_point(|&at| at < from_us).saturating_sub(1);
     let mut pairs = reports[first..].windows(2).take_while(|pair| pair[0] < to_us);
-    pairs.any(|pair| pair[1] - pair[0] >= SHORTEST_SILENCE_US)
+    pairs.any(|pair| {
+        pair[1] - pair[0] >= SHORTEST_SILENCE_US
+            && series.unreported(call, pair[0], pair[1]) > MOST_UNREPORTED
+    })
 }
 
 /// An upper bound by the receiver that is new and near the rate after the fall.
 fn receiver(call: &RecordedCall, fall: &RateFall) -> Option<CauseSign> {
-    let rows = call.ceilings.rows().enumerate();
+    let end = until(&call.ceilings.time_us, fall.start_us + AFTER_US);
+    let rows = (end.saturating_sub(MOST_ROWS)..end).map(|row| (row, call.ceilings.row(row)));
     let (row, ceiling) = rows.rev().find(|(_, row)| {
         let near = row.bps as f64 <= 1.1 * fall.from_bps && row.bps as f64 >= 0.7 * fall.to_bps;
         within(fall, row.time_us) && near && (row.bps as f64) < 0.95 * fall.from_bps
@@ -136,7 +160,8 @@ fn receiver(call: &RecordedCall, fall: &RateFall) -> Option<CauseSign> {
 }
 
 fn probe(call: &RecordedCall, fall: &RateFall) -> Option<CauseSign> {
-    let rows = call.probe_outcomes.rows().enumerate();
+    let end = until(&call.probe_outcomes.time_us, fall.start_us);
+    let rows = (end.saturating_sub(MOST_ROWS)..end).map(|row| (row, call.probe_outcomes.row(row)));
     let (row, outcome) = rows.rev().find(|(_, row)| {
         row.failure != 0 && (row.time_us..=row.time_us + 1_000_000).contains(&fall.start_us)
     })?;
@@ -163,7 +188,8 @@ fn loss(series: &CallSeries, call: &RecordedCall, fall: &RateFall) -> Option<Cau
     let (from, to) = (fall.start_us - BEFORE_US, fall.start_us + AFTER_US);
     let time = |row: u32| call.packets.row(row as usize).order_us();
     let first = series.lost.partition_point(|&row| time(row) < from);
-    let lost: Vec<u32> = series.lost[first..].iter().copied().take_while(|&row| time(row) <= to).collect();
+    let end = series.lost.partition_point(|&row| time(row) <= to);
+    let lost = &series.lost[first..end.max(first)];
     let since = time(*lost.first()?);
     // The second from the first loss on has the share.
     let span = series.between(since, (since + 1_000_000).max(fall.start_us));
@@ -173,7 +199,7 @@ fn loss(series: &CallSeries, call: &RecordedCall, fall: &RateFall) -> Option<Cau
     if lost.len() < FEWEST_LOST || share < LOSS {
         return None;
     }
-    let in_queue = series.met_a_full_queue(&lost);
+    let in_queue = series.met_a_full_queue(call, lost);
     let (cause, with) = if in_queue {
         (FallCause::LossInQueue, "behind a full queue")
     } else {
@@ -196,17 +222,21 @@ fn loss(series: &CallSeries, call: &RecordedCall, fall: &RateFall) -> Option<Cau
 fn queue(series: &CallSeries, fall: &RateFall) -> Option<CauseSign> {
     let last = series.bin(fall.start_us + AFTER_US);
     // The last bin with a queue, at most half a second before the fall, and the bins before it without a gap.
-    let newest = (series.bin(fall.start_us - 2 * BIN_US)..=last)
-        .rev()
-        .find(|&bin| series.queues(&series.bins[bin]))?;
-    let earliest = series.bin(fall.start_us - BEFORE_US);
-    let first = (earliest..=newest).rev().take_while(|&bin| series.queues(&series.bins[bin])).last()?;
-    let most = series.bins[first..=newest].iter().filter_map(|bin| bin.standing_us).max()?;
+    let of_bin = |bin: usize| Some((bin, series.bins[bin].queue_begin? as usize));
+    let (newest, first) = (series.bin(fall.start_us - 2 * BIN_US)..=last).rev().find_map(of_bin)?;
     let since_us = first as i64 * BIN_US;
+    let peak = series.bins[newest].queue_peak_us;
+    let earliest = series.bin(fall.start_us - BEFORE_US).max(first);
+    let recent = series.bins[earliest..=newest].iter().filter_map(|bin| bin.standing_us).max()?;
+    let length = if recent == peak {
+        format!(" and grew to {} ms", peak / 1000)
+    } else {
+        format!(", of {} ms at most, and of {} ms before the fall", peak / 1000, recent / 1000)
+    };
     Some(CauseSign {
         cause: FallCause::GrowingQueue,
         since_us,
-        sentence: format!("A queue stood from {:.1} s on and grew to {} ms.", seconds(since_us), most / 1000),
+        sentence: format!("A queue stood from {:.1} s on{length}.", seconds(since_us)),
         cites: Citation::rows(
             "packets",
             series.bins[first].first_row as usize,
@@ -217,15 +247,14 @@ fn queue(series: &CallSeries, fall: &RateFall) -> Option<CauseSign> {
 
 /// A source that sent less before the fall than it was allowed.
 fn application(call: &RecordedCall, series: &CallSeries, fall: &RateFall) -> Option<CauseSign> {
-    let limits = call.application_limits.rows().enumerate();
-    let begun = limits.rev().find(|(_, row)| row.time_us <= fall.start_us);
     let before = series.sent_bps(fall.start_us - 1_500_000, fall.start_us - BIN_US);
     if before >= OFFERED * fall.from_bps || fall.start_us < 2 * BEFORE_US {
         return None;
     }
-    let cites = match begun {
-        Some((row, limit)) if limit.limited != 0 => Citation::rows("application_limits", row, row),
-        _ => {
+    let cites = match limited_within(call, fall.start_us - 1_500_000, fall.start_us) {
+        RecordedLimit::Off => return None,
+        RecordedLimit::On(row) => Citation::rows("application_limits", row, row),
+        RecordedLimit::Unknown => {
             let bins = series.between(fall.start_us - 1_500_000, fall.start_us);
             Citation::rows("packets", bins.first()?.first_row as usize, bins.last()?.last_row as usize)
         }
@@ -240,6 +269,32 @@ fn application(call: &RecordedCall, series: &CallSeries, fall: &RateFall) -> Opt
         ),
         cites,
     })
+}
+
+/// The record whether the source limits the rate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum RecordedLimit {
+    /// No such record.
+    Unknown,
+    /// It does not.
+    Off,
+    /// It does, by this row of the table.
+    On(usize),
+}
+
+/// The record between two times: its last row with a begin.
+fn limited_within(call: &RecordedCall, from_us: i64, to_us: i64) -> RecordedLimit {
+    let limits = &call.application_limits;
+    if limits.is_empty() {
+        // A log of Chromium has each begin.
+        let is_log = call.source == RecordingSource::EventLogOfSender;
+        return if is_log { RecordedLimit::Off } else { RecordedLimit::Unknown };
+    }
+    let end = until(&limits.time_us, to_us);
+    // The row before the span holds in it.
+    let first = until(&limits.time_us, from_us).saturating_sub(1).max(end.saturating_sub(MOST_ROWS));
+    let begun = (first..end).rev().find(|&row| limits.limited[row] != 0);
+    begun.map_or(RecordedLimit::Off, RecordedLimit::On)
 }
 
 /// Fewer pictures mean a processor or a camera that cannot follow, smaller ones a source with less to send.
@@ -276,13 +331,11 @@ pub(super) fn source_falls(
         let quiet = !series
             .between(at - WINDOW_US, at + WINDOW_US)
             .iter()
-            .any(|bin| bin.lost > 2 || series.queues(bin));
+            .any(|bin| bin.lost > 2 || bin.queue_begin.is_some());
         let falls = before > LEAST_RATE && after <= (1.0 - LEAST) * before;
-        (stays && quiet && falls && !is_silent(call, at - WINDOW_US, at + WINDOW_US)).then_some((
-            before,
-            after,
-            allowed_after,
-        ))
+        let may_limit = || limited_within(call, at, at + WINDOW_US) != RecordedLimit::Off;
+        let is_silent = || is_silent(call, series, at - WINDOW_US, at + WINDOW_US);
+        (stays && quiet && falls && may_limit() && !is_silent()).then_some((before, after, allowed_after))
     };
     while at + WINDOW_US <= call.duration_us {
         if drop_at(at).is_none() {

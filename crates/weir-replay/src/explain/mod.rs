@@ -6,6 +6,8 @@
 mod causes;
 mod counters;
 mod falls;
+#[cfg(test)]
+mod made_tests;
 mod page;
 mod series;
 mod terminal;
@@ -14,6 +16,7 @@ mod tests;
 mod viewer;
 
 use core::fmt;
+use std::collections::BTreeSet;
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -115,6 +118,23 @@ pub struct Freeze {
     pub cites: Citation,
 }
 
+/// The freezes of a call.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct CallFreezes {
+    /// The freezes, in order.
+    pub found: Vec<Freeze>,
+    /// Whether the recording has the pictures that were decoded. Without, they are by the arrivals of whole pictures, and the decoder's
+    /// may differ.
+    pub of_the_decoder: bool,
+}
+
+impl CallFreezes {
+    /// Length of all freezes together, in s.
+    pub fn seconds(&self) -> f64 {
+        self.found.iter().map(|freeze| freeze.length_us).sum::<i64>() as f64 / 1e6
+    }
+}
+
 /// The picture that the viewer got.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct CallQuality {
@@ -124,14 +144,14 @@ pub struct CallQuality {
     pub received_bps: Option<f64>,
     /// Complete pictures per second, where the recording tells pictures apart.
     pub pictures_per_second: Option<f64>,
-    /// Freezes, in order.
-    pub freezes: Vec<Freeze>,
+    /// Freezes; absent where the recording tells no pictures apart.
+    pub freezes: Option<CallFreezes>,
     /// Median time from the departure of a picture's first packet to the arrival of its last, in ms; above the least delay where the clocks
     /// differ.
     pub picture_delay_p50_ms: Option<f64>,
     /// The same, 95th percentile.
     pub picture_delay_p95_ms: Option<f64>,
-    /// Share of lost packets, 0 to 1: by arrivals, else by receiver reports, or by gaps of the numbers where departures are unknown.
+    /// Share of lost packets, 0 to 1: by arrivals, else by receiver reports; by gaps of the numbers in a recording of the receiver.
     pub lost_share: Option<f64>,
 }
 
@@ -307,8 +327,10 @@ fn shares(
                 .step_by(BIN_US as usize)
                 .find(|&at| series.sent_bps(at, at + 1_000_000) >= 0.9 * fall.from_bps)
         } else {
-            let after = rate.iter().filter(|point| point.time_us > fall.lowest_us);
-            after.clone().find(|point| point.bps as f64 >= 0.9 * fall.from_bps).map(|point| point.time_us)
+            // Later points than the next fall are looked through for that one.
+            let after = &rate[rate.partition_point(|point| point.time_us <= fall.lowest_us)..];
+            let mut until = after.iter().take_while(|point| point.time_us <= latest);
+            until.find(|point| point.bps as f64 >= 0.9 * fall.from_bps).map(|point| point.time_us)
         };
         let length = back.map_or(latest, |back| back.min(latest)) - fall.at_us;
         let share = length.max(0) as f64 / call.duration_us.max(1) as f64;
@@ -323,7 +345,8 @@ fn shares(
 
 /// The falls and freezes that cost most, at least three seconds apart.
 fn moments(falls: &[ExplainedFall], quality: &CallQuality, series: &CallSeries) -> Vec<Moment> {
-    let of_falls = falls.iter().enumerate().map(|(index, fall)| {
+    let mut seen: BTreeSet<Option<FallCause>> = BTreeSet::new();
+    let of_falls = falls.iter().map(|fall| {
         let cause = fall.cause.map_or("no sign came before", FallCause::name);
         let sentence = format!(
             "the rate fell from {:.0} to {:.0} kbit/s: {cause}",
@@ -333,12 +356,12 @@ fn moments(falls: &[ExplainedFall], quality: &CallQuality, series: &CallSeries) 
         let cites =
             fall.evidence.first().map_or_else(|| series.packets_near(fall.at_us), |(_, cites)| cites.clone());
         // The first fall of a cause shows how it began.
-        let is_first = falls[..index].iter().all(|earlier| earlier.cause != fall.cause);
+        let is_first = seen.insert(fall.cause);
         let weight =
             1.0 - fall.to_bps / fall.from_bps.max(1.0) + if is_first { FIRST_OF_ITS_CAUSE } else { 0.0 };
         (weight, Moment { at_us: fall.since_us, sentence, cites })
     });
-    let of_freezes = quality.freezes.iter().map(|freeze| {
+    let of_freezes = quality.freezes.iter().flat_map(|freezes| &freezes.found).map(|freeze| {
         let length = freeze.length_us as f64 / 1e6;
         let sentence = format!("the picture froze for {length:.1} s");
         // A freeze of a second weighs as much as the loss of half of the rate.

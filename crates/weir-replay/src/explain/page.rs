@@ -4,6 +4,7 @@ use maud::{Markup, html};
 use weir_world::RecordedCall;
 
 use super::series::{BIN_US, CallSeries};
+use super::terminal::BY_ARRIVALS;
 use super::{CallQuality, ExplainedFall, Explanation, FallCause};
 use crate::chart::{ChartLine, ChartSpan, TimeChart};
 use crate::page::page;
@@ -55,9 +56,11 @@ fn summary(explanation: &Explanation) -> Markup {
                 @if let (Some(middle), Some(most)) = (quality.picture_delay_p50_ms, quality.picture_delay_p95_ms) {
                     tr { th { "picture delay, median and 95th percentile" } td.n { (format!("{middle:.0} and {most:.0} ms")) } }
                 }
-                tr {
-                    th { "freezes" }
-                    td.n { (format!("{}, {:.1} s together", quality.freezes.len(), frozen_seconds(quality))) }
+                @if let Some(freezes) = &quality.freezes {
+                    tr {
+                        th { "freezes" @if !freezes.of_the_decoder { ", " (BY_ARRIVALS) } }
+                        td.n { (format!("{}, {:.1} s together", freezes.found.len(), freezes.seconds())) }
+                    }
                 }
             }
         }
@@ -78,16 +81,12 @@ fn summary(explanation: &Explanation) -> Markup {
     }
 }
 
-fn frozen_seconds(quality: &CallQuality) -> f64 {
-    quality.freezes.iter().map(|freeze| freeze.length_us).sum::<i64>() as f64 / 1e6
-}
-
 fn charts(call: &RecordedCall, explanation: &Explanation, quality: &CallQuality) -> Markup {
     let series = CallSeries::of(call);
     let time = |bin: usize| (bin as i64 * BIN_US) as f64 / 1e6;
     let arrived = (0..series.bins.len()).step_by(4).map(|bin| {
         let from = bin as i64 * BIN_US;
-        (time(bin), Some(series.arrived_bps(from, from + 999_999) / 1e6))
+        (time(bin), series.knows_arrivals.then(|| series.arrived_bps(from, from + 999_999) / 1e6))
     });
     let mut estimate: Vec<(f64, Option<f64>)> = recorded_rate(call)
         .iter()
@@ -103,12 +102,14 @@ fn charts(call: &RecordedCall, explanation: &Explanation, quality: &CallQuality)
             .collect()
     };
     let loss = series.bins.iter().enumerate().map(|(bin, values)| {
-        let share = (values.packets > 0).then(|| 100.0 * f64::from(values.lost) / f64::from(values.packets));
+        let is_known = series.knows_arrivals && values.packets > 0;
+        let share = is_known.then(|| 100.0 * f64::from(values.lost) / f64::from(values.packets));
         (time(bin), share)
     });
     let freezes: Vec<ChartSpan> = quality
         .freezes
         .iter()
+        .flat_map(|freezes| &freezes.found)
         .map(|freeze| {
             let from = freeze.from_us as f64 / 1e6;
             let to = from + freeze.length_us as f64 / 1e6;
@@ -121,25 +122,37 @@ fn charts(call: &RecordedCall, explanation: &Explanation, quality: &CallQuality)
         steps,
         grey_from: None,
     };
-    let chart = |title: &str, label: &str, lines: Vec<ChartLine>| TimeChart {
-        title: title.to_owned(),
-        label: label.to_owned(),
-        length: explanation.length_s,
-        lines: lines.into_iter().filter(|line| !line.points.is_empty()).collect(),
-        spans: freezes.clone(),
-        ..TimeChart::default()
+    let chart = |title: &str, label: &str, lines: Vec<ChartLine>| {
+        let has_values = |line: &ChartLine| line.points.iter().any(|(_, value)| value.is_some());
+        TimeChart {
+            title: title.to_owned(),
+            label: label.to_owned(),
+            length: explanation.length_s,
+            lines: lines.into_iter().filter(has_values).collect(),
+            spans: freezes.clone(),
+            ..TimeChart::default()
+        }
     };
+    let charts = [
+        chart(
+            "Rates; freezes are shaded",
+            "rate (Mbit/s)",
+            vec![line("arrived", arrived.collect(), true), line("estimate", estimate, true)],
+        ),
+        chart(
+            "Queuing delay in each quarter second",
+            "delay (ms)",
+            vec![
+                line("largest", queue(|bin| bin.largest_us), false),
+                line("least: the standing queue", queue(|bin| bin.standing_us), false),
+            ],
+        ),
+        chart("Lost packets in each quarter second", "loss (%)", vec![line("loss", loss.collect(), false)]),
+    ];
+    let drawn: Vec<&TimeChart> = charts.iter().filter(|chart| !chart.lines.is_empty()).collect();
     html! {
-        h2 { "Over time" }
-        (chart("Rates; freezes are shaded", "rate (Mbit/s)", vec![
-            line("arrived", arrived.collect(), true),
-            line("estimate", estimate, true),
-        ]).figure())
-        (chart("Queuing delay in each quarter second", "delay (ms)", vec![
-            line("largest", queue(|bin| bin.largest_us), false),
-            line("least: the standing queue", queue(|bin| bin.standing_us), false),
-        ]).figure())
-        (chart("Lost packets in each quarter second", "loss (%)", vec![line("loss", loss.collect(), false)]).figure())
+        @if !drawn.is_empty() { h2 { "Over time" } }
+        @for chart in drawn { (chart.figure()) }
     }
 }
 

@@ -4,6 +4,7 @@ use weir_world::RecordedCall;
 use weir_world::recorded::{ArrivalClock, PacketRow, StreamKind};
 
 use super::Citation;
+use crate::receiver;
 
 /// Length of a bin, in µs.
 pub(super) const BIN_US: i64 = 250_000;
@@ -15,9 +16,9 @@ const LEAST_QUEUE_US: i64 = 20_000;
 pub(super) struct CallBin {
     /// Bytes that left, all headers included.
     pub(super) sent_bytes: u64,
-    /// Bytes that arrived.
+    /// Bytes that arrived in it, by the sender's clock less the least delay.
     pub(super) arrived_bytes: u64,
-    /// Packets that left.
+    /// Packets that left; in a recording of the receiver those before whose numbers a gap is, too.
     pub(super) packets: u32,
     /// Packets that did not arrive.
     pub(super) lost: u32,
@@ -25,6 +26,10 @@ pub(super) struct CallBin {
     pub(super) standing_us: Option<i64>,
     /// Largest queuing delay in µs.
     pub(super) largest_us: Option<i64>,
+    /// First bin of the queue that stands in this one and in the bins before it; absent where none stands.
+    pub(super) queue_begin: Option<u32>,
+    /// Largest standing queue from there on in µs.
+    pub(super) queue_peak_us: i64,
     /// First row of its packets.
     pub(super) first_row: u32,
     /// Last row.
@@ -41,6 +46,8 @@ pub(super) struct CallSeries {
     pub(super) queue_threshold_us: i64,
     /// Queuing delay that 99 % of the packets do not exceed, in µs.
     pub(super) queue_p99_us: i64,
+    /// Share of all packets that meet a delay as lost ones do at a full queue.
+    usual_share: f64,
     /// Skew of the receiver's clock; zero where both ends have one clock.
     pub(super) skew: f64,
     /// Rows of lost packets.
@@ -51,6 +58,8 @@ pub(super) struct CallSeries {
     pub(super) pictures_us: Vec<i64>,
     /// Usual time between two reports, in µs.
     pub(super) usual_gap_us: Option<i64>,
+    /// Usual time from a departure to the report on it, in µs.
+    usual_report_us: i64,
 }
 
 impl CallSeries {
@@ -61,13 +70,21 @@ impl CallSeries {
         let mut bins = vec![CallBin::default(); count];
         let knows_arrivals = call.packets.arrived_us.iter().any(|arrived| arrived.is_known());
         let (mut lost, mut pictures_us) = (Vec::new(), Vec::new());
+        let gaps = receiver::gaps(call);
         for (row, packet) in call.packets.rows().enumerate() {
-            let Some(bin) = bin_of(&mut bins, packet.order_us()) else { continue };
+            if packet.arrived_us.is_known() {
+                // Queuing delays are above the least delay, without offset and skew of the receiver's clock.
+                let place = place_of(packet.order_us() + queue_us[row].unwrap_or(0)).min(count - 1);
+                bins[place].arrived_bytes += u64::from(call.wire_bytes(&packet));
+            }
+            let Some(bin) = bins.get_mut(place_of(packet.order_us())) else { continue };
             if bin.packets == 0 {
                 bin.first_row = row as u32;
             }
             bin.last_row = row as u32;
-            bin.packets += 1;
+            let gap = gaps.get(row).map_or(0, |&gap| u32::try_from(gap).unwrap_or(u32::MAX));
+            bin.packets = bin.packets.saturating_add(1).saturating_add(gap);
+            bin.lost = bin.lost.saturating_add(gap);
             bin.sent_bytes += u64::from(call.wire_bytes(&packet));
             if packet.marker != 0 && is_video(call, packet.stream) {
                 pictures_us.push(packet.order_us());
@@ -78,8 +95,6 @@ impl CallSeries {
             if is_lost(call, &packet) {
                 bin.lost += 1;
                 lost.push(row as u32);
-            } else {
-                bin.arrived_bytes += u64::from(call.wire_bytes(&packet));
             }
             if let Some(queue) = queue_us[row] {
                 bin.standing_us = Some(bin.standing_us.map_or(queue, |least| least.min(queue)));
@@ -95,19 +110,26 @@ impl CallSeries {
         };
         let mut standing: Vec<i64> = bins.iter().filter_map(|bin| bin.standing_us).collect();
         let quiet = quantile(&mut standing, 0.25);
+        let queue_threshold_us = LEAST_QUEUE_US.max(3 * quiet);
+        follow_queues(&mut bins, queue_threshold_us);
         let queue_p99_us = quantile(&mut queue_us.iter().flatten().copied().collect(), 0.99);
+        let usual_share = usual_share(&queue_us, queue_p99_us * FULL_OF_10 / 10);
         let mut gaps: Vec<i64> = call.feedback.time_us.windows(2).map(|pair| pair[1] - pair[0]).collect();
         let usual_gap_us = (!gaps.is_empty()).then(|| quantile(&mut gaps, 0.5));
+        let report = |packet: PacketRow| Some(packet.reported_us.get()? - packet.sent_us.get()?);
+        let usual_report_us = quantile(&mut call.packets.rows().filter_map(report).collect(), 0.5);
         Self {
             bins,
             queue_us,
-            queue_threshold_us: LEAST_QUEUE_US.max(3 * quiet),
+            queue_threshold_us,
             queue_p99_us,
+            usual_share,
             skew,
             lost,
             knows_arrivals,
             pictures_us,
             usual_gap_us,
+            usual_report_us,
         }
     }
 
@@ -119,7 +141,7 @@ impl CallSeries {
 
     /// The bin of this time.
     pub(super) fn bin(&self, time_us: i64) -> usize {
-        usize::try_from(time_us / BIN_US).unwrap_or(0).min(self.bins.len().saturating_sub(1))
+        place_of(time_us).min(self.bins.len().saturating_sub(1))
     }
 
     /// The bins between two times.
@@ -128,17 +150,30 @@ impl CallSeries {
         self.bins.get(from..=to.max(from)).unwrap_or_default()
     }
 
+    /// Packets that left between two reports early enough to be reported before the second one.
+    pub(super) fn unreported(&self, call: &RecordedCall, first_us: i64, second_us: i64) -> usize {
+        let before = |time_us: i64| {
+            let (mut low, mut high) = (0, call.packets.len());
+            while low < high {
+                let middle = low + (high - low) / 2;
+                if call.packets.row(middle).order_us() < time_us {
+                    low = middle + 1;
+                } else {
+                    high = middle;
+                }
+            }
+            low
+        };
+        let end = second_us - self.usual_report_us - self.usual_gap_us.unwrap_or(0);
+        before(end).saturating_sub(before(first_us + 1))
+    }
+
     /// The packets of the half second around `time_us`.
     pub(super) fn packets_near(&self, time_us: i64) -> Citation {
         let bins = self.between(time_us - BIN_US, time_us + BIN_US).iter().filter(|bin| bin.packets > 0);
         let first = bins.clone().map(|bin| bin.first_row).min().unwrap_or(0);
         let last = bins.map(|bin| bin.last_row).max().unwrap_or(first);
         Citation::rows("packets", first as usize, last as usize)
-    }
-
-    /// Whether the bin has a standing queue.
-    pub(super) fn queues(&self, bin: &CallBin) -> bool {
-        bin.standing_us.is_some_and(|queue| queue >= self.queue_threshold_us)
     }
 
     /// Bytes that left, as a rate in bit/s between two times.
@@ -151,37 +186,61 @@ impl CallSeries {
         rate(self.between(from_us, to_us), |bin| bin.arrived_bytes)
     }
 
-    /// Whether most of the lost packets met a queue that was nearly full: the queue stood, or other packets seldom meet such a delay.
-    pub(super) fn met_a_full_queue(&self, rows: &[u32]) -> bool {
-        let full = self.queue_p99_us * 7 / 10;
+    /// Whether most of the lost packets of `call` in these rows met a queue that was nearly full: the queue stood, or other packets
+    /// seldom meet such a delay.
+    pub(super) fn met_a_full_queue(&self, call: &RecordedCall, rows: &[u32]) -> bool {
+        let full = self.queue_p99_us * FULL_OF_10 / 10;
         if full < LEAST_FULL_US {
             return false;
         }
-        let met = |row: usize| {
-            let before = self.queue_us[..row].iter().rev().flatten().take(NEIGHBOURS);
-            before.max().is_some_and(|&queue| queue >= full)
-        };
         let stood = |row: usize| {
-            let place = self.bins.partition_point(|bin| (bin.last_row as usize) < row || bin.packets == 0);
-            let standing = self.bins.get(place).and_then(|bin| bin.standing_us);
+            let standing = self.bins[self.bin(call.packets.row(row).order_us())].standing_us;
             standing.is_some_and(|queue| queue >= full && queue >= self.queue_threshold_us)
         };
-        let most = |count: usize| 2 * count > rows.len();
-        if most(rows.iter().filter(|&&row| stood(row as usize)).count()) {
-            return true;
-        }
-        let every = (self.queue_us.len() / SAMPLES).max(1);
-        let sampled = (0..self.queue_us.len()).step_by(every);
-        let usual = sampled.clone().filter(|&row| met(row)).count() as f64 / sampled.count().max(1) as f64;
-        usual < MOST_USUAL && most(rows.iter().filter(|&&row| met(row as usize)).count())
+        let rows = rows.iter().step_by((rows.len() / SAMPLES).max(1)).map(|&row| row as usize);
+        let most = |count: usize| 2 * count > rows.clone().count();
+        most(rows.clone().filter(|&row| stood(row)).count())
+            || self.usual_share < MOST_USUAL
+                && most(rows.clone().filter(|&row| met_before(&self.queue_us, row, full)).count())
     }
 }
+
+/// Share of all packets that meet a delay of `full_us`, by a sample.
+fn usual_share(queue_us: &[Option<i64>], full_us: i64) -> f64 {
+    let sampled = (0..queue_us.len()).step_by((queue_us.len() / SAMPLES).max(1));
+    let met = sampled.clone().filter(|&row| met_before(queue_us, row, full_us)).count();
+    met as f64 / sampled.count().max(1) as f64
+}
+
+/// Whether a packet shortly before `row` had a delay of `full_us`.
+fn met_before(queue_us: &[Option<i64>], row: usize, full_us: i64) -> bool {
+    let before = queue_us[row.saturating_sub(LONGEST_ROW)..row].iter().rev().flatten().take(NEIGHBOURS);
+    before.max().is_some_and(|&queue| queue >= full_us)
+}
+
+/// Enters into each bin with a standing queue where that began, and how long it became.
+fn follow_queues(bins: &mut [CallBin], threshold_us: i64) {
+    let mut queue: Option<(u32, i64)> = None;
+    for (place, bin) in bins.iter_mut().enumerate() {
+        let standing = bin.standing_us.filter(|&standing| standing >= threshold_us);
+        queue = standing.map(|standing| {
+            queue.map_or((place as u32, standing), |(begin, peak)| (begin, peak.max(standing)))
+        });
+        bin.queue_begin = queue.map(|(begin, _)| begin);
+        bin.queue_peak_us = queue.map_or(0, |(_, peak)| peak);
+    }
+}
+
+/// Tenths of the delay that 99 % do not exceed from which a queue may be full.
+const FULL_OF_10: i64 = 7;
+/// Longest row of losses behind which a delay still tells the queue.
+const LONGEST_ROW: usize = 1000;
 
 /// Packets before a lost one whose delay shows the queue that it met.
 const NEIGHBOURS: usize = 3;
 /// Least delay of a queue that may be full, in µs.
 const LEAST_FULL_US: i64 = 5_000;
-/// Packets of the call among which the usual delay is looked up.
+/// Most packets of the call, and most of the losses before a fall, whose delay is looked up.
 const SAMPLES: usize = 500;
 /// Largest share of all packets that may meet a delay which tells a full queue.
 const MOST_USUAL: f64 = 0.35;
@@ -191,8 +250,9 @@ fn rate(bins: &[CallBin], bytes: impl Fn(&CallBin) -> u64) -> f64 {
     total as f64 * 8e6 / (BIN_US as f64 * bins.len().max(1) as f64)
 }
 
-fn bin_of(bins: &mut [CallBin], time_us: i64) -> Option<&mut CallBin> {
-    bins.get_mut(usize::try_from(time_us / BIN_US).ok()?)
+/// Number of the bin of this time; the first one before the begin.
+fn place_of(time_us: i64) -> usize {
+    (time_us.max(0) / BIN_US) as usize
 }
 
 /// Whether the packet is known to be lost. Without reports a packet that left and has no arrival counts as lost, unless it is among the last

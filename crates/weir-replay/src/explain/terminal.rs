@@ -4,6 +4,8 @@ use core::fmt::{self, Display, Formatter};
 
 use super::{Explanation, FallCause};
 
+/// The source of freezes that are not the decoder's.
+pub(super) const BY_ARRIVALS: &str = "by arrivals of whole pictures (the decoder's may differ)";
 /// Falls that are listed on a terminal.
 const LISTED: usize = 12;
 
@@ -15,7 +17,6 @@ fn counted(count: usize, thing: &str) -> String {
 impl Display for Explanation {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         if let Some(quality) = &self.quality {
-            let frozen = quality.freezes.iter().map(|freeze| freeze.length_us).sum::<i64>() as f64 / 1e6;
             write!(f, "In {:.0} s ", self.length_s)?;
             match (quality.received_bps, quality.sent_bps) {
                 (Some(received), _) => write!(f, "the viewer got {:.0} kbit/s", received / 1e3)?,
@@ -27,8 +28,12 @@ impl Display for Explanation {
             if let Some(lost) = quality.lost_share {
                 write!(f, "; {:.2} % of the packets were lost", 100.0 * lost)?;
             }
-            if quality.received_bps.is_some() {
-                write!(f, "; {}, {frozen:.1} s together", counted(quality.freezes.len(), "freeze"))?;
+            if let Some(freezes) = &quality.freezes {
+                let count = counted(freezes.found.len(), "freeze");
+                write!(f, "; {count}, {:.1} s together", freezes.seconds())?;
+                if !freezes.of_the_decoder {
+                    write!(f, ", {BY_ARRIVALS}")?;
+                }
             }
             writeln!(f, ".")?;
         }

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use weir_world::RecordedCall;
 use weir_world::recorded::{ArrivalClock, StreamKind};
 
-use super::series::{CallSeries, delay_us, is_video};
-use super::{CallQuality, Citation, Freeze};
+use super::series::{CallBin, CallSeries, delay_us, is_video};
+use super::{CallFreezes, CallQuality, Citation, Freeze};
 
 /// A gap between two pictures is a freeze from this much above the mean gap on, in µs (W3C webrtc-stats, `freezeCount`).
 const FREEZE_ABOVE_US: i64 = 150_000;
@@ -39,13 +39,16 @@ pub(super) fn quality(call: &RecordedCall, series: &CallSeries) -> CallQuality {
         whole.iter().filter_map(|picture| Some((picture.last_arrived_us?, picture.last_row))).collect();
     complete.sort_unstable();
     let offset = offset_us(call, series.skew);
+    let knows_pictures = series.knows_arrivals && !pictures.is_empty();
     // A log of the receiver has the pictures that it decoded.
-    let freezes = if call.decoded_frames.is_empty() {
-        freezes("packets", &complete, offset)
-    } else {
+    let of_the_decoder = !call.decoded_frames.is_empty();
+    let freezes = if of_the_decoder {
         let decoded = call.decoded_frames.time_us.iter().enumerate().map(|(row, &time)| (time, row as u32));
         freezes("decoded_frames", &decoded.collect::<Vec<_>>(), 0)
+    } else {
+        freezes("packets", &complete, offset)
     };
+    let freezes = CallFreezes { found: freezes, of_the_decoder };
     let mut delays: Vec<i64> = whole
         .iter()
         .filter_map(|picture| Some((picture.first_sent_us?, picture.last_arrived_us?)))
@@ -59,30 +62,27 @@ pub(super) fn quality(call: &RecordedCall, series: &CallSeries) -> CallQuality {
     CallQuality {
         sent_bps: call.has_departures().then(|| series.sent_bps(0, call.duration_us)),
         received_bps: series.knows_arrivals.then(|| series.arrived_bps(0, call.duration_us)),
-        pictures_per_second: (series.knows_arrivals && !pictures.is_empty())
+        pictures_per_second: knows_pictures
             .then(|| complete.len() as f64 * 1e6 / call.duration_us.max(1) as f64),
-        freezes,
+        freezes: (of_the_decoder || knows_pictures).then_some(freezes),
         picture_delay_p50_ms: quantile(0.5),
         picture_delay_p95_ms: quantile(0.95),
         lost_share: lost_share(call, series),
     }
 }
 
-/// Loss by arrivals; in a recording of the sender without them by receiver reports; in one of the receiver by gaps of the numbers.
+/// Loss by arrivals, or by gaps of the numbers in a recording of the receiver; in one of the sender without them by receiver reports.
 fn lost_share(call: &RecordedCall, series: &CallSeries) -> Option<f64> {
-    let packets: u32 = series.bins.iter().map(|bin| bin.packets).sum();
-    let share = |lost: usize, all: usize| lost as f64 / all.max(1) as f64;
-    if series.knows_arrivals && call.has_departures() {
-        return Some(share(series.lost.len(), packets as usize));
-    }
+    let sum = |of: fn(&CallBin) -> u32| series.bins.iter().map(|bin| u64::from(of(bin))).sum::<u64>();
+    let packets = sum(|bin| bin.packets);
+    let share = |lost: u64| lost as f64 / packets.max(1) as f64;
     if series.knows_arrivals {
-        let missing = call.missing_numbers();
-        return Some(share(missing, packets as usize + missing));
+        return Some(share(sum(|bin| bin.lost)));
     }
     let mut last: BTreeMap<u16, i32> = BTreeMap::new();
     last.extend(call.receiver_reports.rows().map(|report| (report.stream, report.cumulative_lost)));
-    let lost: i64 = last.values().map(|&lost| i64::from(lost.max(0))).sum();
-    (!last.is_empty()).then(|| share(lost as usize, packets as usize))
+    let lost: u64 = last.values().map(|&lost| u64::from(lost.max(0).unsigned_abs())).sum();
+    (!last.is_empty()).then(|| share(lost))
 }
 
 /// The offset of the receiver's clock and the least delay: delays count above it where the clocks differ.
