@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use serde_json::json;
-use weir_replay::replay::{ControllerReplay, ReplayError, ReplayOptions, replay, replay_page};
+use weir_replay::replay::{ControllerReplay, OPEN_LOOP, ReplayError, ReplayOptions, replay, replay_page};
 use weir_scenario::registry::Registry;
 
 use crate::args::ReplayArgs;
@@ -69,6 +69,7 @@ fn print(out: &mut dyn Write, replays: &[ControllerReplay]) -> Result<(), Failur
     let head = ["controller", "within 10 % of the recording", "median ratio", "diverged at", "decisions"];
     writeln!(out, "{}", table::plain(&head, rows.collect()))?;
     let width = table::terminal_width();
+    writeln!(out, "{}", table::sentence(OPEN_LOOP, width))?;
     for replay in replays {
         for remark in &replay.remarks {
             writeln!(out, "{}", table::sentence(&format!("{}: {remark}", replay.controller), width))?;

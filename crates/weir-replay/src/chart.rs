@@ -7,6 +7,8 @@ use weir_report::chart::{AxisScale, Bounds, ChartFrame, Ends, escape_html, path}
 
 /// Colours of lines in the style of charts.
 const COLOURS: usize = 9;
+/// Dashes of lines in that style, the whole line among them.
+const DASHES: usize = 4;
 /// Most points of a line: more cannot be told apart at the width of a chart.
 const MOST_POINTS: usize = 2400;
 
@@ -40,6 +42,8 @@ pub(crate) struct TimeChart {
     /// Fixed end of the vertical axis.
     pub(crate) top: Option<f64>,
     pub(crate) lines: Vec<ChartLine>,
+    /// Meaning of grey parts of lines.
+    pub(crate) grey: &'static str,
     pub(crate) spans: Vec<ChartSpan>,
 }
 
@@ -49,11 +53,12 @@ impl TimeChart {
         html! {
             figure {
                 figcaption { (self.title) }
-                @if self.lines.len() > 1 {
-                    ul.legend {
-                        @for (index, line) in self.lines.iter().enumerate() {
-                            li { (swatch(index)) (line.name) }
-                        }
+                ul.legend {
+                    @for (index, line) in self.lines.iter().enumerate() {
+                        li { (swatch(&style(index))) (line.name) }
+                    }
+                    @if self.lines.iter().any(|line| line.split() < line.points.len()) {
+                        li { (swatch("grey")) (self.grey) }
                     }
                 }
                 // Writing to a string does not fail.
@@ -99,13 +104,29 @@ impl TimeChart {
     }
 }
 
+impl ChartLine {
+    /// First point of the grey part.
+    fn split(&self) -> usize {
+        let grey = self.grey_from.unwrap_or(f64::INFINITY);
+        self.points.partition_point(|&(time, _)| time < grey)
+    }
+}
+
+/// Classes of the line at a place: colour, and dashes for readers without it.
+fn style(index: usize) -> String {
+    format!("c{} {}", index % COLOURS, dashes(index))
+}
+
+fn dashes(index: usize) -> String {
+    format!("d{}", index % DASHES)
+}
+
 fn draw(out: &mut String, frame: &ChartFrame, index: usize, line: &ChartLine) -> core::fmt::Result {
-    let grey = line.grey_from.unwrap_or(f64::INFINITY);
-    let split = line.points.partition_point(|&(time, _)| time < grey);
+    let split = line.split();
     // The grey part begins where the other ends.
     let parts = [
-        (&line.points[..split], format!("c{}", index % COLOURS)),
-        (&line.points[split.saturating_sub(1)..], "grey".to_owned()),
+        (&line.points[..split], style(index)),
+        (&line.points[split.saturating_sub(1)..], format!("grey {}", dashes(index))),
     ];
     let parts = if split == line.points.len() { &parts[..1] } else { &parts[..] };
     for (points, class) in parts {
@@ -137,7 +158,29 @@ fn thinned(points: &[(f64, Option<f64>)]) -> Vec<(f64, Option<f64>)> {
     kept
 }
 
-fn swatch(index: usize) -> Markup {
-    let class = format!("l c{}", index % COLOURS);
+fn swatch(style: &str) -> Markup {
+    let class = format!("l {style}");
     html! { svg viewBox="0 0 36 10" { path class=(class) d="M0 5h36" {} } }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(name: &str, grey_from: Option<f64>) -> ChartLine {
+        let points = vec![(0.0, Some(1.0)), (5.0, Some(2.0)), (9.0, Some(1.0))];
+        ChartLine { name: name.to_owned(), points, steps: true, grey_from }
+    }
+
+    #[test]
+    fn lines_have_names_dashes_and_a_meaning_of_grey() {
+        let mut chart = TimeChart { length: 10.0, grey: "apart", ..TimeChart::default() };
+        chart.lines = vec![line("only one", None)];
+        let figure = chart.figure().into_string();
+        assert!(figure.contains("only one") && !figure.contains("apart"), "{figure}");
+        chart.lines.push(line("other", Some(5.0)));
+        let figure = chart.figure().into_string();
+        assert!(figure.contains("l c0 d0") && figure.contains("l c1 d1") && figure.contains("l grey d1"));
+        assert!(figure.contains("apart"), "{figure}");
+    }
 }

@@ -28,9 +28,15 @@ fn a_call_is_replayed_under_each_controller() {
     assert!(printed.contains("nada measures at the receiver"), "{printed}");
     let page = place.read("replayed/replay.html");
     assert!(
-        page.contains("Replay of call") && page.contains("class=\"l grey\""),
+        page.contains("Replay of call") && page.contains("class=\"l grey d3\""),
         "a window's curve ends grey"
     );
+    assert!(page.contains("after its first difference of 20 %") && page.contains("diverged at"));
+    assert!(
+        printed.contains("The loop is open") && printed.contains("scream-v2: It has no statistic"),
+        "{printed}"
+    );
+    assert!(printed.contains("(aggregate congestion signal"), "{printed}");
 
     let json: Value =
         serde_json::from_str(&place.weir("replay call.rtclog --controller gcc --json").stdout).unwrap();

@@ -111,9 +111,15 @@ pub(super) fn partings(
 ) -> Vec<Parting> {
     let all: Vec<(i64, u64, u64)> = pairs(recorded, replayed, SETTLED_US, call.duration_us).collect();
     let differs = |&(_, one, two): &(i64, u64, u64)| (ratio(one, two) - 1.0).abs() > ALIKE;
-    let mut found: Vec<Parting> = all
+    let length = |span: &&[(i64, u64, u64)]| span[span.len() - 1].0 - span[0].0;
+    let mut spans: Vec<&[(i64, u64, u64)]> = all
         .chunk_by(|one, next| differs(one) == differs(next))
-        .filter(|span| differs(&span[0]) && span[span.len() - 1].0 - span[0].0 >= SHORTEST_PARTING_US)
+        .filter(|span| differs(&span[0]) && length(span) >= SHORTEST_PARTING_US)
+        .collect();
+    spans.sort_by_key(|span| core::cmp::Reverse(length(span)));
+    spans.truncate(MOST_PARTINGS);
+    spans
+        .into_iter()
         .map(|span| {
             let (from_us, recorded_bps, replayed_bps) = span[0];
             let next = decisions.partition_point(|decision| decision.time_us <= from_us);
@@ -122,10 +128,7 @@ pub(super) fn partings(
             let recorded_state = recorded_state(call, from_us);
             Parting { from_us, to_us, replayed_bps, recorded_bps, replayed_decision, recorded_state }
         })
-        .collect();
-    found.sort_by_key(|parting| parting.from_us - parting.to_us);
-    found.truncate(MOST_PARTINGS);
-    found
+        .collect()
 }
 
 /// The recorded sender's own state at `time`: what its log holds of the second before.

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use weir_cc::history::{SendHistory, compact_ntp};
 use weir_cc::{
     Arrival, ArrivalTime, Controller, DataRate, DataSize, Decision, Ecn, PathEvent, Probe, ProbeId, Receiver,
-    Reception, ReceptionReport, Record, Report, SendState, SendTime, Stamp, StreamsConfig, TimeDelta,
+    Reception, ReceptionReport, Record, Report, SendState, SendTime, Signal, Stamp, StreamsConfig, TimeDelta,
 };
 use weir_world::RecordedCall;
 
@@ -321,7 +321,8 @@ impl<'a> Feed<'a> {
             let place = names.iter().position(|signal| signal.name == evidence.signal)?;
             let threshold = (!evidence.threshold.is_nan()).then_some(evidence.threshold);
             let value = values[place];
-            Some(SignalValue { name: evidence.signal, unit: names[place].unit, value, threshold })
+            let Signal { name, unit, meaning } = names[place];
+            Some(SignalValue { name, unit, meaning, value, threshold })
         });
         ReplayDecision {
             time_us: at,

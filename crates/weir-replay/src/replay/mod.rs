@@ -22,6 +22,7 @@ use weir_world::RecordedCall;
 use crate::clock::{CallTooLong, require_one_day};
 
 pub use compare::{Parting, RateAgreement, SETTLED_US};
+pub use page::OPEN_LOOP;
 pub use page::replay_page;
 
 pub(crate) use compare::{rate_at, recorded_rate};
@@ -80,6 +81,8 @@ pub struct SignalValue {
     pub name: &'static str,
     /// Its unit; empty for a pure number.
     pub unit: &'static str,
+    /// Its meaning, as a phrase.
+    pub meaning: &'static str,
     /// Its value.
     pub value: f64,
     /// The value that it is compared with, if there is one.
@@ -209,14 +212,24 @@ pub fn replay(
             begin.or_else(|| compare::first_divergence(&recorded, &points, call.duration_us))
         })
         .flatten();
+    let comparable = !has_window;
+    let agreement = comparable.then(|| compare::agreement(&recorded, &points, call.duration_us)).flatten();
+    if has_window {
+        remarks.push(
+            "It has no statistic, as its rate depends on its own bytes in flight, which are not those of the recording."
+                .to_owned(),
+        );
+    } else if recorded.is_empty() {
+        remarks.push("It has no statistic, as the recording has no rate.".to_owned());
+    } else if agreement.is_none() {
+        remarks.push("It has no statistic: that begins ten seconds after the begin of the call.".to_owned());
+    }
     if diverged_us.is_some() {
         remarks.push(
-            "It depends on its own bytes in flight: from its first difference of 20 % on, its rate answers to packets that it would not have sent."
+            "From its first difference of 20 % on, its rate answers to packets that it would not have sent."
                 .to_owned(),
         );
     }
-    let comparable = !has_window;
-    let agreement = comparable.then(|| compare::agreement(&recorded, &points, call.duration_us)).flatten();
     let partings =
         if comparable { compare::partings(call, &recorded, &points, &decisions) } else { Vec::new() };
     Ok(ControllerReplay {

@@ -154,19 +154,26 @@ impl ReplaySchedule {
         let mut rows: Vec<u32> = (0..call.packets.len() as u32).collect();
         rows.retain(|&row| call.packets.sent_us[row as usize].is_known());
         let Some(newest_arrival) = self.arrivals.iter().flatten().max().copied() else { return };
-        let (mut due, mut first) = (interval, 0);
+        // The places of arrived rows by the time from which a report may have them.
+        let known_at = |(place, &row): (usize, &u32)| {
+            let (sent, arrived) = (call.packets.sent_us[row as usize].get()?, self.arrivals[row as usize]?);
+            Some((arrived.max(sent), place))
+        };
+        let mut arrived: Vec<(i64, usize)> = rows.iter().enumerate().filter_map(known_at).collect();
+        arrived.sort_unstable();
+        let mut arrived = arrived.into_iter().peekable();
+        // End of the reported rows, and of those up to the newest that has arrived.
+        let (mut due, mut first, mut end) = (interval, 0, 0);
         while due < newest_arrival + 2 * interval {
-            let arrived_by = |row: u32| self.arrivals[row as usize].is_some_and(|at| at <= due);
-            let newest = rows[first..]
-                .iter()
-                .take_while(|&&row| call.packets.sent_us[row as usize].get().is_some_and(|sent| sent <= due));
-            let end = newest.enumerate().filter(|&(_, &row)| arrived_by(row)).last();
-            if let Some((last, _)) = end {
+            while let Some((_, place)) = arrived.next_if(|&(at, _)| at <= due) {
+                end = end.max(place + 1);
+            }
+            if end > first {
                 let start = self.reported.len() as u32;
-                self.reported.extend_from_slice(&rows[first..=first + last]);
+                self.reported.extend_from_slice(&rows[first..end]);
                 self.inputs
                     .push((due + self.way_back, ReplayInput::Report(start..self.reported.len() as u32, 0)));
-                first += last + 1;
+                first = end;
             }
             due += interval;
         }

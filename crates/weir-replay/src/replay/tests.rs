@@ -85,6 +85,44 @@ fn reports_are_made_where_the_recording_has_none() {
     assert!(found.within_10_percent > 0.6 && (found.median_ratio - 1.0).abs() < 0.1, "{found:?}");
 }
 
+#[test]
+fn each_packet_is_in_one_made_report() {
+    let mut call = RecordedCall::default();
+    // Sent each 10 ms; the third one comes late, and every fifth is lost.
+    for row in 0..20_i64 {
+        let arrived = if row == 2 { 400_000 } else { 10_000 * row + 30_000 };
+        call.packets.push(weir_world::recorded::PacketRow {
+            sequence: row,
+            sent_us: OptionalInteger::new(10_000 * row),
+            arrived_us: (row % 5 != 4).then_some(arrived).into(),
+            ..Default::default()
+        });
+    }
+    let schedule = ReplaySchedule::of(&call, None, false);
+    assert_eq!(schedule.reported, (0..19).collect::<Vec<u32>>());
+    let reports = schedule.inputs.iter().filter_map(|(at, input)| match input {
+        schedule::ReplayInput::Report(rows, _) => Some((*at, rows.clone())),
+        _ => None,
+    });
+    let way_back = 25_000;
+    assert_eq!(
+        reports.collect::<Vec<_>>(),
+        [(50_000, 0..2), (100_000, 2..8), (150_000, 8..13), (200_000, 13..18), (250_000, 18..19)]
+            .map(|(at, rows)| (at + way_back, rows))
+    );
+}
+
+#[test]
+fn the_reason_for_no_statistic_is_said() {
+    let mut call = steps("gcc");
+    let said = |replay: &ControllerReplay, text: &str| {
+        assert!(replay.remarks.iter().any(|remark| remark.contains(text)), "{:?}", replay.remarks);
+    };
+    said(&replayed(&call, "scream-v2"), "no statistic, as its rate depends on its own bytes in flight");
+    call.targets = weir_world::recorded::Rates::default();
+    said(&replayed(&call, "gcc"), "no statistic, as the recording has no rate");
+}
+
 /// A call of `data/calls`.
 fn shipped(name: &str) -> RecordedCall {
     let path = format!("{}/../../data/calls/{name}.rtclog", env!("CARGO_MANIFEST_DIR"));
