@@ -3,12 +3,17 @@
 use std::io::Write;
 
 use serde::Serialize;
+use serde_json::json;
 use weir_import::calls::CallUses;
 use weir_import::traces::TraceStore;
-use weir_replay::infer::{InferOptions, InferredPath, PathEnd, QueueLimit, infer as infer_path};
+use weir_replay::infer::{
+    InferOptions, InferredPath, PathEnd, QueueLimit, counted_bounds, infer as infer_path,
+};
 use weir_scenario::registry::Registry;
 use weir_scenario::scenario::Scenario;
 use weir_study::comparison::ComparisonRequest;
+use weir_world::RecordedCall;
+use weir_world::recorded::RecordingSource;
 
 use crate::args::InferArgs;
 use crate::call_file::read_call;
@@ -26,6 +31,9 @@ const SEEDS: core::ops::RangeInclusive<u64> = 1..=10;
 pub(crate) fn infer(args: &InferArgs, registry: &Registry) -> Result<(), Failure> {
     let out = args.out.as_deref().map(OutputFile::prepare).transpose()?;
     let call = read_call(&args.source)?;
+    if call.source == RecordingSource::Counters {
+        return print_bounds(args, &call);
+    }
     let uses = CallUses::of(&call).infer;
     if !uses.possible {
         let option = args.source.files[0].display().to_string();
@@ -69,6 +77,35 @@ pub(crate) fn infer(args: &InferArgs, registry: &Registry) -> Result<(), Failure
                 writeln!(stdout, "{}", table::sentence(&sentence, width))?;
             }
         }
+    }
+    Ok(())
+}
+
+/// Prints the bounds that counters give.
+fn print_bounds(args: &InferArgs, call: &RecordedCall) -> Result<(), Failure> {
+    let refused = |problem: &str| Failure::Option {
+        option: args.source.files[0].display().to_string(),
+        problem: problem.to_owned(),
+    };
+    if args.out.is_some() || args.check {
+        return Err(refused("counters give bounds and no scenario; leave out --out and --check"));
+    }
+    let bounds = counted_bounds(call);
+    if bounds.is_empty() {
+        return Err(refused(
+            "no bound follows; bytesReceived, currentRoundTripTime or packetsLost is needed for some seconds",
+        ));
+    }
+    let mut stdout = terminal::stdout();
+    if args.json {
+        serde_json::to_writer_pretty(&mut stdout, &json!({ "bounds": bounds }))
+            .map_err(std::io::Error::from)?;
+        writeln!(stdout)?;
+        return Ok(());
+    }
+    for bound in &bounds {
+        let text = format!("{} [{}]", bound.sentence, bound.cites);
+        writeln!(stdout, "{}", table::sentence(&text, table::terminal_width()))?;
     }
     Ok(())
 }

@@ -68,6 +68,18 @@ fn a_path_beside_other_traffic_decides_nothing() {
 }
 
 #[test]
+fn counters_give_bounds_and_no_scenario() {
+    let place = Place::new();
+    std::fs::copy(data().join("calls/c1-steps-stats.csv"), place.path().join("stats.csv")).unwrap();
+    let printed = place.weir("infer stats.csv").stdout;
+    assert!(printed.starts_with("Capacity: at least about "), "{printed}");
+    assert!(printed.contains("[inbound-rtp.bytesReceived 0–") && printed.contains("each way"), "{printed}");
+    let refused = place.try_weir("infer stats.csv -o path.toml");
+    assert!(refused.code == Some(2) && refused.stderr.contains("bounds and no scenario"), "{refused:?}");
+    assert!(!place.path().join("path.toml").exists());
+}
+
+#[test]
 fn what_is_no_call_is_refused_with_a_sentence() {
     let place = Place::new();
     place.write("empty.json", "");

@@ -21,13 +21,13 @@ fn largest_object(call: &RecordedCall, name: &str) -> Option<u32> {
 }
 
 /// A counter of the received video: that of the inbound stream with most bytes.
-fn of_video<'a>(call: &'a RecordedCall, name: &str) -> Option<&'a CounterSeries> {
+pub(crate) fn of_video<'a>(call: &'a RecordedCall, name: &str) -> Option<&'a CounterSeries> {
     let object = largest_object(call, "inbound-rtp.bytesReceived")?;
     of_object(call, &format!("inbound-rtp.{name}"), object)
 }
 
 /// A counter of the candidate pair that carries the call: the one with most bytes.
-fn of_pair<'a>(call: &'a RecordedCall, name: &str) -> Option<&'a CounterSeries> {
+pub(crate) fn of_pair<'a>(call: &'a RecordedCall, name: &str) -> Option<&'a CounterSeries> {
     let name = format!("candidate-pair.{name}");
     let object = largest_object(call, "candidate-pair.bytesSent")
         .or_else(|| largest_object(call, "candidate-pair.bytesReceived"))
@@ -36,7 +36,7 @@ fn of_pair<'a>(call: &'a RecordedCall, name: &str) -> Option<&'a CounterSeries> 
 }
 
 /// Growth of all outbound streams together, and the longest time; with the first of their counters.
-fn sent<'a>(call: &'a RecordedCall, name: &str) -> Option<(&'a CounterSeries, f64, f64)> {
+pub(crate) fn sent<'a>(call: &'a RecordedCall, name: &str) -> Option<(&'a CounterSeries, f64, f64)> {
     let name = format!("outbound-rtp.{name}");
     let mut found: Option<(&CounterSeries, f64, f64)> = None;
     for series in call.counters.iter().filter(|series| series.name == name) {
@@ -49,14 +49,19 @@ fn sent<'a>(call: &'a RecordedCall, name: &str) -> Option<(&'a CounterSeries, f6
     found
 }
 
-fn growth(series: &CounterSeries) -> Option<(f64, f64)> {
-    let known =
-        || series.time_us.iter().zip(&series.values).filter_map(|(time, value)| Some((*time, (*value)?)));
-    let ((from, first), (to, last)) = (known().next()?, known().next_back()?);
+/// The values of the counter with their times.
+pub(crate) fn known(series: &CounterSeries) -> impl DoubleEndedIterator<Item = (i64, f64)> {
+    series.time_us.iter().zip(&series.values).filter_map(|(time, value)| Some((*time, (*value)?)))
+}
+
+/// Growth of the counter, and its time in s.
+pub(crate) fn growth(series: &CounterSeries) -> Option<(f64, f64)> {
+    let ((from, first), (to, last)) = (known(series).next()?, known(series).next_back()?);
     (to > from).then(|| ((last - first).max(0.0), (to - from) as f64 / 1e6))
 }
 
-fn finding(series: &CounterSeries, sentence: String) -> CountedFinding {
+/// A sentence that rests on the whole counter.
+pub(crate) fn finding(series: &CounterSeries, sentence: String) -> CountedFinding {
     CountedFinding { sentence, cites: Citation::rows(&series.name, 0, series.values.len().saturating_sub(1)) }
 }
 
@@ -202,12 +207,7 @@ pub(super) fn moments(call: &RecordedCall) -> Vec<Moment> {
     else {
         return Vec::new();
     };
-    let known: Vec<(i64, f64)> = counted
-        .time_us
-        .iter()
-        .zip(&counted.values)
-        .filter_map(|(time, value)| Some((*time, (*value)?)))
-        .collect();
+    let known: Vec<(i64, f64)> = known(counted).collect();
     let rates: Vec<(i64, f64)> = known
         .windows(2)
         .filter(|pair| pair[1].0 > pair[0].0)

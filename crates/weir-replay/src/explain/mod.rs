@@ -4,7 +4,7 @@
 //! From counters once a second it says rate, loss, round trip and freezes, and each sentence carries the word *about*.
 
 mod causes;
-mod counters;
+pub(crate) mod counters;
 mod falls;
 #[cfg(test)]
 mod made_tests;

@@ -6,6 +6,7 @@
 
 mod bounds;
 mod capacity;
+mod counted;
 mod crowding;
 mod delay;
 mod jitter;
@@ -21,6 +22,7 @@ mod tests;
 
 use weir_world::RecordedCall;
 
+pub use counted::counted_bounds;
 pub use path::{
     CapacitySecond, CapacitySummary, DelayEstimate, InferError, InferOptions, InferredPath, JitterEstimate,
     LossEstimate, PathEnd, QueueEstimate, QueueLimit, RatePiece,
