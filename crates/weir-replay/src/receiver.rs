@@ -43,8 +43,8 @@ mod tests {
 
     #[test]
     fn a_late_packet_leaves_no_gap() {
-        let mut call = RecordedCall::default();
-        call.streams = vec![RecordedStream::default(); 2];
+        let streams = vec![RecordedStream::default(); 2];
+        let mut call = RecordedCall { streams, ..RecordedCall::default() };
         for (at, (stream, sequence)) in
             [(0, 1), (0, 5), (1, 7), (0, 4), (0, 4), (1, 8)].into_iter().enumerate()
         {
