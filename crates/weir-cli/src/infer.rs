@@ -234,11 +234,15 @@ fn findings(path: &InferredPath) -> Vec<String> {
     };
     sentences.push(if path.queue.was_full {
         format!("Queue: {limit}, by {} losses at a full queue.", path.loss.at_full_queue)
+    } else if path.is_weak {
+        format!("Queue: at least {limit}.")
     } else {
         format!("Queue: never full; at least {limit}.")
     });
+    let (random, or_full) =
+        if path.is_weak { ("Loss", ", at random or at a full queue") } else { ("Random loss", "") };
     sentences.push(format!(
-        "Random loss: {:.2} % of {} packets.",
+        "{random}: {:.2} % of {} packets{or_full}.",
         100.0 * path.loss.share,
         path.loss.packets
     ));

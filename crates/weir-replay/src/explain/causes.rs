@@ -333,7 +333,7 @@ pub(super) fn source_falls(
             .iter()
             .any(|bin| bin.lost > 2 || bin.queue_begin.is_some());
         let falls = before > LEAST_RATE && after <= (1.0 - LEAST) * before;
-        let may_limit = || limited_within(call, at, at + WINDOW_US) != RecordedLimit::Off;
+        let may_limit = || limited_within(call, at, at + 2 * BIN_US) != RecordedLimit::Off;
         let is_silent = || is_silent(call, series, at - WINDOW_US, at + WINDOW_US);
         (stays && quiet && falls && may_limit() && !is_silent()).then_some((before, after, allowed_after))
     };

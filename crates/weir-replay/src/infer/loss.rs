@@ -21,9 +21,9 @@ pub(super) struct LossCauses {
     pub(super) before_full: Vec<usize>,
 }
 
-/// The causes of the losses of `line`, given the queue that its packets met, and whether any of them queued behind another.
-pub(super) fn causes(line: &PacketLine, queue: &QueueOccupancy, has_queued: bool) -> LossCauses {
-    let was_ever_full = has_queued && queue.longest_us() >= LEAST_FULL_US;
+/// The causes of the losses of `line`, given the queue that its packets met, and whether enough queued for a figure of the capacity.
+pub(super) fn causes(line: &PacketLine, queue: &QueueOccupancy, has_figures: bool) -> LossCauses {
+    let was_ever_full = has_figures && queue.longest_us() >= LEAST_FULL_US;
     // The bytes of the packet itself are no queue.
     let ahead = |index: usize| queue.backlogs[index] - f64::from(line.served[index].bytes);
     let most_ahead = (0..line.served.len()).map(ahead).fold(0.0, f64::max);

@@ -59,8 +59,8 @@ pub fn infer(call: &RecordedCall, options: &InferOptions) -> Result<InferredPath
     bounds::set(&line, &bins, line.resolution_us() + spread_us / 4, options, &mut seconds);
     let propagation = line.propagation_us(&seconds);
     let occupancy = QueueOccupancy::of(&line, propagation);
-    let has_queued = seconds.iter().any(|second| second.pairs > 0);
-    let losses = loss::causes(&line, &occupancy, has_queued);
+    let has_figures = seconds.iter().any(|second| second.bps.is_some());
+    let losses = loss::causes(&line, &occupancy, has_figures);
     Ok(InferredPath {
         duration_us: call.duration_us.max(line.end_us()),
         delay: delay::delays(call, &line, propagation),

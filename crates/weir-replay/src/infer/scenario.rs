@@ -84,7 +84,9 @@ impl InferredPath {
         let loss = self.loss;
         let share = loss.at(end);
         if share > 0.0 {
-            let remark = format!("losses among {} packets without a full queue", loss.packets);
+            let where_lost =
+                if self.is_weak { "at random or at a full queue" } else { "without a full queue" };
+            let remark = format!("losses among {} packets {where_lost}", loss.packets);
             let share = (share * 1e5).round() / 1e5;
             if loss.burst >= 1.5 {
                 let burst = (loss.burst * 100.0).round() / 100.0;

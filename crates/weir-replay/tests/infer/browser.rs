@@ -1,6 +1,6 @@
 //! Paths behind calls of a browser, whose links are known.
 
-use weir_import::calls::{CallOptions, read_file};
+use weir_import::calls::{CallOptions, read_file, read_two_files};
 use weir_replay::infer::{InferOptions, InferredPath, QueueLimit, infer};
 
 /// The inferred path of a call of `data/calls`.
@@ -45,4 +45,14 @@ fn seconds_beside_tcp_are_a_share() {
     let shared = path.seconds.iter().filter(|second| (16..45).contains(&(second.from_us / 1_000_000)));
     let (all, shared) = (shared.clone().count(), shared.filter(|second| second.is_shared).count());
     assert!(shared * 10 >= all * 9, "{shared} of {all} seconds");
+}
+
+#[test]
+fn captures_of_a_call_without_a_queue_have_random_loss() {
+    let file = |name: &str| format!("{}/../../data/calls/{name}.pcap", env!("CARGO_MANIFEST_DIR"));
+    let (sender, receiver) = (file("srtp-sender"), file("srtp-receiver"));
+    let call = read_two_files(sender.as_ref(), receiver.as_ref(), &CallOptions::default()).unwrap();
+    let path = infer(&call, &InferOptions::default()).unwrap();
+    assert!(path.summary().is_none() && !path.queue.was_full, "{:?}", path.queue);
+    assert!((0.02..0.04).contains(&path.loss.share), "{:?}", path.loss);
 }
