@@ -68,15 +68,14 @@ pub(crate) fn infer(args: &InferArgs, registry: &Registry) -> Result<(), Failure
     for sentence in findings(&path) {
         writeln!(stdout, "{}", table::sentence(&sentence, width))?;
     }
-    match agreement {
-        Some(agreement) => writeln!(stdout, "{}", table::sentence(&agreement.sentence(), width))?,
-        None => {
-            writeln!(stdout, "\nweir run {} --controller {}", file.display(), CHECKED.join(","))?;
-            if path.shared() > 0.0 {
-                let sentence = format!("It decides nothing for this call: {WITHOUT_OTHERS}.");
-                writeln!(stdout, "{}", table::sentence(&sentence, width))?;
-            }
-        }
+    if let Some(agreement) = agreement {
+        writeln!(stdout, "{}", table::sentence(&agreement.sentence(), width))?;
+        return Ok(());
+    }
+    writeln!(stdout, "\nweir run {} --controller {}", file.display(), CHECKED.join(","))?;
+    if path.shared() > 0.0 {
+        let sentence = format!("It decides nothing for this call: {WITHOUT_OTHERS}.");
+        writeln!(stdout, "{}", table::sentence(&sentence, width))?;
     }
     Ok(())
 }

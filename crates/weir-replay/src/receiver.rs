@@ -14,8 +14,8 @@ pub(crate) fn is_of_receiver(call: &RecordedCall) -> bool {
     }
 }
 
-/// Numbers that no packet has, by the row behind them; empty for a recording with the sender's departures. Their sum is that of
-/// [`RecordedCall::missing_numbers`].
+/// Numbers that no packet has, by the row behind them; empty for a recording with the sender's departures. Their sum is
+/// that of [`RecordedCall::missing_numbers`].
 pub(crate) fn gaps(call: &RecordedCall) -> Vec<u64> {
     let mut gaps = Vec::new();
     if !is_of_receiver(call) {

@@ -4,7 +4,7 @@ use weir_world::RecordedCall;
 use weir_world::recorded::RecordingSource;
 
 use super::falls::RateFall;
-use super::series::{BIN_US, CallSeries};
+use super::series::{BIN_US, CallBin, CallSeries};
 use super::{Citation, FallCause};
 
 /// Time before a fall in which a sign counts as its cause.
@@ -37,7 +37,7 @@ pub(super) struct CauseSign {
     pub(super) cites: Citation,
 }
 
-/// The first sign before the fall; `None` if there is none. A sign counts from the begin of the time before the fall on.
+/// The first sign before the fall; `None` if there is none. A queue counts at most from three seconds before the fall on.
 pub(super) fn first_sign(call: &RecordedCall, series: &CallSeries, fall: &RateFall) -> Option<CauseSign> {
     let signs = [
         route(call, fall),
@@ -193,9 +193,8 @@ fn loss(series: &CallSeries, call: &RecordedCall, fall: &RateFall) -> Option<Cau
     let since = time(*lost.first()?);
     // The second from the first loss on has the share.
     let span = series.between(since, (since + 1_000_000).max(fall.start_us));
-    let (packets, of_them) =
-        span.iter().fold((0, 0), |(all, lost), bin| (all + bin.packets, lost + bin.lost));
-    let share = f64::from(of_them) / f64::from(packets.max(1));
+    let sum = |of: fn(&CallBin) -> u32| span.iter().map(|bin| u64::from(of(bin))).sum::<u64>();
+    let share = sum(|bin| bin.lost) as f64 / sum(|bin| bin.packets).max(1) as f64;
     if lost.len() < FEWEST_LOST || share < LOSS {
         return None;
     }

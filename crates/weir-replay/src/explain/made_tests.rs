@@ -14,7 +14,8 @@ const STEP_US: i64 = 10_000;
 /// Bytes of each packet: 800 kbit/s.
 const BYTES: u32 = 1000;
 
-/// A packet each 10 ms for `seconds`: its delay in ms by its departure in s; −1 for a lost packet, `None` for none. A report on each 50 ms.
+/// A packet each 10 ms for `seconds`: its delay in ms by its departure in s; −1 for a lost packet, `None` for none.
+/// Reports come each 50 ms.
 fn made(seconds: i64, delay_ms: impl Fn(f64) -> Option<i64>) -> RecordedCall {
     let mut call = RecordedCall { version: FORMAT_VERSION, ..RecordedCall::default() };
     call.streams.push(RecordedStream::default());

@@ -123,8 +123,8 @@ pub struct Freeze {
 pub struct CallFreezes {
     /// The freezes, in order.
     pub found: Vec<Freeze>,
-    /// Whether the recording has the pictures that were decoded. Without, they are by the arrivals of whole pictures, and the decoder's
-    /// may differ.
+    /// Whether the recording has the decoded pictures. Without, freezes are by the arrivals of whole pictures, and the
+    /// decoder's may differ.
     pub of_the_decoder: bool,
 }
 
@@ -151,7 +151,8 @@ pub struct CallQuality {
     pub picture_delay_p50_ms: Option<f64>,
     /// The same, 95th percentile.
     pub picture_delay_p95_ms: Option<f64>,
-    /// Share of lost packets, 0 to 1: by arrivals, else by receiver reports; by gaps of the numbers in a recording of the receiver.
+    /// Share of lost packets, 0 to 1: by arrivals, else by receiver reports; in a recording of the receiver by gaps of the
+    /// numbers.
     pub lost_share: Option<f64>,
 }
 

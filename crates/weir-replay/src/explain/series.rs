@@ -186,8 +186,8 @@ impl CallSeries {
         rate(self.between(from_us, to_us), |bin| bin.arrived_bytes)
     }
 
-    /// Whether most of the lost packets of `call` in these rows met a queue that was nearly full: the queue stood, or other packets
-    /// seldom meet such a delay.
+    /// Whether most of the lost packets of `call` in these rows met a queue that was nearly full: the queue stood, or
+    /// other packets seldom meet such a delay.
     pub(super) fn met_a_full_queue(&self, call: &RecordedCall, rows: &[u32]) -> bool {
         let full = self.queue_p99_us * FULL_OF_10 / 10;
         if full < LEAST_FULL_US {

@@ -71,7 +71,7 @@ pub(super) fn quality(call: &RecordedCall, series: &CallSeries) -> CallQuality {
     }
 }
 
-/// Loss by arrivals, or by gaps of the numbers in a recording of the receiver; in one of the sender without them by receiver reports.
+/// Loss by arrivals, or by gaps of the numbers in a recording of the receiver; without arrivals by receiver reports.
 fn lost_share(call: &RecordedCall, series: &CallSeries) -> Option<f64> {
     let sum = |of: fn(&CallBin) -> u32| series.bins.iter().map(|bin| u64::from(of(bin))).sum::<u64>();
     let packets = sum(|bin| bin.packets);

@@ -9,7 +9,7 @@ use crate::explain::counters::{finding, growth, known, of_pair, of_video, sent};
 /// Time over which a rate is a lower bound, in µs: longer than a queue can hold back or add.
 const WINDOW_US: i64 = 5_000_000;
 
-/// Bounds of the path behind a recording of counters, each a sentence with the word *about*; none where no counter tells one.
+/// Bounds of the path behind a recording of counters, each a sentence with the word *about*; empty without such counters.
 pub fn counted_bounds(call: &RecordedCall) -> Vec<CountedFinding> {
     let mut found = Vec::new();
     let received = of_video(call, "bytesReceived").and_then(|series| Some((series, fastest(series)?)));

@@ -173,8 +173,8 @@ impl PacketLine {
             .map_or(0, |&beyond| beyond.min(0))
     }
 
-    /// Highest rate for which the source may have been good: the highest recorded rate where the controller stood at it, and
-    /// otherwise at least 2.5 Mbit/s, the highest rate of the usual encoder.
+    /// Highest rate for which the source may have been good: the highest recorded rate where the controller stood at it,
+    /// and otherwise at least 2.5 Mbit/s, the highest rate of the usual encoder.
     pub(super) fn most_bps(&self, call: &RecordedCall) -> u64 {
         const USUAL_BPS: u64 = 2_500_000;
         let rate = recorded_rate(call);

@@ -21,7 +21,8 @@ pub(super) struct LossCauses {
     pub(super) before_full: Vec<usize>,
 }
 
-/// The causes of the losses of `line`, given the queue that its packets met, and whether enough queued for a figure of the capacity.
+/// The causes of the losses of `line`, given the queue that its packets met, and whether any second has a figure of the
+/// capacity.
 pub(super) fn causes(line: &PacketLine, queue: &QueueOccupancy, has_figures: bool) -> LossCauses {
     let was_ever_full = has_figures && queue.longest_us() >= LEAST_FULL_US;
     // The bytes of the packet itself are no queue.

@@ -9,8 +9,8 @@ use crate::chart::{ChartLine, TimeChart};
 use crate::page::page;
 
 /// The meaning of all figures of a replay.
-pub const OPEN_LOOP: &str = "The loop is open: packets and feedback are those of the recording, whatever a controller decides. Figures compare \
-    decisions on the same feedback. They are not the rates that the controllers would have reached.";
+pub const OPEN_LOOP: &str = "The loop is open: packets and feedback are those of the recording, whatever a controller \
+    decides. Figures compare decisions on the same feedback. They are not the rates that the controllers would have reached.";
 
 /// The replays of a call as one page of HTML that loads nothing.
 pub fn replay_page(title: &str, call: &RecordedCall, replays: &[ControllerReplay]) -> String {
