@@ -41,7 +41,9 @@ impl CallUses {
             None => yes("every controller"),
         };
         let has_arrivals = call.packets.arrived_us.iter().any(|arrived| arrived.is_known());
-        let infer = if call.packets.is_empty() {
+        let infer = if call.source == RecordingSource::Counters {
+            yes("bounds, about")
+        } else if call.packets.is_empty() {
             no("the recording has no packets, whose times the path follows from")
         } else if call.source == RecordingSource::EncryptedCapture {
             no("the capture is of one end, and has departures or arrivals")

@@ -75,7 +75,8 @@ pub(super) fn quality(call: &RecordedCall, series: &CallSeries) -> CallQuality {
 fn lost_share(call: &RecordedCall, series: &CallSeries) -> Option<f64> {
     let sum = |of: fn(&CallBin) -> u32| series.bins.iter().map(|bin| u64::from(of(bin))).sum::<u64>();
     let packets = sum(|bin| bin.packets);
-    let share = |lost: u64| lost as f64 / packets.max(1) as f64;
+    // Receiver reports may count more than the recording has.
+    let share = |lost: u64| (lost as f64 / packets.max(1) as f64).min(1.0);
     if series.knows_arrivals {
         return Some(share(sum(|bin| bin.lost)));
     }

@@ -138,30 +138,6 @@ pub enum ReplayError {
     Registry(#[from] RegistryError),
 }
 
-/// Checks that the call has what a replay needs.
-///
-/// # Errors
-/// One sentence on what is missing.
-pub fn require_packets(call: &RecordedCall) -> Result<(), ReplayError> {
-    let lacking = |text: &str| Err(ReplayError::Lacking(text.to_owned()));
-    if call.packets.is_empty() {
-        return lacking(
-            "the recording has counters and no packets; a replay needs the times of packets: an RTC event log of the sender, or two captures",
-        );
-    }
-    if !call.has_departures() {
-        return lacking(
-            "the recording has no departures; a replay needs the sender's recording, or captures of both ends",
-        );
-    }
-    if !call.packets.arrived_us.iter().any(|arrived| arrived.is_known()) {
-        return lacking(
-            "the recording has no arrivals: its feedback is encrypted or missing; add the capture of the other end, or take the sender's event log",
-        );
-    }
-    Ok(())
-}
-
 /// Replays `call` under the controller `name`. A controller whose receiver half makes reports of its own is replaced by its sender-side
 /// twin, or gets reports made from the arrivals.
 ///
@@ -173,7 +149,9 @@ pub fn replay(
     (name, controller_options): (&str, Option<&Options>),
     options: &ReplayOptions,
 ) -> Result<ControllerReplay, ReplayError> {
-    require_packets(call)?;
+    if let Some(obstacle) = call.replay_obstacle() {
+        return Err(ReplayError::Lacking(obstacle.to_owned()));
+    }
     require_one_day(call)?;
     let info = registry.find(name)?;
     let mut remarks = Vec::new();

@@ -72,7 +72,7 @@ fn a_recording_without_packets_is_refused_with_what_would_do() {
     assert!(refusal(&arrivals).starts_with("the recording has no departures"));
     let mut departures = steps("gcc");
     departures.packets.arrived_us.fill(OptionalInteger::UNKNOWN);
-    assert!(refusal(&departures).starts_with("the recording has no arrivals"));
+    assert!(refusal(&departures).starts_with("no packet is in a feedback report as received"));
 }
 
 #[test]
