@@ -4,6 +4,8 @@
 //! packet that comes out. The packets themselves stay in one place; small records of them go through queue and
 //! server to the far end.
 
+mod apply;
+
 use std::collections::VecDeque;
 
 use rand_pcg::Pcg64;
@@ -434,7 +436,7 @@ impl OnwardPath {
     /// Takes in a packet that is served, with its last bit at `departure`.
     #[inline]
     fn send(&mut self, place: u32, departure: u64, records: &Records) {
-        self.last_jitter = self.jitter.as_mut().map_or(0, |source| source.delay(departure));
+        self.last_jitter = self.jitter.as_mut().map_or(0, JitterSource::draw);
         let mut exit = self.undisturbed(departure);
         if let Some(last) = self.last(place, records) {
             last.before = last.exit;
@@ -460,7 +462,8 @@ impl OnwardPath {
     /// Time at which the packet sent last would come out if it need not stay behind others.
     #[inline]
     fn undisturbed(&self, departure: u64) -> u64 {
-        departure.saturating_add(self.delay).saturating_add(self.last_jitter)
+        let extra = self.jitter.as_ref().map_or(0, |source| source.extra(departure));
+        departure.saturating_add(self.delay).saturating_add(self.last_jitter).saturating_add(extra)
     }
 
     /// The exits that packets after the one at `place` must not precede.

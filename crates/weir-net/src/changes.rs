@@ -57,29 +57,27 @@ pub(crate) fn schedule<T: Copy>(
     Schedule::new(changes.iter().filter_map(|change| value(change).map(|value| (change.at.nanos(), value))))
 }
 
-/// Propagation delay in ns, kept as its least value and the excess over it.
+/// Propagation delay in ns above its least value, by the time at which a packet leaves the queue.
 #[derive(Clone, Debug)]
 pub(crate) struct ExtraDelay {
-    least: u64,
-    extra: u64,
-    schedule: Schedule<u64>,
+    /// Times in ns, the first of them 0, and the excess from then on.
+    steps: Vec<(u64, u64)>,
 }
 
 impl ExtraDelay {
     /// `least` is the least delay of all, `delay` the first one. The result is `None` where the delay does not
     /// change.
     pub(crate) fn of(least: TimeDelta, delay: TimeDelta, changes: &[LinkChange]) -> Option<Self> {
-        let schedule = schedule(changes, |change| change.delay.map(nanos))?;
-        let least = nanos(least);
-        Some(Self { least, extra: nanos(delay) - least, schedule })
+        let excess = |delay| nanos(delay) - nanos(least);
+        let later = changes.iter().filter_map(|change| Some((change.at.nanos(), excess(change.delay?))));
+        let steps: Vec<_> = std::iter::once((0, excess(delay))).chain(later).collect();
+        (steps.len() > 1).then_some(Self { steps })
     }
 
-    /// The excess of the delay over the least one, for a packet that leaves the queue at `departure` ns.
-    pub(crate) fn at(&mut self, departure: u64) -> u64 {
-        if let Some(delay) = self.schedule.due(departure) {
-            self.extra = delay - self.least;
-        }
-        self.extra
+    /// The excess for a packet that leaves the queue at `departure` ns.
+    pub(crate) fn at(&self, departure: u64) -> u64 {
+        let begun = self.steps.partition_point(|&(at, _)| at <= departure);
+        begun.checked_sub(1).map_or(0, |last| self.steps[last].1)
     }
 }
 
@@ -167,6 +165,92 @@ mod tests {
         let arrivals = [0, 0, 0, 0, 10, 10, 10, 20, 20, 20, 20];
         assert_eq!(exits(&mut tail, &arrivals), [21, 22, 23, 24, 31, 32, 41, 42, 43, 44]);
         assert_eq!(exits(&mut head, &arrivals).len(), 10);
+    }
+
+    /// A link with `config`, and one that gets its changes while it runs, each as late as it may come. Packets of
+    /// each are lost alike.
+    fn assert_same(config: &LinkConfig, arrivals: &[u64]) {
+        let mut without = LinkConfig { changes: Vec::new(), ..config.clone() };
+        for discipline in [Discipline::DropTail, Discipline::DropHead] {
+            let mut scheduled = config.clone();
+            (scheduled.queue.discipline, without.queue.discipline) = (discipline, discipline);
+            let mut scheduled = Link::new(&scheduled, 1).unwrap();
+            let mut changed = Link::new(&without, 1).unwrap();
+            let (mut fates, mut changes) = ([Vec::new(), Vec::new()], config.changes.iter().peekable());
+            for ms in 0..400 {
+                let now = Time::from_millis(ms);
+                for (link, fates) in [&mut scheduled, &mut changed].into_iter().zip(&mut fates) {
+                    // Packets are fetched late, some of them after a change.
+                    let left = std::iter::from_fn(|| if ms % 7 == 0 { link.pop(now) } else { None });
+                    fates.extend(left.map(|exit| (exit.wait, exit.fate)));
+                }
+                while let Some(change) = changes.next_if(|change| change.at <= now) {
+                    changed.apply(change).unwrap();
+                }
+                for _ in arrivals.iter().filter(|&&arrival| arrival == ms) {
+                    let taken =
+                        [&mut scheduled, &mut changed].map(|link| link.enqueue(now, Bytes(125)).is_ok());
+                    assert_eq!(taken[0], taken[1], "at {ms} ms behind {discipline:?}");
+                }
+                assert_eq!(scheduled.next_departure(), changed.next_departure(), "{ms} ms, {discipline:?}");
+            }
+            assert!(fates[0].len() > arrivals.len() / 2);
+            assert_eq!(fates[0], fates[1], "{discipline:?}");
+        }
+    }
+
+    #[test]
+    fn a_change_while_the_link_runs_is_one_of_its_description() {
+        let none = LinkChange::default();
+        let limits = |packets| Some(QueueLimits { packets: Some(packets), ..QueueLimits::default() });
+        let arrivals: Vec<u64> = (0..200).map(|packet| packet * 4 / 5).collect();
+        let changes = [
+            at(10, LinkChange { delay: Some(ms(60)), ..none }),
+            at(45, LinkChange { loss: Some(LossModel::Bernoulli(0.4)), limits: limits(6), ..none }),
+            at(70, LinkChange { delay: Some(ms(3)), limits: limits(30), ..none }),
+            at(110, LinkChange { loss: Some(LossModel::None), ..none }),
+            at(130, LinkChange { delay: Some(ms(20)), limits: Some(QueueLimits::default()), ..none }),
+        ];
+        assert_same(&config(changes.to_vec()), &arrivals);
+        let jitter = crate::Jitter::Uniform { max: ms(5) };
+        assert_same(&LinkConfig { jitter, ..config(changes.to_vec()) }, &arrivals);
+    }
+
+    #[test]
+    fn an_applied_change_ends_scheduled_ones_of_the_same_value() {
+        let to = |delay| LinkChange { delay: Some(ms(delay)), ..LinkChange::default() };
+        let loss = LinkChange { loss: Some(LossModel::Bernoulli(1.0)), ..LinkChange::default() };
+        let changes = vec![at(10, to(50)), at(100, to(70)), at(110, loss)];
+        for mut link in both(config(changes)) {
+            assert_eq!(exits(&mut link, &[10]), [61]);
+            link.apply(&at(62, to(5))).unwrap();
+            assert_eq!((link.propagation(), exits(&mut link, &[62, 101, 120])), (ms(5), vec![68, 107]));
+        }
+    }
+
+    #[test]
+    fn packets_that_wait_take_the_new_delay_and_those_on_their_way_keep_theirs() {
+        for mut link in both(config(Vec::new())) {
+            for _ in 0..4 {
+                link.enqueue(Time::ZERO, Bytes(125)).unwrap();
+            }
+            // Two have left the queue at 1 and 2 ms, with 20 ms before them.
+            link.apply(&at(2, LinkChange { delay: Some(ms(40)), ..LinkChange::default() })).unwrap();
+            assert_eq!(exits(&mut link, &[]), [21, 22, 43, 44]);
+        }
+    }
+
+    #[test]
+    fn an_impossible_change_changes_nothing() {
+        for mut link in both(config(Vec::new())) {
+            let wrong = LinkChange {
+                delay: Some(ms(5)),
+                loss: Some(LossModel::Bernoulli(2.0)),
+                ..LinkChange::default()
+            };
+            assert_eq!(link.apply(&wrong), Err(ConfigError::LossOutOfRange));
+            assert_eq!(exits(&mut link, &[0]), [21]);
+        }
     }
 
     #[test]

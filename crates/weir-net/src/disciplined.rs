@@ -5,6 +5,7 @@ use weir_units::{DataRate, TimeDelta};
 
 use crate::active::Active;
 use crate::backlog::Backlog;
+use crate::changes::LinkChange;
 use crate::config::LinkConfig;
 use crate::packet::{Dropped, Exit, Packet};
 use crate::queue::{CoDelQueue, Discipline, DualPi2Queue, FqCoDelQueue, Overflow, PieQueue, Plain, RedQueue};
@@ -77,6 +78,10 @@ impl<P: Packet> Disciplined<P> {
 
     pub(crate) fn set_rate(&mut self, now: Time, rate: DataRate) {
         each!(self, link => link.set_rate(now, rate));
+    }
+
+    pub(crate) fn apply(&mut self, change: &LinkChange, seed: u64) {
+        each!(self, link => link.apply(change, seed));
     }
 
     pub(crate) fn backlog(&self, now: Time) -> Backlog {

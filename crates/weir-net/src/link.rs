@@ -3,6 +3,7 @@
 use weir_units::{DataRate, TimeDelta};
 
 use crate::backlog::Backlog;
+use crate::changes::{self, LinkChange};
 use crate::config::LinkConfig;
 use crate::disciplined::Disciplined;
 use crate::error::ConfigError;
@@ -17,6 +18,7 @@ use crate::time::Time;
 #[derive(Clone, Debug)]
 pub struct Link<P> {
     kind: Kind<P>,
+    seed: u64,
 }
 
 #[derive(Clone, Debug)]
@@ -34,9 +36,9 @@ impl<P: Packet> Link<P> {
     pub fn new(config: &LinkConfig, seed: u64) -> Result<Self, ConfigError> {
         config.validate()?;
         if config.is_passive() {
-            return Ok(Self { kind: Kind::Passive(Passive::new(config, seed)) });
+            return Ok(Self { kind: Kind::Passive(Passive::new(config, seed)), seed });
         }
-        Ok(Self { kind: Kind::Active(Disciplined::new(config, seed)) })
+        Ok(Self { kind: Kind::Active(Disciplined::new(config, seed)), seed })
     }
 
     /// The passive link inside, if departures are known on arrival: a caller that uses it directly saves a
@@ -93,6 +95,20 @@ impl<P: Packet> Link<P> {
         }
     }
 
+    /// Applies a change now, at the time that it names, as if it had been among those of the description
+    /// ([`LinkConfig::changes`]). Changes of the same values that were to come end.
+    ///
+    /// # Errors
+    /// A value out of its range. Then nothing changes.
+    pub fn apply(&mut self, change: &LinkChange) -> Result<(), ConfigError> {
+        changes::validate(std::slice::from_ref(change))?;
+        match &mut self.kind {
+            Kind::Passive(link) => link.apply(change, self.seed),
+            Kind::Active(link) => link.apply(change, self.seed),
+        }
+        Ok(())
+    }
+
     /// The backlog at `now`. The packet in service counts as a packet, and its unserved part as bytes. For a queue
     /// that is not drop-tail, first call [`Self::pop`] for everything up to `now`.
     pub fn backlog(&mut self, now: Time) -> Backlog {
@@ -119,7 +135,7 @@ impl<P: Packet> Link<P> {
         }
     }
 
-    /// The propagation delay, without serialisation, queue and jitter; the least one where it changes.
+    /// The propagation delay, without serialisation, queue and jitter; the least one where changes are scheduled.
     pub fn propagation(&self) -> TimeDelta {
         match &self.kind {
             Kind::Passive(link) => link.propagation(),

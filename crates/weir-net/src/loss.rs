@@ -87,6 +87,19 @@ impl LossSource {
         (!never || changes.is_some()).then_some(Self { model, bad: false, changes, rng })
     }
 
+    /// A source that loses no packet until [`Self::replace_from`].
+    pub(crate) fn none(rng: Pcg64) -> Self {
+        Self { model: LossModel::None, bad: false, changes: None, rng }
+    }
+
+    /// Replaces the model for packets that come out at `at` ns or later; changes scheduled from then on end.
+    pub(crate) fn replace_from(&mut self, at: u64, model: LossModel) {
+        match &mut self.changes {
+            Some(changes) => changes.replace_from(at, model),
+            None => self.changes = Schedule::new(std::iter::once((at, model))),
+        }
+    }
+
     /// Whether a packet that comes out at `exit` ns is lost.
     pub(crate) fn draw(&mut self, exit: u64) -> bool {
         if let Some(model) = self.changes.as_mut().and_then(|changes| changes.due(exit)) {

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use weir_units::{DataRate, DataSize, TimeDelta};
 
 use crate::backlog::{Backlog, latest, size_of, span};
-use crate::changes::{ExtraDelay, QueueLimits, nanos, schedule};
+use crate::changes::{ExtraDelay, LinkChange, QueueLimits, nanos, schedule};
 use crate::config::{InService, Limits, LinkConfig};
 use crate::loss::LossSource;
 use crate::packet::{DropReason, Dropped, Exit, Fate, Packet};
@@ -45,7 +45,7 @@ pub struct Passive<P> {
 }
 
 /// Random draws of jitter and loss, and marks by the link's own queue; most links have none.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 struct Chance {
     jitter: Option<JitterSource>,
     loss: Option<LossSource>,
@@ -71,8 +71,13 @@ impl Chance {
     /// behind the one before it.
     #[inline(never)]
     fn detain(&mut self, before: u64, departure: u64, flown: u64) -> (u64, u64) {
-        let jitter = self.jitter.as_mut().map_or(0, |source| source.delay(departure));
-        (jitter, before.max(flown.saturating_add(jitter)))
+        let jitter = self.jitter.as_mut().map_or(0, JitterSource::draw);
+        (jitter, before.max(flown.saturating_add(jitter).saturating_add(self.extra(departure))))
+    }
+
+    /// The part of the delay that scheduled changes make, for a packet that leaves the queue at `departure`.
+    fn extra(&self, departure: u64) -> u64 {
+        self.jitter.as_ref().map_or(0, |source| source.extra(departure))
     }
 
     /// The fate of a packet that comes out at `exit` ns and has waited so long.
@@ -205,23 +210,54 @@ impl<P: Packet> Passive<P> {
         self.settle(now);
         let first_left = self.ring.get(self.departed).map_or(WHOLE, |first| self.left_of(first));
         self.head = Head { since: self.now, left: first_left };
-        // What has come out already did so by now, before anything that still waits.
-        self.last_exit = self.departed.checked_sub(1).map_or(self.now, |last| self.ring[last].exit);
         let server = ConstantServer::new(rate);
         let mut free_at = self.now;
         let mut left = first_left;
-        for index in self.departed..self.ring.len() {
-            let transit = &self.ring[index];
+        for transit in self.ring.range_mut(self.departed..) {
             let own = work(size_of(&transit.packet));
-            let slot = server.finish(transit.arrival, free_at, own.min(left), own);
-            left = WHOLE;
-            let flown = slot.departure.saturating_add(self.delay).saturating_add(transit.jitter);
-            let exit = self.last_exit.max(flown);
-            (free_at, self.last_exit) = (slot.departure, exit);
-            (self.ring[index].slot, self.ring[index].exit) = (slot, exit);
+            transit.slot = server.finish(transit.arrival, free_at, own.min(left), own);
+            (left, free_at) = (WHOLE, transit.slot.departure);
         }
         self.server = Server::constant(server, free_at);
         self.next_out = self.ring.get(self.departed).map_or(NEVER, |first| first.slot.departure);
+        self.fly_again();
+    }
+
+    /// Applies a change that is valid. `seed` is the link's.
+    pub(crate) fn apply(&mut self, change: &LinkChange, seed: u64) {
+        self.settle(change.at);
+        if let Some(limits) = &change.limits {
+            self.queue.replace(limits);
+            self.limits = None;
+        }
+        if let Some(model) = change.loss {
+            let chance = self.chance.get_or_insert_default();
+            let source = chance.loss.get_or_insert_with(|| LossSource::none(RandomStreams::new(seed).loss));
+            source.replace_from(self.now, model);
+        }
+        if let Some(delay) = change.delay {
+            self.delay = nanos(delay);
+            let chance = self.chance.as_mut();
+            chance
+                .and_then(|chance| chance.jitter.as_mut())
+                .iter_mut()
+                .for_each(|source| source.end_changes());
+            self.fly_again();
+        }
+    }
+
+    /// Computes the exits of the packets in the queue anew, from their departures.
+    fn fly_again(&mut self) {
+        // What has come out already did so by now, before anything that still waits.
+        self.last_exit = self.departed.checked_sub(1).map_or(self.now, |last| self.ring[last].exit);
+        for transit in self.ring.range_mut(self.departed..) {
+            let LinkTransit { slot, jitter, .. } = transit;
+            let (departure, jitter) = (slot.departure, *jitter);
+            let extra = self.chance.as_ref().map_or(0, |chance| chance.extra(departure));
+            let flown = departure.saturating_add(self.delay).saturating_add(jitter).saturating_add(extra);
+            self.last_exit = self.last_exit.max(flown);
+            transit.exit = self.last_exit;
+        }
         self.next_exit = self.ring.front().map_or(NEVER, |first| first.exit);
     }
 

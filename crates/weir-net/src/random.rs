@@ -27,8 +27,8 @@ impl RandomStreams {
     }
 }
 
-/// Source of each packet's delay beyond the least propagation delay, in ns. It is the sum of the jitter and of the
-/// scheduled changes of the delay.
+/// Source of each packet's delay beyond the least propagation delay, in ns: the jitter, and the scheduled changes of
+/// the delay.
 #[derive(Clone, Debug)]
 pub(crate) struct JitterSource {
     model: Jitter,
@@ -46,14 +46,19 @@ impl JitterSource {
         any.then_some(Self { model, rng, next: 0, extra })
     }
 
-    /// The delay in ns of a packet that leaves the queue at `departure`, in ns.
-    pub(crate) fn delay(&mut self, departure: u64) -> u64 {
-        let extra = self.extra.as_mut().map_or(0, |extra| extra.at(departure));
-        self.draw().saturating_add(extra)
+    /// The part of the delay in ns that scheduled changes make, for a packet that leaves the queue at `departure` ns.
+    #[inline]
+    pub(crate) fn extra(&self, departure: u64) -> u64 {
+        self.extra.as_ref().map_or(0, |extra| extra.at(departure))
+    }
+
+    /// Ends the scheduled changes of the delay.
+    pub(crate) fn end_changes(&mut self) {
+        self.extra = None;
     }
 
     /// The jitter of the next packet, in ns.
-    fn draw(&mut self) -> u64 {
+    pub(crate) fn draw(&mut self) -> u64 {
         match self.model {
             Jitter::None => 0,
             Jitter::HalfNormal { sd, max } => clip(self.normal(sd).abs(), max),

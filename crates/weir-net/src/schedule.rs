@@ -24,4 +24,10 @@ impl<T: Copy> Schedule<T> {
         }
         newest
     }
+
+    /// Replaces all values from `at` ns on by one.
+    pub(crate) fn replace_from(&mut self, at: u64, value: T) {
+        self.coming.retain(|&(own, _)| own < at);
+        self.coming.insert(0, (at, value));
+    }
 }
