@@ -18,10 +18,13 @@ picture="geq=lum='if(lt($disc,42),225-2*$disc,$waves)':cb='128+40*sin(X/90)':cr=
 ffmpeg -nostdin -v error -f lavfi -i "color=s=640x360:r=30:d=5" -vf "$picture,format=yuv420p" -f yuv4mpegpipe "$work/clip.y4m"
 
 mkdir -p "$out"
+# At a constant rate, with key frames of at most three frames' share; the third round is kept, in which the encoder has settled.
 encode() {
-    ffmpeg -nostdin -v error -y -i "$work/clip.y4m" -vf "$2" -c:v libvpx -b:v "${1}k" -maxrate "${1}k" -bufsize "${1}k" \
+    ffmpeg -nostdin -v error -y -stream_loop 2 -i "$work/clip.y4m" -vf "$2" -c:v libvpx \
+        -b:v "${1}k" -minrate "${1}k" -maxrate "${1}k" -bufsize "${1}k" -max-intra-rate 300 \
         -g 30 -keyint_min 30 -force_key_frames 'expr:eq(mod(n,30),0)' -auto-alt-ref 0 -lag-in-frames 0 -error-resilient 1 \
-        -deadline good -cpu-used 2 -threads 1 -fflags +bitexact -flags:v +bitexact -f ivf "$out/${1}k.ivf"
+        -deadline good -cpu-used 3 -threads 1 -fflags +bitexact -flags:v +bitexact -f ivf "$work/rounds.ivf"
+    ffmpeg -nostdin -v error -y -ss 10 -i "$work/rounds.ivf" -c copy -fflags +bitexact -f ivf "$out/${1}k.ivf"
 }
 noise() { echo "noise=c0s=$1:c0f=t:all_seed=1"; }
 encode 100 null
@@ -29,5 +32,5 @@ encode 200 null
 encode 400 null
 encode 700 "$(noise 3)"
 encode 1100 "$(noise 5)"
-encode 1700 "$(noise 12)"
+encode 1700 "$(noise 8)"
 ls -l "$out"

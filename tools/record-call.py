@@ -30,7 +30,7 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True  # after sudo it would belong to root
 
-from record_call.browser import BrowserPipe, RecordingError
+from record_call.browser import FLAGS, BrowserPipe, RecordingError, find_browser
 from record_call.clip import FRAMES, write_clip
 
 HOME = Path(__file__).resolve().parent / "record_call"
@@ -56,22 +56,8 @@ LOG_PERIOD_S = 5  # after which the browser writes the next part of the event lo
 LEAST_FRAMES, LEAST_SHARE, FIRST_S = 25, 0.95, 5
 # A fall is one of the estimate, as `weir explain-call` lists them: until it is back, and no longer than this.
 FALL, BACK, LONGEST_FALL_S = 0.85, 0.9, 20
-FLAGS = [
-    "--headless=new",
-    "--no-sandbox",  # Chromium refuses to run as root with it
-    "--no-first-run",
-    "--disable-gpu",
-    "--disable-dev-shm-usage",
-    "--disable-extensions",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--disable-background-timer-throttling",
-    "--disable-renderer-backgrounding",
-    "--disable-backgrounding-occluded-windows",
+MEDIA_FLAGS = [
     "--disable-features=WebRtcHideLocalIpsWithMdns",
-    "--autoplay-policy=no-user-gesture-required",
-    "--remote-debugging-pipe",
     "--use-fake-ui-for-media-stream",
     "--use-fake-device-for-media-stream",
 ]
@@ -180,7 +166,7 @@ class CallRecording:
         if self.options.force_fieldtrials:
             flags += (f"--force-fieldtrials={self.options.force_fieldtrials}",)
         profile = f"--user-data-dir={self.folder}/{end}-profile"
-        command = [self.options.browser, *FLAGS, profile, *flags, "about:blank"]
+        command = [self.options.browser, *FLAGS, *MEDIA_FLAGS, profile, *flags, "about:blank"]
         return [sys.executable, str(HOME / "end.py"), end, str(self.folder), *command]
 
     def run(self):
@@ -231,11 +217,8 @@ class CallRecording:
         near_control.readline()
         threading.Thread(target=self.read_tcp, args=(near_control, begin), daemon=True).start()
         sender, receiver = (BrowserPipe(self.accept(f"{end}.pipe")) for end in ("near", "far"))
-        version = sender.call("Browser.getVersion")["product"]
-        sender.open("chrome://version/?show-variations-cmd")
-        variations = sender.evaluate("document.body.innerText")
-        trials = re.search(r"--force-fieldtrials=\"?([^\"\s]*)", variations)
-        self.facts |= {"browser": version, "field_trials": trials[1] if trials else ""}
+        version, trials = sender.version()
+        self.facts |= {"browser": version, "field_trials": trials}
         print(f"Browser: {version}; field trials: {self.facts['field_trials'] or 'none'}", flush=True)
         for browser in (sender, receiver):
             browser.open(f"file://{self.folder}/page.html")
@@ -371,7 +354,7 @@ def options_of(arguments):
     options = parser.parse_args(arguments)
     if any(side < 16 or side % 2 for side in options.size):
         raise RecordingError("the sides of --size must be even and at least 16")
-    options.browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    options.browser = find_browser()
     if not options.browser:
         raise RecordingError("there is no Chromium; on Debian install it by `apt-get install chromium`")
     if not shutil.which(options.weir):

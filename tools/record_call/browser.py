@@ -1,7 +1,41 @@
 """A browser, driven over the pipe of its DevTools protocol."""
 
 import json
+import os
+import re
+import shutil
 import time
+
+# Of every browser here. Chromium refuses to run as root with its sandbox.
+FLAGS = [
+    "--headless=new",
+    "--no-sandbox",
+    "--no-first-run",
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--disable-extensions",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-background-timer-throttling",
+    "--disable-renderer-backgrounding",
+    "--disable-backgrounding-occluded-windows",
+    "--autoplay-policy=no-user-gesture-required",
+    "--remote-debugging-pipe",
+]
+
+
+def find_browser():
+    """The command of Chromium, or None."""
+    return shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+
+
+def put_pipe(descriptor):
+    """Puts a socket at the descriptors 3 and 4, where Chromium looks for the pipe."""
+    # Copies above 4 first: the socket may be 3 or 4 itself.
+    high = os.dup(os.dup(os.dup(descriptor)))
+    os.dup2(high, 3)
+    os.dup2(high, 4)
 
 
 class RecordingError(Exception):
@@ -44,14 +78,30 @@ class BrowserPipe:
                     raise RecordingError(f"the browser refused {method}: {answer['error'].get('message')}")
                 return answer["result"]
 
+    def version(self):
+        """The version, and the field trials or an empty text. It opens a page."""
+        version = self.call("Browser.getVersion")["product"]
+        self.open("chrome://version/?show-variations-cmd")
+        trials = re.search(r"--force-fieldtrials=\"?([^\"\s]*)", self.evaluate("document.body.innerText"))
+        return version, trials[1] if trials else ""
+
     def open(self, url):
         target = self.call("Target.createTarget", url=url)["targetId"]
         self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         end = time.monotonic() + 30
-        while self.evaluate("document.readyState") != "complete":
+        while not self.is_loaded():
             if time.monotonic() > end:
                 raise RecordingError(f"the browser did not load {url} in 30 s")
             time.sleep(0.05)
+
+    def is_loaded(self):
+        try:
+            return self.evaluate("document.readyState") == "complete"
+        except RecordingError as error:
+            # Between two documents a page has no context.
+            if "context" not in str(error):
+                raise
+            return False
 
     def evaluate(self, expression, timeout=30):
         result = self.call(

@@ -13,6 +13,10 @@ import threading
 import time
 from pathlib import Path
 
+sys.dont_write_bytecode = True  # after sudo it would belong to root
+
+from browser import put_pipe
+
 TCP_PORT = 5201
 
 
@@ -33,10 +37,7 @@ def run_end(end, folder, command):
     os.environ["HOME"] = folder
     browser = os.fork()
     if browser == 0:
-        # Copies above 4 first: the socket may be 3 or 4 itself.
-        high = os.dup(os.dup(os.dup(pipe.fileno())))
-        os.dup2(high, 3)
-        os.dup2(high, 4)
+        put_pipe(pipe.fileno())
         os.execvp(command[0], command)
     if end == "near":
         threading.Thread(target=send_tcp, args=(control.makefile("r", encoding="utf-8"), lines), daemon=True).start()

@@ -20,9 +20,13 @@ fn routed() -> Option<IpAddr> {
 }
 
 fn of_interface() -> Option<IpAddr> {
-    let up = |flags: InterfaceFlags| flags.contains(InterfaceFlags::IFF_UP) && !flags.contains(InterfaceFlags::IFF_LOOPBACK);
+    let up = |flags: InterfaceFlags| {
+        flags.contains(InterfaceFlags::IFF_UP) && !flags.contains(InterfaceFlags::IFF_LOOPBACK)
+    };
     let addresses = getifaddrs().ok()?.filter(|interface| up(interface.flags));
-    addresses.filter_map(|interface| Some(IpAddr::V4(interface.address?.as_sockaddr_in()?.ip()))).find_map(usable)
+    addresses
+        .filter_map(|interface| Some(IpAddr::V4(interface.address?.as_sockaddr_in()?.ip())))
+        .find_map(usable)
 }
 
 fn usable(address: IpAddr) -> Option<IpAddr> {

@@ -130,7 +130,8 @@ impl ClipPlayer {
     /// once, by a jump to the next key frame.
     pub fn next(&mut self, target: DataRate) -> ClipFrame {
         let clips = &self.clips.clips;
-        let fits = |share: f64| clips.iter().rposition(|clip| clip.rate() <= target.bps_f64() * share).unwrap_or(0);
+        let fits =
+            |share: f64| clips.iter().rposition(|clip| clip.rate() <= target.bps_f64() * share).unwrap_or(0);
         let is_above = self.clip > fits(LEFT_SHARE);
         if self.key_wanted || is_above {
             while !clips[self.clip].frames[self.next].key {
@@ -155,7 +156,9 @@ mod tests {
 
     /// Two clips of four frames, of 24 and 240 kbit/s.
     fn two() -> ClipSet {
-        let clip = |size: usize| file(&[frame(true, size), frame(false, size), frame(true, size), frame(false, size)]);
+        let clip = |size: usize| {
+            file(&[frame(true, size), frame(false, size), frame(true, size), frame(false, size)])
+        };
         ClipSet::read([&*clip(1000), &*clip(100)]).unwrap()
     }
 
@@ -202,7 +205,8 @@ mod tests {
         assert!((80e3..=110e3).contains(&rates[0]) && rates[5] > 1.4e6, "{rates:?}");
         assert!(rates.windows(2).all(|pair| pair[1] > 1.3 * pair[0]), "{rates:?}");
         assert!(BUILT_IN.iter().map(|clip| clip.len()).sum::<usize>() <= 3_000_000);
-        let gaps: Vec<usize> = (0..clips.clips[0].frames.len()).filter(|&n| clips.clips[0].frames[n].key).collect();
+        let gaps: Vec<usize> =
+            (0..clips.clips[0].frames.len()).filter(|&n| clips.clips[0].frames[n].key).collect();
         assert!(gaps.windows(2).all(|pair| pair[1] - pair[0] == 30), "{gaps:?}");
     }
 }

@@ -67,12 +67,11 @@ mod tests {
     fn commands_are_read() {
         assert_eq!(read(r#"{"offer": "v=0"}"#), Ok(PageCommand::Offer("v=0".to_owned())));
         assert_eq!(read(r#"{"controller": "nada"}"#), Ok(PageCommand::Controller("nada".to_owned())));
-        let path = PathSettings {
-            capacity: DataRate::from_kbps(500),
-            loss: 0.02,
-            ..PathSettings::default()
-        };
-        assert_eq!(read(r#"{"path": {"capacity_kbps": 500, "loss_percent": 2}}"#), Ok(PageCommand::Path(path)));
+        let path = PathSettings { capacity: DataRate::from_kbps(500), loss: 0.02, ..PathSettings::default() };
+        assert_eq!(
+            read(r#"{"path": {"capacity_kbps": 500, "loss_percent": 2}}"#),
+            Ok(PageCommand::Path(path))
+        );
     }
 
     #[test]

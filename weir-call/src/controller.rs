@@ -73,7 +73,11 @@ impl ControllerChoice {
     ///
     /// # Errors
     /// Limits that it does not take.
-    pub fn build(&self, registry: &Registry, limits: RateLimits) -> Result<Box<dyn Controller>, RegistryError> {
+    pub fn build(
+        &self,
+        registry: &Registry,
+        limits: RateLimits,
+    ) -> Result<Box<dyn Controller>, RegistryError> {
         registry.build_sender(&self.used, None, limits, 1.0)
     }
 }
@@ -90,7 +94,9 @@ mod tests {
         assert_eq!((gcc.used.as_str(), gcc.remark()), ("gcc", None));
         let nada = of("nada").unwrap();
         assert_eq!(nada.used, "nada-at-sender");
-        assert!(nada.remark().unwrap().starts_with("nada measures at the receiver; nada-at-sender is the same"));
+        assert!(
+            nada.remark().unwrap().starts_with("nada measures at the receiver; nada-at-sender is the same")
+        );
         let refused = of("gcc-2016").unwrap_err().to_string();
         assert_eq!(
             refused,

@@ -34,7 +34,11 @@ impl BrowserReports {
     }
 
     /// The fates of packets. `None` for feedback that claims more packets than have left.
-    pub(crate) fn transport_wide(&mut self, feedback: rtcp::Twcc, history: &SendHistory) -> Option<Report<'_>> {
+    pub(crate) fn transport_wide(
+        &mut self,
+        feedback: rtcp::Twcc,
+        history: &SendHistory,
+    ) -> Option<Report<'_>> {
         if !history.may_tell(feedback.base_seq, feedback.status_count) {
             return None;
         }

@@ -36,7 +36,14 @@ pub(crate) struct FrameDelays {
 
 impl FrameDelays {
     /// Takes a packet of a frame that has left; `last` for the last one of its frame.
-    pub(crate) fn on_sent(&mut self, now: SendTime, sequence: u16, frame: u32, captured: SendTime, last: bool) {
+    pub(crate) fn on_sent(
+        &mut self,
+        now: SendTime,
+        sequence: u16,
+        frame: u32,
+        captured: SendTime,
+        last: bool,
+    ) {
         while self.frames.front().is_some_and(|oldest| now - oldest.captured > PATIENCE) {
             self.frames.pop_front();
         }

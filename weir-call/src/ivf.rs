@@ -45,8 +45,12 @@ pub enum IvfError {
 impl fmt::Display for IvfError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NotIvf => f.write_str("it is no IVF file; `ffmpeg -i FILE -c:v libvpx clip.ivf` writes one"),
-            Self::NotVp8 => f.write_str("its video is not VP8; `ffmpeg -i FILE -c:v libvpx clip.ivf` makes it so"),
+            Self::NotIvf => {
+                f.write_str("it is no IVF file; `ffmpeg -i FILE -c:v libvpx clip.ivf` writes one")
+            }
+            Self::NotVp8 => {
+                f.write_str("its video is not VP8; `ffmpeg -i FILE -c:v libvpx clip.ivf` makes it so")
+            }
             Self::FrameRate => f.write_str("its frame rate is not between 1 and 120 pictures/s"),
             Self::Length { frame } => {
                 write!(f, "frame {frame} is longer than the rest of the file, or than {LARGEST_FRAME} bytes")
@@ -84,7 +88,8 @@ impl IvfClip {
     /// # Errors
     /// The file is no clip.
     pub fn read(file: &[u8]) -> Result<Self, IvfError> {
-        let header = file.get(..FILE_HEADER).filter(|header| header.starts_with(b"DKIF")).ok_or(IvfError::NotIvf)?;
+        let header =
+            file.get(..FILE_HEADER).filter(|header| header.starts_with(b"DKIF")).ok_or(IvfError::NotIvf)?;
         if header[8..12] != *b"VP80" {
             return Err(IvfError::NotVp8);
         }
@@ -92,7 +97,9 @@ impl IvfClip {
         if !(1.0..=120.0).contains(&frame_rate) {
             return Err(IvfError::FrameRate);
         }
-        let mut rest = file.get(usize::from(u16::from_le_bytes([header[6], header[7]])).max(FILE_HEADER)..).unwrap_or(&[]);
+        let mut rest = file
+            .get(usize::from(u16::from_le_bytes([header[6], header[7]])).max(FILE_HEADER)..)
+            .unwrap_or(&[]);
         let mut frames = Vec::new();
         while !rest.is_empty() {
             let frame = frames.len();
@@ -191,7 +198,8 @@ pub(crate) mod tests {
         assert_eq!(changed(44 + 2, 0xff), Err(IvfError::Frame { frame: 0 }));
         assert_eq!(IvfClip::read(&good[..32]), Err(IvfError::Frames));
         for cut in 33..good.len() {
-            let expected = if cut == 44 + 100 { None } else { Some(IvfError::Length { frame: usize::from(cut > 144) }) };
+            let expected =
+                if cut == 44 + 100 { None } else { Some(IvfError::Length { frame: usize::from(cut > 144) }) };
             assert_eq!(IvfClip::read(&good[..cut]).err(), expected, "{cut} bytes");
         }
         assert_eq!(IvfClip::read(&file(&[frame(false, 20)])), Err(IvfError::NoKeyFrame));

@@ -188,7 +188,8 @@ impl CallPath {
         let delay = (settings.delay != before.delay).then_some(settings.delay);
         let loss = (settings.loss != before.loss).then_some(LossModel::Bernoulli(settings.loss));
         let time = Some(settings.queue);
-        let limits = (settings.queue != before.queue).then_some(QueueLimits { time, ..QueueLimits::default() });
+        let limits =
+            (settings.queue != before.queue).then_some(QueueLimits { time, ..QueueLimits::default() });
         let valid = "valid settings are changes of a link";
         self.there.apply(&LinkChange { at: now, delay, loss, limits }).expect(valid);
         self.back.apply(&LinkChange { at: now, delay, loss: None, limits: None }).expect(valid);

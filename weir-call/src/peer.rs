@@ -112,7 +112,8 @@ impl BrowserPeer {
     fn video(&self, answer: &str) -> Option<(Mid, Pt)> {
         let (_, video) = answer.split_once("m=video ")?;
         let mid: Mid = video.lines().find_map(|line| line.strip_prefix("a=mid:"))?.trim().into();
-        let media = self.rtc.media(mid).filter(|media| media.kind().is_video() && media.direction().is_sending())?;
+        let media =
+            self.rtc.media(mid).filter(|media| media.kind().is_video() && media.direction().is_sending())?;
         media.remote_extmap().id_of(Extension::TransportSequenceNumber)?;
         let codecs = self.rtc.codec_config();
         let params = codecs.iter().find(|params| params.spec().codec == Codec::Vp8)?;
@@ -210,11 +211,9 @@ impl BrowserPeer {
         let event = match event {
             Event::Connected => PeerEvent::Connected,
             Event::IceConnectionStateChange(IceConnectionState::Disconnected) => PeerEvent::Interrupted,
-            Event::IceConnectionStateChange(IceConnectionState::Connected | IceConnectionState::Completed)
-                if self.rtc.is_connected() =>
-            {
-                PeerEvent::Connected
-            }
+            Event::IceConnectionStateChange(
+                IceConnectionState::Connected | IceConnectionState::Completed,
+            ) if self.rtc.is_connected() => PeerEvent::Connected,
             Event::KeyframeRequest(_) => PeerEvent::KeyFrameRequest,
             Event::RawPacket(raw) => match *raw {
                 RawPacket::RtcpRx(Rtcp::Twcc(feedback)) => PeerEvent::Feedback(feedback),

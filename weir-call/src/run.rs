@@ -169,7 +169,8 @@ impl CallRun {
     /// Sleeps until `due`, or until a descriptor is ready, and serves the page's connections.
     fn wait(&mut self, due: Option<Instant>) -> Result<(), String> {
         let ready: Vec<bool> = {
-            let own = [self.socket.as_fd(), self.signals.as_fd()].map(|fd| PollFd::new(fd, PollFlags::POLLIN));
+            let own =
+                [self.socket.as_fd(), self.signals.as_fd()].map(|fd| PollFd::new(fd, PollFlags::POLLIN));
             let mut polled: Vec<PollFd> = own.into_iter().chain(self.server.descriptors()).collect();
             let sleep = due.map_or(Duration::from_secs(1), |due| due.saturating_duration_since(now()));
             match wait_for(&mut polled, sleep) {
@@ -258,7 +259,10 @@ fn wait_for(polled: &mut [PollFd], sleep: Duration) -> nix::Result<i32> {
 fn wait_for(polled: &mut [PollFd], sleep: Duration) -> nix::Result<i32> {
     // Whole milliseconds: rounded up, the loop does not spin.
     let milliseconds = sleep.as_micros().div_ceil(1000);
-    nix::poll::poll(polled, nix::poll::PollTimeout::try_from(milliseconds).unwrap_or(nix::poll::PollTimeout::MAX))
+    nix::poll::poll(
+        polled,
+        nix::poll::PollTimeout::try_from(milliseconds).unwrap_or(nix::poll::PollTimeout::MAX),
+    )
 }
 
 /// A stream with a byte for each signal that asks the process to end.

@@ -4,8 +4,8 @@ use weir_cc::history::SendHistory;
 use weir_cc::pacer::Pacer;
 use weir_cc::prober::Prober;
 use weir_cc::{
-    Controller, DataRate, DataSize, Decision, PathEvent, Report, SendState, SendTime,
-    StreamsConfig, Target, TimeDelta,
+    Controller, DataRate, DataSize, Decision, PathEvent, Report, SendState, SendTime, StreamsConfig, Target,
+    TimeDelta,
 };
 
 use crate::clips::{ClipPlayer, ClipSet};
@@ -47,7 +47,12 @@ pub(crate) struct VideoSender {
 
 impl VideoSender {
     /// A sender that captures its first frame at `now`. `usable` is the highest rate of the video.
-    pub(crate) fn new(now: SendTime, controller: Box<dyn Controller>, clips: ClipSet, usable: DataRate) -> Self {
+    pub(crate) fn new(
+        now: SendTime,
+        controller: Box<dyn Controller>,
+        clips: ClipSet,
+        usable: DataRate,
+    ) -> Self {
         let mut sender = Self {
             target: controller.target(),
             controller,
@@ -69,7 +74,12 @@ impl VideoSender {
     }
 
     /// Puts another controller in place, which gets feedback on later packets alone.
-    pub(crate) fn replace_controller(&mut self, now: SendTime, controller: Box<dyn Controller>, usable: DataRate) {
+    pub(crate) fn replace_controller(
+        &mut self,
+        now: SendTime,
+        controller: Box<dyn Controller>,
+        usable: DataRate,
+    ) {
         self.controller = controller;
         self.history.change_route(now);
         self.prober.clear();
@@ -202,7 +212,8 @@ impl VideoSender {
         let timestamp = ((now - SendTime::ZERO).nanos() / 1000 * CLOCK_HZ / 1_000_000) as u32;
         let pushed = self.queue.push(&frame, wanted, now, timestamp);
         // A probe's bytes are beyond the target.
-        let counted = if probes > 0 { pushed.min(frame.bytes.len().max(self.credit as usize)) } else { pushed };
+        let counted =
+            if probes > 0 { pushed.min(frame.bytes.len().max(self.credit as usize)) } else { pushed };
         let least = -rate.bps_f64() / 8.0 * MOST_DEBT.secs_f64();
         self.credit = (self.credit - counted as f64).max(least);
         self.tell_prober();

@@ -71,9 +71,9 @@ impl fmt::Display for SessionError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Offer => f.write_str("the offer is no session description"),
-            Self::NoVideo => {
-                f.write_str("the offer must ask for video in VP8 with transport-wide feedback, and receive it")
-            }
+            Self::NoVideo => f.write_str(
+                "the offer must ask for video in VP8 with transport-wide feedback, and receive it",
+            ),
             Self::Address(address) => write!(f, "{address} cannot be the address of a call"),
             Self::Controller(error) => error.fmt(f),
             Self::Path(error) => error.fmt(f),
@@ -143,7 +143,12 @@ impl CallSession {
     ///
     /// # Errors
     /// A setting out of its range, or a controller that does not take the limits.
-    pub fn new(config: CallConfig, clips: ClipSet, local: SocketAddr, now: Instant) -> Result<Self, SessionError> {
+    pub fn new(
+        config: CallConfig,
+        clips: ClipSet,
+        local: SocketAddr,
+        now: Instant,
+    ) -> Result<Self, SessionError> {
         let path = CallPath::new(config.path)?;
         config.controller.build(&config.registry, config.limits).map_err(SessionError::Controller)?;
         Ok(Self {
@@ -250,7 +255,8 @@ impl CallSession {
         let at = self.time(now);
         while let Some(datagram) = self.path.pop_back(at) {
             let browser = self.peer.as_mut();
-            let taken = browser.is_some_and(|browser| browser.peer.on_datagram(now, datagram.peer, &datagram.bytes));
+            let taken =
+                browser.is_some_and(|browser| browser.peer.on_datagram(now, datagram.peer, &datagram.bytes));
             self.foreign += u64::from(!taken);
             self.serve(now);
         }
@@ -308,10 +314,11 @@ impl CallSession {
         let path = self.path.next_event().map(|at| self.zero + Duration::from_nanos(at.nanos()));
         let browser = self.peer.as_ref();
         let peer = browser.and_then(|browser| browser.peer.next_timeout());
-        let sender = browser.filter(|browser| browser.is_connected).map(|browser| browser.sender.next_timeout());
-        let sender = sender.filter(|&at| at < SendTime::MAX).map(|at| {
-            self.zero + Duration::from_nanos((at - SendTime::ZERO).nanos().max(0) as u64)
-        });
+        let sender =
+            browser.filter(|browser| browser.is_connected).map(|browser| browser.sender.next_timeout());
+        let sender = sender
+            .filter(|&at| at < SendTime::MAX)
+            .map(|at| self.zero + Duration::from_nanos((at - SendTime::ZERO).nanos().max(0) as u64));
         [path, peer, sender].into_iter().flatten().min()
     }
 
@@ -361,7 +368,13 @@ impl ConnectedBrowser {
 
     /// Passes the datagrams that leave to the path. Returns the sequence number of the media that leaves for the first
     /// time among them.
-    fn leave(&mut self, at: Time, send_at: SendTime, path: &mut CallPath, meter: &mut StatusMeter) -> Option<u16> {
+    fn leave(
+        &mut self,
+        at: Time,
+        send_at: SendTime,
+        path: &mut CallPath,
+        meter: &mut StatusMeter,
+    ) -> Option<u16> {
         let mut media = None;
         while let Some(LeavingDatagram { to, bytes, rtp }) = self.peer.poll_datagram() {
             let mut datagram = PathDatagram::new(to, bytes);

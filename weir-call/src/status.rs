@@ -74,7 +74,11 @@ impl StatusMeter {
         let span = now - std::mem::replace(&mut self.since, now);
         let rate = |bytes: &mut u64| {
             let bits = std::mem::take(bytes) as f64 * 8.0;
-            if span > TimeDelta::ZERO { DataRate::from_bps_f64(bits / span.secs_f64()) } else { DataRate::ZERO }
+            if span > TimeDelta::ZERO {
+                DataRate::from_bps_f64(bits / span.secs_f64())
+            } else {
+                DataRate::ZERO
+            }
         };
         let (delay, frames) = std::mem::take(&mut self.delays);
         CallStatus {

@@ -42,7 +42,13 @@ pub(crate) struct VideoQueue {
 impl VideoQueue {
     /// Queues a frame of `size` bytes or more: zeros follow the last partition, which decoders pass over. Returns the
     /// bytes of all its payloads.
-    pub(crate) fn push(&mut self, frame: &ClipFrame, size: usize, captured: SendTime, timestamp: u32) -> usize {
+    pub(crate) fn push(
+        &mut self,
+        frame: &ClipFrame,
+        size: usize,
+        captured: SendTime,
+        timestamp: u32,
+    ) -> usize {
         let share = PAYLOAD_LIMIT - DESCRIPTOR;
         let (size, number) = (frame.bytes.len().max(size), self.frames);
         let count = size.div_ceil(share);
@@ -122,7 +128,17 @@ mod tests {
         for _ in 0..2 {
             queue.push(&frame, 0, SendTime::ZERO, 0);
         }
-        let begins: Vec<[u8; 4]> = std::iter::from_fn(|| queue.pop()).map(|packet| packet.payload[..4].try_into().unwrap()).collect();
-        assert_eq!(begins, [[0x90, 0x80, 0xff, 0xfe], [0x80, 0x80, 0xff, 0xfe], [0x90, 0x80, 0xff, 0xff], [0x80, 0x80, 0xff, 0xff]]);
+        let begins: Vec<[u8; 4]> = std::iter::from_fn(|| queue.pop())
+            .map(|packet| packet.payload[..4].try_into().unwrap())
+            .collect();
+        assert_eq!(
+            begins,
+            [
+                [0x90, 0x80, 0xff, 0xfe],
+                [0x80, 0x80, 0xff, 0xfe],
+                [0x90, 0x80, 0xff, 0xff],
+                [0x80, 0x80, 0xff, 0xff]
+            ]
+        );
     }
 }

@@ -1,6 +1,7 @@
 //! The arguments of the command line.
 
 mod attack;
+mod call;
 mod emulate;
 mod import;
 mod infer;
@@ -27,6 +28,7 @@ use weir_theory::analysis;
 use weir_units::TimeDelta;
 
 pub(crate) use attack::AttackArgs;
+pub(crate) use call::CallArgs;
 pub(crate) use emulate::EmulateArgs;
 pub(crate) use import::{
     CallDirection, CallSourceArgs, ExplainCallArgs, ExtensionName, ImportArgs, PageOutputArgs, ReplayArgs,
@@ -75,6 +77,8 @@ pub(crate) enum Command {
     Testbed(TestbedArgs),
     /// Run any program behind an emulated path, and another at its far end (Linux).
     Emulate(EmulateArgs),
+    /// Call a browser on this machine under any controller: a page with the picture, a chart and each decision.
+    Call(CallArgs),
     /// Run a scenario file each time it is saved, and show what that changed; Ctrl-C ends it.
     Watch(WatchArgs),
     /// Draw the report of a run again, or of two runs side by side: this version against that one.

@@ -8,6 +8,7 @@ mod args;
 mod attack;
 mod browser;
 mod cache;
+mod call;
 mod call_explain;
 mod call_file;
 mod call_import;
@@ -88,6 +89,10 @@ fn run_with(registry: &Registry) -> ExitCode {
             Err(failure) => Err(failure),
         },
         Command::Emulate(args) => match emulate::emulate(&args, registry) {
+            Ok(code) => return code,
+            Err(failure) => Err(failure),
+        },
+        Command::Call(args) => match call::call(&args) {
             Ok(code) => return code,
             Err(failure) => Err(failure),
         },

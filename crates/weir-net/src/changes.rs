@@ -167,32 +167,28 @@ mod tests {
         assert_eq!(exits(&mut head, &arrivals).len(), 10);
     }
 
-    /// A link with `config`, and one that gets its changes while it runs, each as late as it may come. Packets of
-    /// each are lost alike.
+    /// Compares a link with `config` with one that gets its changes while it runs.
     fn assert_same(config: &LinkConfig, arrivals: &[u64]) {
-        let mut without = LinkConfig { changes: Vec::new(), ..config.clone() };
+        let at = |tenth: u64| Time::from_nanos(tenth * 100_000);
         for discipline in [Discipline::DropTail, Discipline::DropHead] {
-            let mut scheduled = config.clone();
-            (scheduled.queue.discipline, without.queue.discipline) = (discipline, discipline);
-            let mut scheduled = Link::new(&scheduled, 1).unwrap();
-            let mut changed = Link::new(&without, 1).unwrap();
+            let mut config = config.clone();
+            config.queue.discipline = discipline;
+            let without = LinkConfig { changes: Vec::new(), ..config.clone() };
+            let mut links = [&config, &without].map(|config| Link::new(config, 1).unwrap());
             let (mut fates, mut changes) = ([Vec::new(), Vec::new()], config.changes.iter().peekable());
-            for ms in 0..400 {
-                let now = Time::from_millis(ms);
-                for (link, fates) in [&mut scheduled, &mut changed].into_iter().zip(&mut fates) {
-                    // Packets are fetched late, some of them after a change.
-                    let left = std::iter::from_fn(|| if ms % 7 == 0 { link.pop(now) } else { None });
-                    fates.extend(left.map(|exit| (exit.wait, exit.fate)));
+            for now in 0..4000 {
+                while let Some(change) = changes.next_if(|change| change.at <= at(now)) {
+                    links[1].apply(change).unwrap();
                 }
-                while let Some(change) = changes.next_if(|change| change.at <= now) {
-                    changed.apply(change).unwrap();
+                // Packets are fetched late, some of them after a change.
+                for (link, fates) in links.iter_mut().zip(&mut fates).filter(|_| now % 7 == 0) {
+                    let left = std::iter::from_fn(|| link.pop(at(now)));
+                    fates.extend(left.map(|exit| (now, exit.wait, exit.fate)));
                 }
-                for _ in arrivals.iter().filter(|&&arrival| arrival == ms) {
-                    let taken =
-                        [&mut scheduled, &mut changed].map(|link| link.enqueue(now, Bytes(125)).is_ok());
-                    assert_eq!(taken[0], taken[1], "at {ms} ms behind {discipline:?}");
+                for _ in arrivals.iter().filter(|&&arrival| arrival == now) {
+                    let taken = links.each_mut().map(|link| link.enqueue(at(now), Bytes(125)).is_ok());
+                    assert_eq!(taken[0], taken[1], "at {now} of 0.1 ms behind {discipline:?}");
                 }
-                assert_eq!(scheduled.next_departure(), changed.next_departure(), "{ms} ms, {discipline:?}");
             }
             assert!(fates[0].len() > arrivals.len() / 2);
             assert_eq!(fates[0], fates[1], "{discipline:?}");
@@ -203,13 +199,15 @@ mod tests {
     fn a_change_while_the_link_runs_is_one_of_its_description() {
         let none = LinkChange::default();
         let limits = |packets| Some(QueueLimits { packets: Some(packets), ..QueueLimits::default() });
-        let arrivals: Vec<u64> = (0..200).map(|packet| packet * 4 / 5).collect();
+        let arrivals: Vec<u64> = (0..200).map(|packet| packet * 8).collect();
+        // A packet leaves the queue at each whole millisecond.
+        let half = |ms: u64, change| LinkChange { at: Time::from_nanos(ms * 1_000_000 + 500_000), ..change };
         let changes = [
-            at(10, LinkChange { delay: Some(ms(60)), ..none }),
-            at(45, LinkChange { loss: Some(LossModel::Bernoulli(0.4)), limits: limits(6), ..none }),
-            at(70, LinkChange { delay: Some(ms(3)), limits: limits(30), ..none }),
-            at(110, LinkChange { loss: Some(LossModel::None), ..none }),
-            at(130, LinkChange { delay: Some(ms(20)), limits: Some(QueueLimits::default()), ..none }),
+            half(10, LinkChange { delay: Some(ms(60)), ..none }),
+            half(45, LinkChange { loss: Some(LossModel::Bernoulli(0.4)), limits: limits(6), ..none }),
+            half(70, LinkChange { delay: Some(ms(3)), limits: limits(30), ..none }),
+            half(110, LinkChange { loss: Some(LossModel::None), ..none }),
+            half(130, LinkChange { delay: Some(ms(20)), limits: Some(QueueLimits::default()), ..none }),
         ];
         assert_same(&config(changes.to_vec()), &arrivals);
         let jitter = crate::Jitter::Uniform { max: ms(5) };

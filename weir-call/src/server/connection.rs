@@ -304,7 +304,9 @@ impl PageConnection {
                         self.stage = Stage::Reply { stream, bytes, written };
                         return;
                     }
-                    Err(error) if error.kind() == ErrorKind::Interrupted => Stage::Reply { stream, bytes, written },
+                    Err(error) if error.kind() == ErrorKind::Interrupted => {
+                        Stage::Reply { stream, bytes, written }
+                    }
                     Err(_) => return,
                 },
                 Stage::Linger { mut stream, left } => match stream.read(&mut [0; 4096]) {

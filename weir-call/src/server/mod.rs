@@ -14,8 +14,8 @@ use std::time::{Duration, Instant};
 use nix::poll::{PollFd, PollFlags};
 use tungstenite::protocol::frame::coding::CloseCode;
 
-use connection::{PageConnection, ServerState};
 pub(crate) use connection::PageEvent;
+use connection::{PageConnection, ServerState};
 use refusals::Refusal;
 pub(crate) use refusals::RefusalCounts;
 
@@ -59,7 +59,8 @@ impl PageServer {
 
     /// The descriptors to poll.
     pub(crate) fn descriptors(&self) -> Vec<PollFd<'_>> {
-        let listeners = self.listeners.iter().map(|listener| PollFd::new(listener.as_fd(), PollFlags::POLLIN));
+        let listeners =
+            self.listeners.iter().map(|listener| PollFd::new(listener.as_fd(), PollFlags::POLLIN));
         let connections = self.connections.iter().filter_map(|connection| {
             let writes = if connection.waits_to_write() { PollFlags::POLLOUT } else { PollFlags::empty() };
             Some(PollFd::new(connection.descriptor()?, PollFlags::POLLIN | writes))

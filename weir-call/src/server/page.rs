@@ -2,11 +2,8 @@
 
 const DOCUMENT: &str = include_str!("../page/page.html");
 const STYLE: &str = include_str!("../page/page.css");
-const SCRIPTS: [&str; 3] = [
-    include_str!("../page/chart.js"),
-    include_str!("../page/decisions.js"),
-    include_str!("../page/call.js"),
-];
+const SCRIPTS: [&str; 3] =
+    [include_str!("../page/chart.js"), include_str!("../page/decisions.js"), include_str!("../page/call.js")];
 
 /// The response with the page, whose style and script have the nonce.
 pub(crate) fn page(nonce: &str) -> Vec<u8> {
@@ -49,7 +46,19 @@ mod tests {
         let (header, body) = page.split_once("\r\n\r\n").unwrap();
         assert!(header.contains("script-src 'nonce-abc'") && !header.contains("unsafe"), "{header}");
         assert_eq!(body.matches("nonce=\"abc\"").count(), 2);
-        for missing in ["NONCE", "/* style */", "/* script */", "innerHTML", "insertAdjacentHTML", "document.write", "eval(", "style=\"", "src=\"http", "@import", "url("] {
+        for missing in [
+            "NONCE",
+            "/* style */",
+            "/* script */",
+            "innerHTML",
+            "insertAdjacentHTML",
+            "document.write",
+            "eval(",
+            "style=\"",
+            "src=\"http",
+            "@import",
+            "url(",
+        ] {
             assert!(!body.contains(missing), "{missing}");
         }
     }

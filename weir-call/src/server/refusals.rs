@@ -49,7 +49,9 @@ impl Refusal {
         match self {
             Self::Host => "This address is not that of the page.",
             Self::Origin => "Another page may not use this call.",
-            Self::Token => "The address lacks the token of this call: open the one that `weir call` has printed.",
+            Self::Token => {
+                "The address lacks the token of this call: open the one that `weir call` has printed."
+            }
             Self::SecondPage => "Another tab has this call: close it, and load this page again.",
             Self::Header => "The request's header is larger than 8 kB.",
             Self::Message => "A message must be text of at most 64 kB.",
@@ -91,7 +93,8 @@ impl RefusalCounts {
     /// The counts as a part of a sentence; `None` if there are none.
     pub(crate) fn listed(&self) -> Option<String> {
         let counts = Refusal::ALL.iter().zip(self.0).filter(|(_, count)| *count > 0);
-        let parts: Vec<String> = counts.map(|(refusal, count)| format!("{count} {}", refusal.name())).collect();
+        let parts: Vec<String> =
+            counts.map(|(refusal, count)| format!("{count} {}", refusal.name())).collect();
         (!parts.is_empty()).then(|| parts.join(", "))
     }
 }

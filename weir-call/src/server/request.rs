@@ -56,8 +56,11 @@ pub(crate) fn judge(bytes: &[u8], port: u16) -> RequestVerdict {
             if header.only("origin") != Some(&format!("http://{host}")) {
                 return RequestVerdict::Refused(Refusal::Origin);
             }
-            let is = |name: &str, value: &str| header.only(name).is_some_and(|own| own.eq_ignore_ascii_case(value));
-            let upgrades = header.only("connection").is_some_and(|own| own.to_ascii_lowercase().contains("upgrade"));
+            let is = |name: &str, value: &str| {
+                header.only(name).is_some_and(|own| own.eq_ignore_ascii_case(value))
+            };
+            let upgrades =
+                header.only("connection").is_some_and(|own| own.to_ascii_lowercase().contains("upgrade"));
             match header.only("sec-websocket-key") {
                 Some(key) if is("upgrade", "websocket") && is("sec-websocket-version", "13") && upgrades => {
                     RequestVerdict::Socket { accept: derive_accept_key(key.as_bytes()), end: end + 4 }
@@ -87,7 +90,8 @@ impl<'a> RequestHeader<'a> {
         }
         let field = |line: &'a str| {
             let (name, value) = line.split_once(':')?;
-            let is_token = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_');
+            let is_token = !name.is_empty()
+                && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_');
             let is_plain = value.bytes().all(|byte| byte == b'\t' || !byte.is_ascii_control());
             (is_token && is_plain).then(|| (name.to_ascii_lowercase(), value.trim()))
         };
@@ -118,7 +122,10 @@ mod tests {
     fn socket(host: &str, origin: &str) -> RequestVerdict {
         let upgrade = "Connection: keep-alive, Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n\
                        Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==";
-        judge(format!("GET /call HTTP/1.1\r\nHost: {host}\r\nOrigin: {origin}\r\n{upgrade}\r\n\r\n").as_bytes(), 5000)
+        judge(
+            format!("GET /call HTTP/1.1\r\nHost: {host}\r\nOrigin: {origin}\r\n{upgrade}\r\n\r\n").as_bytes(),
+            5000,
+        )
     }
 
     #[test]
@@ -175,7 +182,10 @@ mod tests {
         for request in refused {
             assert_eq!(judge(request.as_bytes(), 5000), REFUSED(Refusal::Request), "{request}");
         }
-        assert_eq!(judge(format!("GET /favicon.ico HTTP/1.1\r\n{host}\r\n\r\n").as_bytes(), 5000), RequestVerdict::Missing);
+        assert_eq!(
+            judge(format!("GET /favicon.ico HTTP/1.1\r\n{host}\r\n\r\n").as_bytes(), 5000),
+            RequestVerdict::Missing
+        );
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 mod analyse;
 mod bad_input;
+mod call;
 mod calls;
 mod ci;
 mod compare;
