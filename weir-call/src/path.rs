@@ -142,6 +142,9 @@ impl CallPath {
     ///
     /// # Errors
     /// A setting out of its range.
+    ///
+    /// # Panics
+    /// Never: settings in their ranges make links.
     pub fn new(settings: PathSettings) -> Result<Self, PathSettingError> {
         settings.validate()?;
         let queue = |limit_time| QueueConfig { limit_time: Some(limit_time), ..QueueConfig::default() };
@@ -178,6 +181,9 @@ impl CallPath {
     ///
     /// # Errors
     /// A setting out of its range. Then nothing changes.
+    ///
+    /// # Panics
+    /// Never: settings in their ranges are changes of a link.
     pub fn change(&mut self, now: Time, settings: PathSettings) -> Result<(), PathSettingError> {
         settings.validate()?;
         self.advance(now);

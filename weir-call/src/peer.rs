@@ -10,7 +10,7 @@ use str0m::media::{Mid, Pt};
 use str0m::net::{Protocol, Receive};
 use str0m::rtp::rtcp::{self, Rtcp};
 use str0m::rtp::{Extension, RawPacket, RtpWrite};
-use str0m::{Candidate, Event, IceConnectionState, Input, Output, Rtc, RtcConfig, RtcError};
+use str0m::{Candidate, Event, IceConnectionState, Input, Output, Rtc, RtcConfig};
 
 use crate::session::SessionError;
 use crate::vp8::VideoPacket;
@@ -132,8 +132,9 @@ impl BrowserPeer {
 
     /// Lets the time pass.
     pub(crate) fn on_timeout(&mut self, now: Instant) {
-        let result = self.rtc.handle_input(Input::Timeout(now));
-        self.after(result);
+        // An error is of a datagram before: the connection ends by itself where it must.
+        let _error = self.rtc.handle_input(Input::Timeout(now));
+        self.drain();
     }
 
     /// Takes a datagram. Returns whether it is one of this connection.
@@ -143,8 +144,9 @@ impl BrowserPeer {
         if !self.rtc.accepts(&input) {
             return false;
         }
-        let result = self.rtc.handle_input(input);
-        self.after(result);
+        // Datagrams of strangers cause errors, too.
+        let _error = self.rtc.handle_input(input);
+        self.drain();
         true
     }
 
@@ -163,8 +165,9 @@ impl BrowserPeer {
 
     /// Takes leave of the browser.
     pub(crate) fn close(&mut self) {
-        let result = self.rtc.close();
-        self.after(result);
+        // Without a connection there is nobody to take leave of.
+        let _error = self.rtc.close();
+        self.drain();
     }
 
     /// The next datagram to send.
@@ -175,12 +178,6 @@ impl BrowserPeer {
     /// The next event.
     pub(crate) fn poll_event(&mut self) -> Option<PeerEvent> {
         self.events.pop_front()
-    }
-
-    fn after(&mut self, result: Result<(), RtcError>) {
-        // Datagrams of strangers cause errors, too: the connection ends by itself where it must.
-        let _error = result;
-        self.drain();
     }
 
     fn drain(&mut self) {

@@ -379,7 +379,11 @@ impl ConnectedBrowser {
         while let Some(LeavingDatagram { to, bytes, rtp }) = self.peer.poll_datagram() {
             let mut datagram = PathDatagram::new(to, bytes);
             if let Some(rtp) = rtp {
-                debug_assert_eq!(rtp.transport, Some(self.sender.history().next_number() as u16));
+                // Feedback names packets by these numbers: out of step it would be about others.
+                if rtp.transport != Some(self.sender.history().next_number() as u16) {
+                    self.peer.close();
+                    self.is_connected = false;
+                }
                 let size = |bytes: usize| DataSize::from_bytes(bytes as u64);
                 self.sender.on_sent(send_at, size(rtp.header), size(rtp.payload));
                 meter.on_sent(rtp.payload, rtp.again);

@@ -1,0 +1,287 @@
+//! Calls in simulated time: another endpoint of `str0m` stands for the browser.
+
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+
+use str0m::change::{SdpAnswer, SdpPendingOffer};
+use str0m::media::{Direction, MediaKind};
+use str0m::net::{Protocol, Receive};
+use str0m::{Candidate, Event, Input, Output, Rtc, RtcConfig};
+use weir_call::clips::ClipSet;
+use weir_call::controller::ControllerChoice;
+use weir_call::path::PathSettings;
+use weir_call::session::{CallConfig, CallSession, DecisionRow, SessionError, SessionEvent, SessionOutput};
+use weir_call::status::CallStatus;
+use weir_cc::{ChangeReason, DataRate};
+use weir_registry::Registry;
+use weir_units::TimeDelta;
+
+const LOCAL: ([u8; 4], u16) = ([192, 0, 2, 1], 5000);
+const FAR: ([u8; 4], u16) = ([192, 0, 2, 7], 6000);
+
+#[expect(clippy::disallowed_methods, reason = "any moment begins a simulated time")]
+fn any_moment() -> Instant {
+    Instant::now()
+}
+
+fn choice(name: &str) -> ControllerChoice {
+    ControllerChoice::of(&Registry::standard(), name).unwrap()
+}
+
+fn path(kbps: u64) -> PathSettings {
+    PathSettings { capacity: DataRate::from_kbps(kbps), ..PathSettings::default() }
+}
+
+/// The far end.
+struct FarEnd {
+    rtc: Rtc,
+    frames: u64,
+    bytes: u64,
+}
+
+impl FarEnd {
+    /// An end that wants video, and its offer.
+    fn offer(now: Instant) -> (Self, String, SdpPendingOffer) {
+        let mut rtc = RtcConfig::new().clear_codecs().enable_vp8(true).build(now);
+        rtc.add_local_candidate(Candidate::host(FAR.into(), "udp").unwrap());
+        let mut api = rtc.sdp_api();
+        api.add_media(MediaKind::Video, Direction::RecvOnly, None, None, None);
+        let (offer, pending) = api.apply().unwrap();
+        (Self { rtc, frames: 0, bytes: 0 }, offer.to_sdp_string(), pending)
+    }
+
+    fn receive(&mut self, now: Instant, bytes: &[u8]) {
+        let received = Receive::new(Protocol::Udp, LOCAL.into(), FAR.into(), bytes).unwrap();
+        self.rtc.handle_input(Input::Receive(now, received)).unwrap();
+    }
+
+    /// Lets the time pass; returns the datagrams that leave.
+    fn poll(&mut self, now: Instant) -> Vec<Vec<u8>> {
+        let mut datagrams = Vec::new();
+        loop {
+            match self.rtc.poll_output().unwrap() {
+                Output::Timeout(at) if at <= now => self.rtc.handle_input(Input::Timeout(now)).unwrap(),
+                Output::Timeout(_) => return datagrams,
+                Output::Transmit(transmit) => datagrams.push(transmit.contents.to_vec()),
+                Output::Event(Event::MediaData(data)) => {
+                    self.frames += 1;
+                    self.bytes += data.data.len() as u64;
+                }
+                Output::Event(_) => {}
+            }
+        }
+    }
+}
+
+/// A call in simulated time.
+struct SimulatedCall {
+    session: CallSession,
+    far: FarEnd,
+    now: Instant,
+    decisions: Vec<DecisionRow>,
+    waits: usize,
+}
+
+impl SimulatedCall {
+    fn new(name: &str, kbps: u64) -> Self {
+        let now = any_moment();
+        let config = CallConfig { path: path(kbps), ..CallConfig::new(choice(name)).unwrap() };
+        let session = CallSession::new(config, ClipSet::built_in(), LOCAL.into(), now).unwrap();
+        let (far, ..) = FarEnd::offer(now);
+        let mut call = Self { session, far, now, decisions: Vec::new(), waits: 0 };
+        call.connect();
+        call
+    }
+
+    /// Another far end takes over.
+    fn connect(&mut self) {
+        let (mut far, offer, pending) = FarEnd::offer(self.now);
+        let answer = self.session.on_offer(self.now, &offer).unwrap();
+        far.rtc.sdp_api().accept_answer(pending, SdpAnswer::from_sdp_string(&answer).unwrap()).unwrap();
+        self.far = far;
+    }
+
+    fn run(&mut self, milliseconds: u64) -> CallStatus {
+        self.session.take_status(self.now);
+        for _ in 0..milliseconds {
+            self.now += Duration::from_millis(1);
+            self.step();
+        }
+        self.session.take_status(self.now)
+    }
+
+    fn step(&mut self) {
+        loop {
+            match self.session.poll(self.now) {
+                SessionOutput::Datagram(datagram) => self.far.receive(self.now, &datagram.bytes),
+                SessionOutput::Event(SessionEvent::Decision(row)) => self.decisions.push(row),
+                SessionOutput::Event(SessionEvent::Waiting) => self.waits += 1,
+                SessionOutput::Event(SessionEvent::Connected) => {}
+                SessionOutput::Wake(_) => break,
+            }
+        }
+        for bytes in self.far.poll(self.now) {
+            self.session.on_datagram(self.now, FAR.into(), &bytes);
+        }
+    }
+}
+
+fn mbps(rate: DataRate) -> f64 {
+    rate.bps_f64() / 1e6
+}
+
+/// 1, 2.5 and 0.5 Mbit/s: rates at the end of each, and pictures in a second but for the fall.
+fn steps(name: &str) -> ([f64; 3], f64) {
+    let mut call = SimulatedCall::new(name, 1000);
+    call.run(16_000);
+    let frames = call.far.frames;
+    let first = call.run(4_000);
+    call.session.set_path(call.now, path(2500)).unwrap();
+    call.run(16_000);
+    let second = call.run(4_000);
+    let pictures = (call.far.frames - frames) as f64 / 24.0;
+    assert_eq!(second.key_frame_requests, 0, "{name}");
+    call.session.set_path(call.now, path(500)).unwrap();
+    call.run(10_000);
+    let third = call.run(10_000);
+    ([first, second, third].map(|status| mbps(status.arrived)), pictures)
+}
+
+#[test]
+fn the_rate_follows_the_capacity() {
+    for name in ["gcc", "scream-v2"] {
+        let (rates, pictures) = steps(name);
+        println!("{name}: {rates:.2?} Mbit/s, {pictures:.1} pictures/s");
+        assert!((0.8..=1.0).contains(&rates[0]), "{name}: {rates:?}");
+        assert!((2.0..=2.5).contains(&rates[1]), "{name}: {rates:?}");
+        assert!((0.33..=0.5).contains(&rates[2]), "{name}: {rates:?}");
+        assert!(pictures > 29.0, "{name}: {pictures}");
+    }
+}
+
+#[test]
+fn every_controller_at_the_sender_holds_a_call() {
+    for choice in ControllerChoice::all(&Registry::standard()) {
+        let mut call = SimulatedCall::new(&choice.name, 1000);
+        call.run(15_000);
+        let frames = call.far.frames;
+        let status = call.run(5_000);
+        println!("{}: {:.2} Mbit/s, {} frames", choice.name, mbps(status.arrived), call.far.frames - frames);
+        assert!((0.3..=1.0).contains(&mbps(status.arrived)), "{}: {status:?}", choice.name);
+        assert!(call.far.frames - frames > 100, "{}: {} frames", choice.name, call.far.frames - frames);
+        assert!(!call.decisions.is_empty(), "{}", choice.name);
+    }
+}
+
+#[test]
+fn a_fall_of_the_capacity_is_a_decision_with_its_reason() {
+    let mut call = SimulatedCall::new("gcc", 2000);
+    call.run(15_000);
+    call.decisions.clear();
+    call.session.set_path(call.now, path(500)).unwrap();
+    call.run(5_000);
+    assert!(mbps(call.run(1_000).arrived) < 0.6);
+    let cut = call.decisions.iter().find(|row| row.to < row.from).expect("the rate falls");
+    assert!(matches!(cut.why, ChangeReason::Delay | ChangeReason::Loss), "{cut:?}");
+    assert!(!cut.evidence.is_empty(), "{cut:?}");
+    let delay = call.run(3_000).frame_delay.expect("frames arrive");
+    assert!((25.0..400.0).contains(&delay.millis_f64()), "{delay}");
+}
+
+#[test]
+fn another_controller_goes_on_at_the_present_rate() {
+    let mut call = SimulatedCall::new("gcc", 2000);
+    call.run(20_000);
+    let before = mbps(call.run(500).arrived);
+    call.session.set_controller(call.now, choice("scream-v2")).unwrap();
+    let target = mbps(call.session.take_status(call.now).target.expect("a browser is there").0);
+    let frames = call.far.frames;
+    let after = call.run(2_000);
+    assert!((target - before).abs() < 0.4 * before, "{target} after {before}");
+    assert!(mbps(after.arrived) > 0.5 * before, "{} after {before}", mbps(after.arrived));
+    assert!(call.far.frames - frames > 55, "{}", call.far.frames - frames);
+    assert_eq!((after.key_frame_requests, call.session.controller().name.as_str()), (0, "scream-v2"));
+}
+
+#[test]
+fn delay_and_loss_of_the_path_are_those_set() {
+    let mut call = SimulatedCall::new("gcc", 3000);
+    call.run(5_000);
+    let delay = TimeDelta::from_millis(150);
+    call.session.set_path(call.now, PathSettings { delay, loss: 0.05, ..path(3000) }).unwrap();
+    call.run(1_000);
+    let before = call.session.take_status(call.now).counts;
+    let frames = call.far.frames;
+    let status = call.run(10_000);
+    let (lost, delivered) = (status.counts.lost - before.lost, status.counts.delivered - before.delivered);
+    let share = lost as f64 / (lost + delivered) as f64;
+    assert!((0.03..=0.07).contains(&share), "{share}");
+    assert!(status.frame_delay.expect("frames arrive") >= delay, "{status:?}");
+    assert!(status.retransmissions > 0 && call.far.frames - frames > 200, "{status:?}");
+}
+
+#[test]
+fn strangers_do_not_disturb_a_call() {
+    let mut call = SimulatedCall::new("gcc", 1000);
+    let mut other = SimulatedCall::new("gcc", 1000);
+    call.run(5_000);
+    other.run(5_000);
+    let strangers: Vec<SocketAddr> = (0..50).map(|port| ([198, 51, 100, 7], 1000 + port).into()).collect();
+    for round in 0..5_000_u64 {
+        let mut noise = Vec::new();
+        for place in 0..(round * 37 % 300) {
+            noise.push((round * 2_654_435_761 >> (place % 32)) as u8);
+        }
+        // All kinds that share the socket (RFC 7983): STUN, DTLS, RTP and RTCP; from strangers and in the name of the browser.
+        if let Some(first) = noise.first_mut() {
+            *first = [0, 1, 20, 22, 63, 128, 129, 144][round as usize % 8];
+        }
+        let from = if round % 2 == 0 { strangers[round as usize % 50] } else { FAR.into() };
+        call.session.on_datagram(call.now, from, &noise);
+        call.run(1);
+        other.run(1);
+    }
+    let (status, undisturbed) = (call.run(3_000), other.run(3_000));
+    assert!(status.foreign > 2_000, "{status:?}");
+    assert!((mbps(status.arrived) - mbps(undisturbed.arrived)).abs() < 0.1, "{status:?} {undisturbed:?}");
+    assert_eq!((call.waits, status.key_frame_requests), (0, 0));
+}
+
+#[test]
+fn another_browser_takes_over_and_a_silent_one_is_waited_for() {
+    let mut call = SimulatedCall::new("gcc", 1000);
+    call.run(3_000);
+    assert!(call.session.is_connected() && call.far.frames > 30);
+    call.connect();
+    call.run(3_000);
+    assert!(call.session.is_connected() && call.far.frames > 30);
+    assert_eq!(call.waits, 1);
+    // Its datagrams stay away.
+    for _ in 0..60_000 {
+        call.now += Duration::from_millis(1);
+        while !matches!(call.session.poll(call.now), SessionOutput::Wake(_)) {}
+    }
+    assert!(!call.session.is_connected());
+    let status = call.session.take_status(call.now);
+    call.connect();
+    call.run(3_000);
+    assert!(call.session.is_connected() && call.far.frames > 30, "{status:?}");
+}
+
+#[test]
+fn an_offer_that_is_none_leaves_the_call() {
+    let mut call = SimulatedCall::new("gcc", 1000);
+    call.run(2_000);
+    for wrong in ["", "v=0", "hello\r\n", "v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=-\r\nt=0 0\r\n"] {
+        let error = call.session.on_offer(call.now, wrong).unwrap_err();
+        assert!(matches!(error, SessionError::Offer | SessionError::NoVideo), "{wrong}: {error}");
+    }
+    let (_, offer, _) = FarEnd::offer(call.now);
+    let without = offer.replace("transport-wide-cc-extensions-01", "another");
+    assert!(matches!(call.session.on_offer(call.now, &without), Err(SessionError::NoVideo)));
+    let audio = offer.replace("m=video", "m=audio");
+    assert!(call.session.on_offer(call.now, &audio).is_err());
+    let frames = call.far.frames;
+    call.run(2_000);
+    assert!(call.session.is_connected() && call.far.frames - frames > 50);
+}
