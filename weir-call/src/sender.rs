@@ -193,7 +193,7 @@ impl VideoSender {
         self.frame_due = self.begun + TimeDelta::from_secs_f64(self.frames as f64 * interval);
         if self.frame_due <= now {
             // After a long sleep frames go on from now.
-            (self.begun, self.frames) = (now, 0);
+            (self.begun, self.frames) = (now, 1);
             self.frame_due = now + TimeDelta::from_secs_f64(interval);
         }
         let rate = self.target.media_rate;

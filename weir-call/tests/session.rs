@@ -155,7 +155,7 @@ fn the_rate_follows_the_capacity() {
         assert!((0.8..=1.0).contains(&rates[0]), "{name}: {rates:?}");
         assert!((2.0..=2.5).contains(&rates[1]), "{name}: {rates:?}");
         assert!((0.33..=0.5).contains(&rates[2]), "{name}: {rates:?}");
-        assert!(pictures > 29.0, "{name}: {pictures}");
+        assert!((29.8..=30.2).contains(&pictures), "{name}: {pictures}");
     }
 }
 

@@ -151,7 +151,7 @@ mod tests {
     #[test]
     fn the_origin_is_that_page() {
         // The example of RFC 6455 §1.3.
-        let accepted = RequestVerdict::Socket { accept: "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=".to_owned(), end: 214 };
+        let accepted = RequestVerdict::Socket { accept: "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=".to_owned(), end: 200 };
         assert_eq!(socket("127.0.0.1:5000", "http://127.0.0.1:5000"), accepted);
         let foreign = [
             "null",
