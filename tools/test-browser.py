@@ -40,28 +40,8 @@ FALL_S = 10
 PHASES = [(1.0, 22), (2.5, 24), (0.5, 24)]
 # The oracle: share of the time within 10 % of the browser's estimate, and their median ratio (docs/calls.md).
 LEAST_AGREEMENT, RATIOS = 0.95, (0.95, 1.05)
-ORACLE_S = 45
-ORACLE_SCENARIO = f"""
-title = "browser test"
-duration = "{ORACLE_S}s"
-[links.there]
-from = "left"
-to = "right"
-delay = "25ms"
-rate = [{{ at = "0s", rate = "1Mbps" }}, {{ at = "15s", rate = "2.5Mbps" }}, {{ at = "32s", rate = "0.5Mbps" }}]
-queue = {{ bytes = "37.5kB" }}
-[links.back]
-from = "right"
-to = "left"
-delay = "25ms"
-rate = "10Mbps"
-queue = {{ time = "300ms" }}
-[flows.video]
-kind = "media"
-from = "left"
-to = "right"
-controller = "gcc"
-"""
+ORACLE_S = 60
+ORACLE_LINKS = HOME.parent / "scenarios/calls/chromium-steps.toml"
 READ = """(() => {
   const text = (id) => document.getElementById(id).textContent;
   const number = (id) => parseFloat(text(id)) || 0;
@@ -265,6 +245,7 @@ def drag(options, bars):
     call = PageCall(options, "gcc", "--capacity", "2Mbps", "--start-rate", "1Mbps")
     try:
         before = call.samples(14)
+        known = max((int(item["number"]) for row in before for item in row["decisions"]), default=0)
         call.drag("capacity", 2000, 500)
         moved = time.monotonic() - call.begin
         after = call.samples(7)
@@ -280,17 +261,17 @@ def drag(options, bars):
     # Both curves have one scale with its zero at 210: their ratio is that of the rates.
     rate = (210 - last["chart"]["received"][-1][1]) / (210 - last["chart"]["capacity"][-1][1]) * capacity
     bars.check(abs(rate - last["received"]) < 0.1, f"the chart shows {rate:.2f} Mbit/s, the figure {last['received']:.2f}")
-    cuts = [item for row in after for item in row["decisions"] if item["fell"] == "true" and item["why"] in ("delay", "loss")]
+    of_fall = [item for row in after for item in row["decisions"] if int(item["number"]) > known and item["fell"] == "true"]
+    cuts = [item for item in of_fall if item["why"] in ("delay", "loss")]
     bars.check(bool(cuts), f"the reason is printed: {cuts[0]['text'] if cuts else 'none'}")
 
 
 def oracle(options, bars):
     print("oracle: two Chromiums behind `weir emulate`, 1, 2.5 and 0.5 Mbit/s", flush=True)
     with tempfile.TemporaryDirectory(prefix="weir-oracle-", ignore_cleanup_errors=True) as folder:
-        scenario = Path(folder) / "oracle.toml"
-        scenario.write_text(ORACLE_SCENARIO, encoding="utf-8")
-        command = [sys.executable, str(HOME / "record-call.py"), "--scenario", str(scenario), "--out", folder]
-        recorded = subprocess.run([*command, "--weir", options.weir], stdin=subprocess.DEVNULL, capture_output=True, text=True)
+        command = [sys.executable, str(HOME / "record-call.py"), "--scenario", str(ORACLE_LINKS), "--name", "oracle"]
+        command += ["--seconds", str(ORACLE_S), "--out", folder, "--weir", options.weir]
+        recorded = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
         print("  " + recorded.stdout.strip().replace("\n", "\n  "), flush=True)
         problem = recorded.stderr.strip()
         if recorded.returncode == 2:

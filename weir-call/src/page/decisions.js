@@ -16,8 +16,9 @@ class DecisionList {
   }
 
   static evidence({ name, unit, value, threshold }) {
-    const against = threshold === null ? "" : ` against ${DecisionList.number(threshold)}`;
-    return `${name} ${DecisionList.number(value)}${against}${unit ? " " + unit : ""}`;
+    const [scale, shown] = unit === "bit/s" ? [1e-6, "Mbit/s"] : [1, unit];
+    const against = threshold === null ? "" : ` against ${DecisionList.number(threshold * scale)}`;
+    return `${name} ${DecisionList.number(value * scale)}${against}${shown ? " " + shown : ""}`;
   }
 
   add(row) {
@@ -33,6 +34,7 @@ class DecisionList {
       evidence.className = "evidence";
       evidence.textContent = row.evidence.map(DecisionList.evidence).join("; ");
       item.append(text, evidence);
+      item.dataset.number = row.number;
       item.dataset.why = row.why;
       item.dataset.fell = String(row.to_kbps < row.from_kbps);
       return item;
