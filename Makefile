@@ -1,5 +1,5 @@
 # `make` alone is `make test`. Behind a target, two number signs and a line are its entry in `make help`. CI runs what `make lint test` does.
-.PHONY: test test-simulated test-live reality bench-live help quick test-long lint package bench demo docs docs-check docs-reproduction docs-reproduction-check reproduce-check reproduce-tried reproduce-verdicts reproduction-pages fmt \
+.PHONY: test test-simulated test-live call test-call test-browser reality bench-live help quick test-long lint package bench demo docs docs-check docs-reproduction docs-reproduction-check reproduce-check reproduce-tried reproduce-verdicts reproduction-pages fmt \
 	mutants fuzz soak
 
 test: test-simulated ## all tests; some minutes on two cores
@@ -20,6 +20,21 @@ reality: ## real runs beside simulated ones: writes docs/reality.md; some eleven
 
 bench-live: ## how much real traffic this machine carries, as a table; one minute, alone
 	cargo run --release --locked --quiet -p weir-live --example bench
+
+# The program behind `weir call`, beside `weir`. It is no part of `make lint test`.
+WEIR_CALL = --manifest-path weir-call/Cargo.toml --target-dir $(or $(CARGO_TARGET_DIR),target) --locked
+call: ## builds `weir` and `weir-call` beside it, for `weir call`; some minutes, with a C compiler
+	cargo build --release --locked
+	cargo build --release $(WEIR_CALL)
+
+test-call: ## format, clippy and tests of weir-call
+	cargo fmt --manifest-path weir-call/Cargo.toml --check
+	cargo clippy --release $(WEIR_CALL) --all-targets --quiet -- -D warnings
+	cargo test --release $(WEIR_CALL) --quiet
+
+# Alone, as `make test-live`. WEIR_REQUIRE=browser makes a skip a failure, and a call that does not count.
+test-browser: call ## `weir call` and the replay of a browser's call, in a headless Chromium; five minutes
+	tools/test-browser.py --weir $(WEIR_RELEASE)
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-26s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
