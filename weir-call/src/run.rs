@@ -1,7 +1,7 @@
 //! The loop between the socket, the page and the clock.
 
 use std::fs;
-use std::io::{ErrorKind, Read as _};
+use std::io::{ErrorKind, Read as _, Write as _};
 use std::net::{SocketAddr, UdpSocket};
 use std::os::fd::AsFd as _;
 use std::os::unix::net::UnixStream;
@@ -58,15 +58,13 @@ struct CallRun {
 pub(crate) fn run(arguments: &CallArguments) -> Result<ExitCode, String> {
     let mut call = CallRun::open(arguments)?;
     let path = call.session.path();
-    println!(
-        "{}: {} to the browser, {} each way, {} of queue.",
-        call.session.controller().name,
-        path.capacity,
-        path.delay,
-        path.queue
-    );
-    println!("The page: {}", call.server.url());
-    println!("Open it in a browser on this machine. Ctrl-C ends the call.");
+    let name = &call.session.controller().name;
+    print_line(&format!(
+        "{name}: {} to the browser, {} each way, {} of queue.",
+        path.capacity, path.delay, path.queue
+    ));
+    print_line(&format!("The page: {}", call.server.url()));
+    print_line("Open it in a browser on this machine. Ctrl-C ends the call.");
     call.serve()
 }
 
@@ -107,7 +105,9 @@ impl CallRun {
             let wake = self.deliver();
             self.tell_status();
             let end = leaving.map(|since| since + LEAVE_LIMIT);
-            if end.is_some_and(|end| now() >= end || self.server.is_quiet()) {
+            // The browser gets to know it, too, if no cross traffic keeps the path busy.
+            let is_told = self.server.is_quiet() && wake.is_none();
+            if end.is_some_and(|end| is_told || now() >= end) {
                 self.print_end();
                 return Ok(ExitCode::SUCCESS);
             }
@@ -140,11 +140,11 @@ impl CallRun {
                 }
                 SessionOutput::Event(SessionEvent::Decision(row)) => self.tell(&messages::decision(&row)),
                 SessionOutput::Event(SessionEvent::Connected) => {
-                    println!("The browser is connected.");
+                    print_line("The browser is connected.");
                     self.tell(&messages::connection(true));
                 }
                 SessionOutput::Event(SessionEvent::Waiting) => {
-                    println!("The browser is gone; the call waits at {}", self.server.url());
+                    print_line(&format!("The browser is gone; the call waits at {}", self.server.url()));
                     self.tell(&messages::connection(false));
                 }
                 SessionOutput::Wake(at) => return at,
@@ -206,7 +206,9 @@ impl CallRun {
                 self.tell(&connected);
                 self.session.take_status(now());
             }
-            PageEvent::Closed => println!("The page was closed; the call waits at {}", self.server.url()),
+            PageEvent::Closed => {
+                print_line(&format!("The page was closed; the call waits at {}", self.server.url()));
+            }
             PageEvent::Text(text) => {
                 if let Err(sentence) = self.obey(&text) {
                     self.tell(&messages::error(&sentence));
@@ -241,11 +243,16 @@ impl CallRun {
     }
 
     fn print_end(&self) {
-        println!("The call has ended.");
+        print_line("The call has ended.");
         if let Some(refused) = self.server.refusals().listed() {
-            println!("Refused: {refused}.");
+            print_line(&format!("Refused: {refused}."));
         }
     }
+}
+
+/// Prints a line. Nobody may read it any more.
+fn print_line(line: &str) {
+    let _closed = writeln!(std::io::stdout(), "{line}");
 }
 
 /// Waits until a descriptor is ready, or for `sleep`.

@@ -40,18 +40,21 @@ struct RunningCall {
 
 impl RunningCall {
     fn start() -> Self {
-        let mut process = weir_call(&["gcc", "--address", "127.0.0.1", "--capacity", "1Mbps"]).spawn().unwrap();
-        let mut output = BufReader::new(process.stdout.take().unwrap());
-        loop {
+        let mut process =
+            weir_call(&["gcc", "--address", "127.0.0.1", "--capacity", "1Mbps"]).spawn().unwrap();
+        let output = BufReader::new(process.stdout.take().unwrap());
+        // From here on it is ended with this value.
+        let mut call = Self { process, output, port: 0, token: String::new() };
+        while call.port == 0 {
             let mut line = String::new();
-            assert!(output.read_line(&mut line).unwrap() > 0, "it ended early");
+            assert!(call.output.read_line(&mut line).unwrap() > 0, "it ended early");
             if let Some((_, rest)) = line.trim().split_once("http://127.0.0.1:") {
                 let (port, token) = rest.split_once("/#").unwrap();
-                let (port, token) = (port.parse().unwrap(), token.to_owned());
+                (call.port, call.token) = (port.parse().unwrap(), token.to_owned());
                 assert_eq!(token.len(), 32);
-                return Self { process, output, port, token };
             }
         }
+        call
     }
 
     fn connect(&self) -> TcpStream {
@@ -76,7 +79,9 @@ impl RunningCall {
     fn socket(&self, origin: &str) -> Result<WebSocket<TcpStream>, String> {
         let mut request = format!("ws://127.0.0.1:{}/call", self.port).into_client_request().unwrap();
         request.headers_mut().insert("origin", origin.parse().unwrap());
-        tungstenite::client(request, self.connect()).map(|(socket, _)| socket).map_err(|error| error.to_string())
+        tungstenite::client(request, self.connect())
+            .map(|(socket, _)| socket)
+            .map_err(|error| error.to_string())
     }
 
     /// A WebSocket whose first message has this token.
@@ -130,9 +135,8 @@ impl PageSocket {
                     }
                 }
                 Ok(_) => {}
-                Err(Error::ConnectionClosed | Error::AlreadyClosed) => return None,
+                Err(Error::ConnectionClosed | Error::AlreadyClosed | Error::Protocol(_)) => return None,
                 Err(Error::Io(error)) if error.kind() == ErrorKind::ConnectionReset => return None,
-                Err(Error::Protocol(_)) => return None,
                 Err(error) => panic!("{error} while waiting for {kind}"),
             }
         }
@@ -198,12 +202,15 @@ impl FarEnd {
                     continue;
                 }
             };
-            let sleep = due.saturating_duration_since(now()).clamp(Duration::from_millis(1), Duration::from_millis(50));
+            let sleep = due
+                .saturating_duration_since(now())
+                .clamp(Duration::from_millis(1), Duration::from_millis(50));
             socket.set_read_timeout(Some(sleep)).unwrap();
             let input = match socket.recv_from(&mut buffer) {
-                Ok((length, from)) => {
-                    Input::Receive(now(), Receive::new(Protocol::Udp, from, local, &buffer[..length]).unwrap())
-                }
+                Ok((length, from)) => Input::Receive(
+                    now(),
+                    Receive::new(Protocol::Udp, from, local, &buffer[..length]).unwrap(),
+                ),
                 Err(_) => Input::Timeout(now()),
             };
             rtc.handle_input(input).unwrap();
@@ -289,7 +296,12 @@ fn what_is_refused_is_counted_and_the_call_goes_on() {
     assert_eq!(page.refused(), 11);
 
     // Messages that are no commands are answered, and change nothing.
-    for wrong in [json!({ "path": { "loss_percent": 80 } }), json!({ "controller": "nada" }), json!({ "offer": "v=0" }), json!([1])] {
+    for wrong in [
+        json!({ "path": { "loss_percent": 80 } }),
+        json!({ "controller": "nada" }),
+        json!({ "offer": "v=0" }),
+        json!([1]),
+    ] {
         page.send(&wrong);
         assert!(page.next("error").is_some(), "{wrong}");
     }
@@ -319,7 +331,9 @@ fn the_page_has_its_headers_and_a_nonce_of_its_own() {
     let (header, body) = page.split_once("\r\n\r\n").unwrap();
     let lines: Vec<&str> = header.lines().collect();
     assert_eq!(lines[0], "HTTP/1.1 200 OK");
-    for expected in ["Referrer-Policy: no-referrer", "X-Content-Type-Options: nosniff", "Cache-Control: no-store"] {
+    for expected in
+        ["Referrer-Policy: no-referrer", "X-Content-Type-Options: nosniff", "Cache-Control: no-store"]
+    {
         assert!(lines.contains(&expected), "{header}");
     }
     let policy = lines.iter().find_map(|line| line.strip_prefix("Content-Security-Policy: ")).unwrap();
@@ -413,7 +427,11 @@ fn wrong_input_is_one_sentence() {
     for (arguments, sentence) in cases {
         let output = weir_call(&arguments).output().unwrap();
         let problem = String::from_utf8(output.stderr).unwrap();
-        assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(2), &b""[..]), "{arguments:?}: {problem}");
+        assert_eq!(
+            (output.status.code(), output.stdout.as_slice()),
+            (Some(2), &b""[..]),
+            "{arguments:?}: {problem}"
+        );
         assert!(problem.contains(sentence) && problem.lines().count() == 1, "{arguments:?}: {problem}");
     }
     std::fs::remove_dir_all(folder).unwrap();
