@@ -96,7 +96,8 @@ class BrowserPipe:
 
     def is_loaded(self):
         try:
-            return self.evaluate("document.readyState") == "complete"
+            # At first a page is another one, and whole.
+            return self.evaluate("location.href !== 'about:blank' && document.readyState === 'complete'")
         except RecordingError as error:
             # Between two documents a page has no context.
             if "context" not in str(error):
