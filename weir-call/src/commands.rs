@@ -1,4 +1,4 @@
-//! What the page may ask for.
+//! Commands of the page.
 
 use serde_json::Value;
 use weir_call::path::PathSettings;

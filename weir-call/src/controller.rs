@@ -10,7 +10,7 @@ use weir_registry::{FeedbackSource, Registry, RegistryError};
 pub enum ChoiceError {
     /// Its name is unknown.
     Unknown(RegistryError),
-    /// It measures at the receiver, and has no twin at the sender.
+    /// The controller measures at the receiver, and has no twin at the sender.
     AtReceiver {
         /// Its name.
         name: String,

@@ -46,7 +46,7 @@ pub(crate) struct DecisionLog {
 }
 
 impl DecisionLog {
-    /// Takes a decision of `controller`. Those without a change make no row.
+    /// Takes a decision of `controller`. A decision without a change makes no row.
     pub(crate) fn on_decision(&mut self, now: SendTime, decision: &Decision, controller: &dyn Controller) {
         if decision.rate == decision.base {
             return;

@@ -1,4 +1,4 @@
-//! What the page gets to know, as JSON.
+//! Messages to the page, as JSON.
 
 use serde_json::{Value, json};
 use weir_call::controller::ControllerChoice;

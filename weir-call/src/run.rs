@@ -103,11 +103,11 @@ impl CallRun {
         let mut leaving: Option<Instant> = None;
         loop {
             let wake = self.deliver();
-            self.tell_status();
+            self.send_status();
             let end = leaving.map(|since| since + LEAVE_LIMIT);
             // The browser gets to know it, too, if no cross traffic keeps the path busy.
-            let is_told = self.server.is_quiet() && wake.is_none();
-            if end.is_some_and(|end| is_told || now() >= end) {
+            let is_over = self.server.is_quiet() && wake.is_none();
+            if end.is_some_and(|end| is_over || now() >= end) {
                 self.print_end();
                 return Ok(ExitCode::SUCCESS);
             }
@@ -138,31 +138,31 @@ impl CallRun {
                     // A full buffer, or a browser that is gone: as if the network had lost it.
                     let _lost = self.socket.send_to(&datagram.bytes, datagram.peer);
                 }
-                SessionOutput::Event(SessionEvent::Decision(row)) => self.tell(&messages::decision(&row)),
+                SessionOutput::Event(SessionEvent::Decision(row)) => self.send(&messages::decision(&row)),
                 SessionOutput::Event(SessionEvent::Connected) => {
                     print_line("The browser is connected.");
-                    self.tell(&messages::connection(true));
+                    self.send(&messages::connection(true));
                 }
                 SessionOutput::Event(SessionEvent::Waiting) => {
                     print_line(&format!("The browser is gone; the call waits at {}", self.server.url()));
-                    self.tell(&messages::connection(false));
+                    self.send(&messages::connection(false));
                 }
                 SessionOutput::Wake(at) => return at,
             }
         }
     }
 
-    fn tell(&mut self, message: &serde_json::Value) {
+    fn send(&mut self, message: &serde_json::Value) {
         self.server.send(&message.to_string());
     }
 
-    fn tell_status(&mut self) {
+    fn send_status(&mut self) {
         let now = now();
         if now >= self.status_due && self.server.has_page() {
             self.status_due = now + STATUS_INTERVAL;
             let status = self.session.take_status(now);
             let message = messages::status(&status, self.server.refusals());
-            self.tell(&message);
+            self.send(&message);
         }
     }
 
@@ -201,9 +201,9 @@ impl CallRun {
             PageEvent::Opened => {
                 let (controller, path) = (self.session.controller(), self.session.path());
                 let hello = messages::hello(&self.choices, controller, path, self.local.ip().is_loopback());
-                self.tell(&hello);
+                self.send(&hello);
                 let connected = messages::connection(self.session.is_connected());
-                self.tell(&connected);
+                self.send(&connected);
                 self.session.take_status(now());
             }
             PageEvent::Closed => {
@@ -211,7 +211,7 @@ impl CallRun {
             }
             PageEvent::Text(text) => {
                 if let Err(sentence) = self.obey(&text) {
-                    self.tell(&messages::error(&sentence));
+                    self.send(&messages::error(&sentence));
                 }
             }
         }
@@ -223,7 +223,7 @@ impl CallRun {
         let result = match command(text, self.session.path())? {
             PageCommand::Offer(sdp) => {
                 let answer = self.session.on_offer(now, &sdp).map_err(|error| error.to_string())?;
-                self.tell(&messages::answer(&answer));
+                self.send(&messages::answer(&answer));
                 Ok(())
             }
             PageCommand::Controller(name) => {

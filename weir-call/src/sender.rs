@@ -216,11 +216,11 @@ impl VideoSender {
             if probes > 0 { pushed.min(frame.bytes.len().max(self.credit as usize)) } else { pushed };
         let least = -rate.bps_f64() / 8.0 * MOST_DEBT.secs_f64();
         self.credit = (self.credit - counted as f64).max(least);
-        self.tell_prober();
+        self.start_probe();
     }
 
     /// Lets a probe begin if a packet waits.
-    fn tell_prober(&mut self) {
+    fn start_probe(&mut self) {
         if let Some(front) = self.queue.front() {
             self.prober.on_queued(DataSize::from_bytes(front.payload.len() as u64));
         }

@@ -1,5 +1,5 @@
-//! The program through its interface: a process, its page and its WebSocket. What is refused is counted, and the call
-//! goes on meanwhile: an endpoint of `str0m` counts the pictures.
+//! The program through its interface: a process, its page and its WebSocket. Refusals are counted, and the call goes on
+//! meanwhile: an endpoint of `str0m` counts the pictures.
 
 use std::io::{BufRead as _, BufReader, ErrorKind, Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream, UdpSocket};

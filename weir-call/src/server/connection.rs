@@ -10,7 +10,7 @@ use tungstenite::protocol::{CloseFrame, Role, WebSocketConfig};
 use tungstenite::{Error, Message, WebSocket};
 
 use super::page;
-use super::refusals::{Refusal, RefusalCounts};
+use super::refusals::{RefusalCounts, RequestRefusal};
 use super::request::{HEADER_LIMIT, RequestVerdict, judge};
 use super::token;
 use crate::commands;
@@ -40,7 +40,7 @@ pub(crate) enum PageEvent {
     Closed,
 }
 
-/// What all connections share.
+/// State that all connections share.
 #[derive(Debug)]
 pub(crate) struct ServerState {
     pub(crate) port: u16,
@@ -54,26 +54,26 @@ pub(crate) struct ServerState {
 /// A connection.
 #[derive(Debug)]
 pub(crate) struct PageConnection {
-    stage: Stage,
+    stage: ConnectionStage,
     since: Instant,
-    heard: Instant,
+    last_sign: Instant,
     pinged: Instant,
     /// Whether bytes wait for the other end.
     waits: bool,
 }
 
 #[derive(Debug)]
-enum Stage {
+enum ConnectionStage {
     Request { stream: TcpStream, read: Vec<u8> },
     Reply { stream: TcpStream, bytes: Vec<u8>, written: usize },
     Linger { stream: TcpStream, left: usize },
-    Socket { socket: Box<WebSocket<TcpStream>>, standing: Standing },
+    Socket { socket: Box<WebSocket<TcpStream>>, standing: PageStanding },
     Closed,
 }
 
 /// The standing of a WebSocket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Standing {
+enum PageStanding {
     New,
     Admitted,
     Leaving,
@@ -87,18 +87,18 @@ impl PageConnection {
     pub(crate) fn new(stream: TcpStream, now: Instant) -> io::Result<Self> {
         stream.set_nonblocking(true)?;
         stream.set_nodelay(true)?;
-        let stage = Stage::Request { stream, read: Vec::new() };
-        Ok(Self { stage, since: now, heard: now, pinged: now, waits: false })
+        let stage = ConnectionStage::Request { stream, read: Vec::new() };
+        Ok(Self { stage, since: now, last_sign: now, pinged: now, waits: false })
     }
 
     /// Its descriptor; `None` once it is closed.
     pub(crate) fn descriptor(&self) -> Option<BorrowedFd<'_>> {
         match &self.stage {
-            Stage::Request { stream, .. } | Stage::Reply { stream, .. } | Stage::Linger { stream, .. } => {
-                Some(stream.as_fd())
-            }
-            Stage::Socket { socket, .. } => Some(socket.get_ref().as_fd()),
-            Stage::Closed => None,
+            ConnectionStage::Request { stream, .. }
+            | ConnectionStage::Reply { stream, .. }
+            | ConnectionStage::Linger { stream, .. } => Some(stream.as_fd()),
+            ConnectionStage::Socket { socket, .. } => Some(socket.get_ref().as_fd()),
+            ConnectionStage::Closed => None,
         }
     }
 
@@ -109,20 +109,20 @@ impl PageConnection {
 
     /// Whether it is the page's.
     pub(crate) fn is_admitted(&self) -> bool {
-        matches!(self.stage, Stage::Socket { standing: Standing::Admitted, .. })
+        matches!(self.stage, ConnectionStage::Socket { standing: PageStanding::Admitted, .. })
     }
 
     /// Whether it is over.
     pub(crate) fn is_closed(&self) -> bool {
-        matches!(self.stage, Stage::Closed)
+        matches!(self.stage, ConnectionStage::Closed)
     }
 
     /// Reads and writes what is ready.
     pub(crate) fn serve(&mut self, now: Instant, state: &mut ServerState) {
         let admitted = self.is_admitted();
-        self.stage = match std::mem::replace(&mut self.stage, Stage::Closed) {
-            Stage::Request { stream, read } => self.read_request(now, stream, read, state),
-            Stage::Socket { socket, standing } => self.read_socket(now, socket, standing, state),
+        self.stage = match std::mem::replace(&mut self.stage, ConnectionStage::Closed) {
+            ConnectionStage::Request { stream, read } => self.read_request(now, stream, read, state),
+            ConnectionStage::Socket { socket, standing } => self.read_socket(now, socket, standing, state),
             other => other,
         };
         self.write();
@@ -134,14 +134,15 @@ impl PageConnection {
 
     /// Closes it if it is idle, and asks for a sign of life.
     pub(crate) fn on_time(&mut self, now: Instant, state: &mut ServerState) {
-        let idle_since = if matches!(self.stage, Stage::Socket { .. }) { self.heard } else { self.since };
+        let idle_since =
+            if matches!(self.stage, ConnectionStage::Socket { .. }) { self.last_sign } else { self.since };
         if now - idle_since > IDLE_LIMIT {
             if self.is_admitted() {
                 state.has_page = false;
                 state.events.push(PageEvent::Closed);
             }
-            self.stage = Stage::Closed;
-        } else if matches!(self.stage, Stage::Socket { .. }) && now - self.pinged > PING_INTERVAL {
+            self.stage = ConnectionStage::Closed;
+        } else if matches!(self.stage, ConnectionStage::Socket { .. }) && now - self.pinged > PING_INTERVAL {
             self.pinged = now;
             self.send(Message::Ping(Vec::new().into()));
         }
@@ -154,15 +155,15 @@ impl PageConnection {
 
     /// Begins to close the WebSocket, with a sentence.
     pub(crate) fn leave(&mut self, code: CloseCode, sentence: &str) {
-        if let Stage::Socket { socket, standing } = &mut self.stage {
-            *standing = Standing::Leaving;
+        if let ConnectionStage::Socket { socket, standing } = &mut self.stage {
+            *standing = PageStanding::Leaving;
             let frame = CloseFrame { code, reason: sentence.into() };
             self.waits |= socket.close(Some(frame)).is_err();
         }
     }
 
     fn send(&mut self, message: Message) {
-        if let Stage::Socket { socket, .. } = &mut self.stage {
+        if let ConnectionStage::Socket { socket, .. } = &mut self.stage {
             let result = socket.send(message);
             self.after_write(result);
         }
@@ -172,7 +173,7 @@ impl PageConnection {
         match result {
             Ok(()) => self.waits = false,
             Err(Error::Io(error)) if error.kind() == ErrorKind::WouldBlock => self.waits = true,
-            Err(_) => self.stage = Stage::Closed,
+            Err(_) => self.stage = ConnectionStage::Closed,
         }
     }
 
@@ -182,7 +183,7 @@ impl PageConnection {
         mut stream: TcpStream,
         mut read: Vec<u8>,
         state: &mut ServerState,
-    ) -> Stage {
+    ) -> ConnectionStage {
         let mut buffer = [0; 2048];
         let ended = loop {
             if read.len() > HEADER_LIMIT {
@@ -193,12 +194,12 @@ impl PageConnection {
                 Ok(length) => read.extend_from_slice(&buffer[..length]),
                 Err(error) if error.kind() == ErrorKind::WouldBlock => break false,
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(_) => return Stage::Closed,
+                Err(_) => return ConnectionStage::Closed,
             }
         };
         let bytes = match judge(&read, state.port) {
-            RequestVerdict::Incomplete if ended => return Stage::Closed,
-            RequestVerdict::Incomplete => return Stage::Request { stream, read },
+            RequestVerdict::Incomplete if ended => return ConnectionStage::Closed,
+            RequestVerdict::Incomplete => return ConnectionStage::Request { stream, read },
             RequestVerdict::Page => match token::random() {
                 Ok(nonce) => page::page(&nonce),
                 Err(problem) => page::sentence("500 Internal Server Error", &problem),
@@ -215,7 +216,7 @@ impl PageConnection {
                 );
                 // The send buffer of a fresh connection has room for this.
                 if stream.write_all(handshake.as_bytes()).is_err() {
-                    return Stage::Closed;
+                    return ConnectionStage::Closed;
                 }
                 let config = WebSocketConfig::default()
                     .max_message_size(Some(MESSAGE_LIMIT))
@@ -224,65 +225,65 @@ impl PageConnection {
                     .max_write_buffer_size(WAITING_LIMIT);
                 let rest = read.split_off(end);
                 let socket = WebSocket::from_partially_read(stream, rest, Role::Server, Some(config));
-                self.heard = now;
-                return self.read_socket(now, Box::new(socket), Standing::New, state);
+                self.last_sign = now;
+                return self.read_socket(now, Box::new(socket), PageStanding::New, state);
             }
         };
-        Stage::Reply { stream, bytes, written: 0 }
+        ConnectionStage::Reply { stream, bytes, written: 0 }
     }
 
     fn read_socket(
         &mut self,
         now: Instant,
         mut socket: Box<WebSocket<TcpStream>>,
-        mut standing: Standing,
+        mut standing: PageStanding,
         state: &mut ServerState,
-    ) -> Stage {
+    ) -> ConnectionStage {
         loop {
             let message = match socket.read() {
                 Ok(message) => message,
                 Err(Error::Io(error)) if error.kind() == ErrorKind::WouldBlock => break,
                 Err(Error::Capacity(_) | Error::Utf8(_)) => {
-                    state.counts.count(Refusal::Message);
-                    let reason = Refusal::Message.sentence().into();
+                    state.counts.count(RequestRefusal::Message);
+                    let reason = RequestRefusal::Message.sentence().into();
                     // It is closed in any case.
                     let _sent = socket.close(Some(CloseFrame { code: CloseCode::Size, reason }));
-                    return Stage::Closed;
+                    return ConnectionStage::Closed;
                 }
-                Err(_) => return Stage::Closed,
+                Err(_) => return ConnectionStage::Closed,
             };
-            self.heard = now;
+            self.last_sign = now;
             let refusal = match (message, standing) {
-                (Message::Text(text), Standing::New) => match commands::token(&text) {
+                (Message::Text(text), PageStanding::New) => match commands::token(&text) {
                     Some(given) if token::is_same(&given, &state.token) && !state.has_page => {
-                        standing = Standing::Admitted;
+                        standing = PageStanding::Admitted;
                         state.has_page = true;
                         state.events.push(PageEvent::Opened);
                         continue;
                     }
-                    Some(given) if token::is_same(&given, &state.token) => Refusal::SecondPage,
-                    _ => Refusal::Token,
+                    Some(given) if token::is_same(&given, &state.token) => RequestRefusal::SecondPage,
+                    _ => RequestRefusal::Token,
                 },
-                (Message::Text(text), Standing::Admitted) => {
+                (Message::Text(text), PageStanding::Admitted) => {
                     state.events.push(PageEvent::Text(text.to_string()));
                     continue;
                 }
-                (Message::Binary(_), Standing::New | Standing::Admitted) => Refusal::Message,
+                (Message::Binary(_), PageStanding::New | PageStanding::Admitted) => RequestRefusal::Message,
                 _ => continue,
             };
             state.counts.count(refusal);
-            standing = Standing::Leaving;
+            standing = PageStanding::Leaving;
             let sentence = messages::refused(refusal.sentence()).to_string();
             let frame = CloseFrame { code: REFUSED, reason: refusal.sentence().into() };
             let sent = socket.send(Message::text(sentence)).and_then(|()| socket.close(Some(frame)));
             self.waits |= sent.is_err();
         }
-        Stage::Socket { socket, standing }
+        ConnectionStage::Socket { socket, standing }
     }
 
     /// Writes what waits.
     fn write(&mut self) {
-        if let Stage::Socket { socket, .. } = &mut self.stage {
+        if let ConnectionStage::Socket { socket, .. } = &mut self.stage {
             if self.waits {
                 let result = socket.flush();
                 self.after_write(result);
@@ -291,29 +292,31 @@ impl PageConnection {
         }
         self.waits = false;
         loop {
-            self.stage = match std::mem::replace(&mut self.stage, Stage::Closed) {
-                Stage::Reply { stream, bytes, written } if written == bytes.len() => {
+            self.stage = match std::mem::replace(&mut self.stage, ConnectionStage::Closed) {
+                ConnectionStage::Reply { stream, bytes, written } if written == bytes.len() => {
                     // The other end may be gone.
                     let _gone = stream.shutdown(Shutdown::Write);
-                    Stage::Linger { stream, left: LINGER_LIMIT }
+                    ConnectionStage::Linger { stream, left: LINGER_LIMIT }
                 }
-                Stage::Reply { mut stream, bytes, written } => match stream.write(&bytes[written..]) {
-                    Ok(length) => Stage::Reply { stream, bytes, written: written + length },
-                    Err(error) if error.kind() == ErrorKind::WouldBlock => {
-                        self.waits = true;
-                        self.stage = Stage::Reply { stream, bytes, written };
-                        return;
+                ConnectionStage::Reply { mut stream, bytes, written } => {
+                    match stream.write(&bytes[written..]) {
+                        Ok(length) => ConnectionStage::Reply { stream, bytes, written: written + length },
+                        Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                            self.waits = true;
+                            self.stage = ConnectionStage::Reply { stream, bytes, written };
+                            return;
+                        }
+                        Err(error) if error.kind() == ErrorKind::Interrupted => {
+                            ConnectionStage::Reply { stream, bytes, written }
+                        }
+                        Err(_) => return,
                     }
-                    Err(error) if error.kind() == ErrorKind::Interrupted => {
-                        Stage::Reply { stream, bytes, written }
-                    }
-                    Err(_) => return,
-                },
-                Stage::Linger { mut stream, left } => match stream.read(&mut [0; 4096]) {
+                }
+                ConnectionStage::Linger { mut stream, left } => match stream.read(&mut [0; 4096]) {
                     Ok(0) => return,
-                    Ok(length) if length < left => Stage::Linger { stream, left: left - length },
+                    Ok(length) if length < left => ConnectionStage::Linger { stream, left: left - length },
                     Err(error) if error.kind() == ErrorKind::WouldBlock => {
-                        self.stage = Stage::Linger { stream, left };
+                        self.stage = ConnectionStage::Linger { stream, left };
                         return;
                     }
                     Ok(_) | Err(_) => return,

@@ -16,8 +16,8 @@ use tungstenite::protocol::frame::coding::CloseCode;
 
 pub(crate) use connection::PageEvent;
 use connection::{PageConnection, ServerState};
-use refusals::Refusal;
 pub(crate) use refusals::RefusalCounts;
+use refusals::RequestRefusal;
 
 /// Connections at the same time at most.
 const MOST_CONNECTIONS: usize = 16;
@@ -77,7 +77,7 @@ impl PageServer {
         for (listener, _) in self.listeners.iter().zip(listeners).filter(|(_, ready)| **ready) {
             while let Some(stream) = accepted(listener) {
                 if self.connections.len() == MOST_CONNECTIONS {
-                    self.state.counts.count(Refusal::Connections);
+                    self.state.counts.count(RequestRefusal::Connections);
                 } else if let Ok(mut connection) = PageConnection::new(stream, now) {
                     connection.serve(now, &mut self.state);
                     self.connections.push(connection);
@@ -106,7 +106,7 @@ impl PageServer {
         self.state.has_page
     }
 
-    /// What has been refused.
+    /// Counts of refusals.
     pub(crate) fn refusals(&self) -> &RefusalCounts {
         &self.state.counts
     }

@@ -2,7 +2,7 @@
 
 /// Something that the server refuses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Refusal {
+pub(crate) enum RequestRefusal {
     /// A request for another host.
     Host,
     /// A WebSocket of another page.
@@ -21,7 +21,7 @@ pub(crate) enum Refusal {
     Connections,
 }
 
-impl Refusal {
+impl RequestRefusal {
     /// All refusals.
     pub(crate) const ALL: [Self; 8] = [
         Self::Host,
@@ -77,11 +77,11 @@ impl Refusal {
 
 /// How often each has happened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct RefusalCounts([u64; Refusal::ALL.len()]);
+pub(crate) struct RefusalCounts([u64; RequestRefusal::ALL.len()]);
 
 impl RefusalCounts {
     /// Counts a refusal.
-    pub(crate) fn count(&mut self, refusal: Refusal) {
+    pub(crate) fn count(&mut self, refusal: RequestRefusal) {
         self.0[refusal as usize] += 1;
     }
 
@@ -92,7 +92,7 @@ impl RefusalCounts {
 
     /// The counts as a part of a sentence; `None` if there are none.
     pub(crate) fn listed(&self) -> Option<String> {
-        let counts = Refusal::ALL.iter().zip(self.0).filter(|(_, count)| *count > 0);
+        let counts = RequestRefusal::ALL.iter().zip(self.0).filter(|(_, count)| *count > 0);
         let parts: Vec<String> =
             counts.map(|(refusal, count)| format!("{count} {}", refusal.name())).collect();
         (!parts.is_empty()).then(|| parts.join(", "))
@@ -107,10 +107,10 @@ mod tests {
     fn counts_are_by_kind() {
         let mut counts = RefusalCounts::default();
         assert_eq!(counts.listed(), None);
-        for refusal in Refusal::ALL {
+        for refusal in RequestRefusal::ALL {
             counts.count(refusal);
         }
-        counts.count(Refusal::Host);
+        counts.count(RequestRefusal::Host);
         assert_eq!(counts.total(), 9);
         assert!(counts.listed().unwrap().starts_with("2 foreign hosts, 1 foreign pages, 1 wrong tokens"));
     }

@@ -2,7 +2,7 @@
 
 use tungstenite::handshake::derive_accept_key;
 
-use super::refusals::Refusal;
+use super::refusals::RequestRefusal;
 
 /// Bytes of a header at most.
 pub(crate) const HEADER_LIMIT: usize = 8 * 1024;
@@ -26,24 +26,28 @@ pub(crate) enum RequestVerdict {
     /// Something that a browser asks for by itself and does not exist.
     Missing,
     /// A refusal.
-    Refused(Refusal),
+    Refused(RequestRefusal),
 }
 
 /// Judges what has been read of a request to the server at `port`.
 pub(crate) fn judge(bytes: &[u8], port: u16) -> RequestVerdict {
     let Some(end) = bytes.windows(4).take(HEADER_LIMIT).position(|window| window == b"\r\n\r\n") else {
         let too_long = bytes.len() > HEADER_LIMIT;
-        return if too_long { RequestVerdict::Refused(Refusal::Header) } else { RequestVerdict::Incomplete };
+        return if too_long {
+            RequestVerdict::Refused(RequestRefusal::Header)
+        } else {
+            RequestVerdict::Incomplete
+        };
     };
     if end + 4 > HEADER_LIMIT {
-        return RequestVerdict::Refused(Refusal::Header);
+        return RequestVerdict::Refused(RequestRefusal::Header);
     }
-    let refused = RequestVerdict::Refused(Refusal::Request);
+    let refused = RequestVerdict::Refused(RequestRefusal::Request);
     let Some(header) = RequestHeader::read(&bytes[..end]) else { return refused };
     let host = header.only("host");
     let own = [format!("127.0.0.1:{port}"), format!("localhost:{port}")];
     let Some(host) = host.filter(|host| own.iter().any(|own| own == host)) else {
-        return RequestVerdict::Refused(Refusal::Host);
+        return RequestVerdict::Refused(RequestRefusal::Host);
     };
     let has_body = ["content-length", "transfer-encoding"].iter().any(|name| header.has(name));
     if header.method != "GET" || has_body {
@@ -54,7 +58,7 @@ pub(crate) fn judge(bytes: &[u8], port: u16) -> RequestVerdict {
         "/favicon.ico" => RequestVerdict::Missing,
         SOCKET => {
             if header.only("origin") != Some(&format!("http://{host}")) {
-                return RequestVerdict::Refused(Refusal::Origin);
+                return RequestVerdict::Refused(RequestRefusal::Origin);
             }
             let is = |name: &str, value: &str| {
                 header.only(name).is_some_and(|own| own.eq_ignore_ascii_case(value))
@@ -113,7 +117,7 @@ impl<'a> RequestHeader<'a> {
 mod tests {
     use super::*;
 
-    const REFUSED: fn(Refusal) -> RequestVerdict = RequestVerdict::Refused;
+    const REFUSED: fn(RequestRefusal) -> RequestVerdict = RequestVerdict::Refused;
 
     fn page(fields: &str) -> RequestVerdict {
         judge(format!("GET / HTTP/1.1\r\n{fields}\r\n\r\n").as_bytes(), 5000)
@@ -144,7 +148,7 @@ mod tests {
             "Accept: x",
         ];
         for fields in foreign {
-            assert_eq!(page(fields), REFUSED(Refusal::Host), "{fields}");
+            assert_eq!(page(fields), REFUSED(RequestRefusal::Host), "{fields}");
         }
     }
 
@@ -162,9 +166,9 @@ mod tests {
             "http://127.0.0.1:5000.example.org",
         ];
         for origin in foreign {
-            assert_eq!(socket("127.0.0.1:5000", origin), REFUSED(Refusal::Origin), "{origin}");
+            assert_eq!(socket("127.0.0.1:5000", origin), REFUSED(RequestRefusal::Origin), "{origin}");
         }
-        assert_eq!(socket("example.org:5000", "http://example.org:5000"), REFUSED(Refusal::Host));
+        assert_eq!(socket("example.org:5000", "http://example.org:5000"), REFUSED(RequestRefusal::Host));
     }
 
     #[test]
@@ -180,7 +184,7 @@ mod tests {
             format!("GET /call HTTP/1.1\r\n{host}\r\nOrigin: http://127.0.0.1:5000\r\n\r\n"),
         ];
         for request in refused {
-            assert_eq!(judge(request.as_bytes(), 5000), REFUSED(Refusal::Request), "{request}");
+            assert_eq!(judge(request.as_bytes(), 5000), REFUSED(RequestRefusal::Request), "{request}");
         }
         assert_eq!(
             judge(format!("GET /favicon.ico HTTP/1.1\r\n{host}\r\n\r\n").as_bytes(), 5000),
@@ -193,8 +197,8 @@ mod tests {
         assert_eq!(judge(b"GET / HTTP/1.1\r\nHost: 127.0.0.1:5000\r\n", 5000), RequestVerdict::Incomplete);
         let long = |length: usize| page(&format!("Host: 127.0.0.1:5000\r\nX: {}", "x".repeat(length)));
         assert_eq!(long(8000), RequestVerdict::Page);
-        assert_eq!(long(8200), REFUSED(Refusal::Header));
-        assert_eq!(judge(&vec![b'x'; HEADER_LIMIT + 1], 5000), REFUSED(Refusal::Header));
+        assert_eq!(long(8200), REFUSED(RequestRefusal::Header));
+        assert_eq!(judge(&vec![b'x'; HEADER_LIMIT + 1], 5000), REFUSED(RequestRefusal::Header));
         assert_eq!(judge(&vec![b'x'; HEADER_LIMIT], 5000), RequestVerdict::Incomplete);
     }
 }
