@@ -237,11 +237,9 @@ impl<P: Packet> Passive<P> {
         }
         if let Some(delay) = change.delay {
             self.delay = nanos(delay);
-            let chance = self.chance.as_mut();
-            chance
-                .and_then(|chance| chance.jitter.as_mut())
-                .iter_mut()
-                .for_each(|source| source.end_changes());
+            if let Some(source) = self.chance.as_mut().and_then(|chance| chance.jitter.as_mut()) {
+                source.end_changes();
+            }
             self.fly_again();
         }
     }

@@ -6,7 +6,7 @@ use crate::changes::{LinkChange, nanos};
 use crate::loss::LossSource;
 use crate::packet::Packet;
 use crate::queue::WaitingPackets;
-use crate::random::RandomStreams;
+use crate::random::{JitterSource, RandomStreams};
 
 impl<P: Packet, Q: WaitingPackets> Active<P, Q> {
     /// Applies a change that is valid. `seed` is the link's.
@@ -22,7 +22,7 @@ impl<P: Packet, Q: WaitingPackets> Active<P, Q> {
         }
         if let Some(delay) = change.delay {
             self.onward.delay = nanos(delay);
-            self.onward.jitter.iter_mut().for_each(|source| source.end_changes());
+            self.onward.jitter.iter_mut().for_each(JitterSource::end_changes);
             if let State::Serving(serving) = self.state {
                 self.onward.resend(serving.place, serving.slot.departure, &self.records);
             }
