@@ -74,6 +74,14 @@ pub(crate) struct BrowserPeer {
 }
 
 impl BrowserPeer {
+    /// The address of the socket as the browser gets it.
+    ///
+    /// # Errors
+    /// An address that names no host, such as 0.0.0.0.
+    pub(crate) fn candidate(local: SocketAddr) -> Result<Candidate, SessionError> {
+        Candidate::host(local, "udp").map_err(|_| SessionError::Address(local))
+    }
+
     /// Takes an offer; returns the connection and the answer.
     ///
     /// # Errors
@@ -82,8 +90,7 @@ impl BrowserPeer {
         let offer = SdpOffer::from_sdp_string(sdp).map_err(|_| SessionError::Offer)?;
         let config = RtcConfig::new().clear_codecs().enable_vp8(true);
         let mut rtc = config.set_rtp_mode(true).enable_raw_packets(true).build(now);
-        let candidate = Candidate::host(local, "udp").map_err(|_| SessionError::Address(local))?;
-        rtc.add_local_candidate(candidate);
+        rtc.add_local_candidate(Self::candidate(local)?);
         let answer = rtc.sdp_api().accept_offer(offer).map_err(|_| SessionError::Offer)?;
         let mut peer = Self {
             rtc,

@@ -1,10 +1,11 @@
 //! The loop between the socket, the page and the clock.
 
-use std::fs;
+use std::fs::File;
 use std::io::{ErrorKind, Read as _, Write as _};
 use std::net::{SocketAddr, UdpSocket};
 use std::os::fd::AsFd as _;
 use std::os::unix::net::UnixStream;
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -32,6 +33,8 @@ const LEAVE_LIMIT: Duration = Duration::from_secs(1);
 const BATCH: usize = 64;
 /// The first controller, unless some are named.
 const USUAL: &str = "gcc";
+/// Bytes of a clip at most.
+const CLIP_LIMIT: u64 = 256_000_000;
 /// Lowest target of a call.
 const LOWEST: DataRate = DataRate::from_kbps(100);
 
@@ -123,7 +126,7 @@ impl CallRun {
                 1 if leaving.is_none() => {
                     leaving = Some(now());
                     self.session.close(now());
-                    self.server.leave("The call has ended.");
+                    self.server.leave(now(), "The call has ended.");
                 }
                 _ => return Err("the call was broken off by a second signal".to_owned()),
             }
@@ -298,12 +301,22 @@ fn clips(arguments: &CallArguments) -> Result<ClipSet, String> {
     if arguments.clip.is_empty() {
         return Ok(ClipSet::built_in());
     }
-    let read = |file| fs::read(file).map_err(|error| format!("{}: {error}", std::path::Path::display(file)));
-    let files = arguments.clip.iter().map(|file| read(file)).collect::<Result<Vec<_>, _>>()?;
+    let files = arguments.clip.iter().map(|file| clip(file)).collect::<Result<Vec<_>, _>>()?;
     ClipSet::read(files.iter().map(Vec::as_slice)).map_err(|error| match error {
         ClipError::File { file, .. } | ClipError::Different { file } => {
             format!("{}: {error}", arguments.clip[file].display())
         }
         ClipError::None => error.to_string(),
     })
+}
+
+/// The content of a file that is not endless.
+fn clip(file: &Path) -> Result<Vec<u8>, String> {
+    let problem = |error| format!("{}: {error}", file.display());
+    let mut bytes = Vec::new();
+    File::open(file).map_err(problem)?.take(CLIP_LIMIT + 1).read_to_end(&mut bytes).map_err(problem)?;
+    if bytes.len() as u64 > CLIP_LIMIT {
+        return Err(format!("{}: a clip must have at most {} MB", file.display(), CLIP_LIMIT / 1_000_000));
+    }
+    Ok(bytes)
 }

@@ -74,7 +74,13 @@ impl fmt::Display for SessionError {
             Self::NoVideo => f.write_str(
                 "the offer must ask for video in VP8 with transport-wide feedback, and receive it",
             ),
-            Self::Address(address) => write!(f, "{address} cannot be the address of a call"),
+            Self::Address(address) => {
+                write!(
+                    f,
+                    "{} cannot be the address of a call; name one that the browser can reach",
+                    address.ip()
+                )
+            }
             Self::Controller(error) => error.fmt(f),
             Self::Path(error) => error.fmt(f),
         }
@@ -142,13 +148,14 @@ impl CallSession {
     /// A call that waits for an offer. `local` is the address of its socket, the only one that the browser gets.
     ///
     /// # Errors
-    /// A setting out of its range, or a controller that does not take the limits.
+    /// A setting out of its range, a controller that does not take the limits, or an address that names no host.
     pub fn new(
         config: CallConfig,
         clips: ClipSet,
         local: SocketAddr,
         now: Instant,
     ) -> Result<Self, SessionError> {
+        BrowserPeer::candidate(local)?;
         let path = CallPath::new(config.path)?;
         config.controller.build(&config.registry, config.limits).map_err(SessionError::Controller)?;
         Ok(Self {

@@ -12,6 +12,7 @@ use tungstenite::{Error, Message, WebSocket};
 use super::page;
 use super::refusals::{RefusalCounts, RequestRefusal};
 use super::request::{HEADER_LIMIT, RequestVerdict, judge};
+use super::stream::TurnStream;
 use super::token;
 use crate::commands;
 use crate::messages;
@@ -20,7 +21,7 @@ use crate::messages;
 const MESSAGE_LIMIT: usize = 64 * 1024;
 /// Bytes that wait for a page that does not read, at most.
 const WAITING_LIMIT: usize = 512 * 1024;
-/// Time after which a connection without a sign of life is closed, and for a request or its answer in all.
+/// Time after which the page is closed without a sign of life, and any other connection in all.
 const IDLE_LIMIT: Duration = Duration::from_secs(10);
 /// Interval at which a WebSocket is asked for a sign of life.
 const PING_INTERVAL: Duration = Duration::from_secs(3);
@@ -67,7 +68,7 @@ enum ConnectionStage {
     Request { stream: TcpStream, read: Vec<u8> },
     Reply { stream: TcpStream, bytes: Vec<u8>, written: usize },
     Linger { stream: TcpStream, left: usize },
-    Socket { socket: Box<WebSocket<TcpStream>>, standing: PageStanding },
+    Socket { socket: Box<WebSocket<TurnStream>>, standing: PageStanding },
     Closed,
 }
 
@@ -119,28 +120,19 @@ impl PageConnection {
 
     /// Reads and writes what is ready.
     pub(crate) fn serve(&mut self, now: Instant, state: &mut ServerState) {
-        let admitted = self.is_admitted();
         self.stage = match std::mem::replace(&mut self.stage, ConnectionStage::Closed) {
             ConnectionStage::Request { stream, read } => self.read_request(now, stream, read, state),
             ConnectionStage::Socket { socket, standing } => self.read_socket(now, socket, standing, state),
             other => other,
         };
         self.write();
-        if admitted && !self.is_admitted() {
-            state.has_page = false;
-            state.events.push(PageEvent::Closed);
-        }
     }
 
-    /// Closes it if it is idle, and asks for a sign of life.
-    pub(crate) fn on_time(&mut self, now: Instant, state: &mut ServerState) {
-        let idle_since =
-            if matches!(self.stage, ConnectionStage::Socket { .. }) { self.last_sign } else { self.since };
+    /// Closes it if it is idle or has waited too long for the token, and asks for a sign of life.
+    pub(crate) fn on_time(&mut self, now: Instant) {
+        // Signs of life without the token would hold a place for good.
+        let idle_since = if self.is_admitted() { self.last_sign } else { self.since };
         if now - idle_since > IDLE_LIMIT {
-            if self.is_admitted() {
-                state.has_page = false;
-                state.events.push(PageEvent::Closed);
-            }
             self.stage = ConnectionStage::Closed;
         } else if matches!(self.stage, ConnectionStage::Socket { .. }) && now - self.pinged > PING_INTERVAL {
             self.pinged = now;
@@ -153,12 +145,15 @@ impl PageConnection {
         self.send(Message::text(text));
     }
 
-    /// Begins to close the WebSocket, with a sentence.
-    pub(crate) fn leave(&mut self, code: CloseCode, sentence: &str) {
+    /// Begins to close the WebSocket, with a sentence. Another stage is closed at once.
+    pub(crate) fn leave(&mut self, now: Instant, code: CloseCode, sentence: &str) {
         if let ConnectionStage::Socket { socket, standing } = &mut self.stage {
             *standing = PageStanding::Leaving;
+            self.since = now;
             let frame = CloseFrame { code, reason: sentence.into() };
             self.waits |= socket.close(Some(frame)).is_err();
+        } else {
+            self.stage = ConnectionStage::Closed;
         }
     }
 
@@ -224,6 +219,7 @@ impl PageConnection {
                     .write_buffer_size(0)
                     .max_write_buffer_size(WAITING_LIMIT);
                 let rest = read.split_off(end);
+                let stream = TurnStream::new(stream);
                 let socket = WebSocket::from_partially_read(stream, rest, Role::Server, Some(config));
                 self.last_sign = now;
                 return self.read_socket(now, Box::new(socket), PageStanding::New, state);
@@ -235,10 +231,11 @@ impl PageConnection {
     fn read_socket(
         &mut self,
         now: Instant,
-        mut socket: Box<WebSocket<TcpStream>>,
+        mut socket: Box<WebSocket<TurnStream>>,
         mut standing: PageStanding,
         state: &mut ServerState,
     ) -> ConnectionStage {
+        socket.get_mut().begin_turn();
         loop {
             let message = match socket.read() {
                 Ok(message) => message,

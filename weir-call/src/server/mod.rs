@@ -4,6 +4,7 @@ mod connection;
 mod page;
 mod refusals;
 mod request;
+mod stream;
 mod token;
 
 use std::io::{self, ErrorKind};
@@ -71,24 +72,37 @@ impl PageServer {
     /// Serves all that is ready; `ready` has an entry for each of [`Self::descriptors`].
     pub(crate) fn serve(&mut self, now: Instant, ready: &[bool]) {
         let (listeners, connections) = ready.split_at(self.listeners.len().min(ready.len()));
-        for (connection, _) in self.connections.iter_mut().zip(connections).filter(|(_, ready)| **ready) {
-            connection.serve(now, &mut self.state);
+        for index in (0..self.connections.len().min(connections.len())).filter(|&index| connections[index]) {
+            self.connections[index].serve(now, &mut self.state);
+            self.note_page();
         }
         for (listener, _) in self.listeners.iter().zip(listeners).filter(|(_, ready)| **ready) {
-            while let Some(stream) = accepted(listener) {
-                if self.connections.len() == MOST_CONNECTIONS {
+            // Those beyond have their turn after all others.
+            for stream in std::iter::from_fn(|| accepted(listener)).take(MOST_CONNECTIONS) {
+                let Ok(mut connection) = PageConnection::new(stream, now) else { continue };
+                connection.serve(now, &mut self.state);
+                self.connections.push(connection);
+                if self.connections.len() > MOST_CONNECTIONS {
                     self.state.counts.count(RequestRefusal::Connections);
-                } else if let Ok(mut connection) = PageConnection::new(stream, now) {
-                    connection.serve(now, &mut self.state);
-                    self.connections.push(connection);
+                    let oldest = self.connections.iter().position(|connection| !connection.is_admitted());
+                    self.connections.remove(oldest.unwrap_or(MOST_CONNECTIONS));
                 }
             }
         }
         if now >= self.tick {
             self.tick = now + TICK;
-            self.connections.iter_mut().for_each(|connection| connection.on_time(now, &mut self.state));
+            self.connections.iter_mut().for_each(|connection| connection.on_time(now));
         }
         self.connections.retain(|connection| !connection.is_closed());
+        self.note_page();
+    }
+
+    /// Notes whether the page is gone, by whatever way.
+    fn note_page(&mut self) {
+        if self.state.has_page && !self.connections.iter().any(PageConnection::is_admitted) {
+            self.state.has_page = false;
+            self.state.events.push(PageEvent::Closed);
+        }
     }
 
     /// When [`Self::serve`] should next be called at the latest.
@@ -115,12 +129,17 @@ impl PageServer {
     pub(crate) fn send(&mut self, text: &str) {
         if let Some(page) = self.connections.iter_mut().find(|connection| connection.is_admitted()) {
             page.send_text(text);
+            self.note_page();
         }
     }
 
-    /// Takes leave of the page with a sentence.
-    pub(crate) fn leave(&mut self, sentence: &str) {
-        self.connections.iter_mut().for_each(|connection| connection.leave(CloseCode::Away, sentence));
+    /// Takes leave of the page with a sentence. No other connection comes from now on.
+    pub(crate) fn leave(&mut self, now: Instant, sentence: &str) {
+        self.listeners.clear();
+        self.connections.iter_mut().for_each(|connection| connection.leave(now, CloseCode::Away, sentence));
+        self.connections.retain(|connection| !connection.is_closed());
+        // Who takes leave knows that the page is gone.
+        self.state.has_page = false;
     }
 
     /// Whether no connection is open.

@@ -17,7 +17,7 @@ pub(crate) enum RequestRefusal {
     Message,
     /// Any other request.
     Request,
-    /// A connection beyond the most.
+    /// The oldest connection without the token when there are too many.
     Connections,
 }
 
