@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Tests Weir against a real browser: a headless Chromium, for some five minutes.
 
-usage: tools/test-browser.py --weir PATH [--only oracle|steps|drag] [--out DIR]
+usage: tools/test-browser.py --weir PATH [--only oracle|page|steps|drag] [--out DIR]
 
 oracle   two Chromiums behind `weir emulate`, and `weir replay` of the sender's event log under gcc
+page     `weir call` and its page: settings beyond the sliders, and the end of the call
 steps    `weir call` through its page, for gcc and scream-v2: 1, 2.5 and 0.5 Mbit/s
 drag     `weir call` through its page: the capacity is dragged from 2 to 0.5 Mbit/s with the mouse
 
@@ -50,7 +51,7 @@ READ = """(() => {
   return {
     state: text("state"), target: number("target"), received: number("received"),
     delay: number("delay"), limit: text("limit"), pictures: number("pictures"),
-    keys: number("keys"), lost: number("lost"), capacity: number("capacity-value"),
+    keys: number("keys"), lost: number("lost"), capacity: number("capacity-value"), loss: number("loss-value"),
     chart: { received: points("line-received"), capacity: points("line-capacity") },
     decisions: [...document.querySelectorAll("#decisions li")].map((item) => ({ text: item.textContent, ...item.dataset })),
   };
@@ -203,6 +204,20 @@ def received(rows):
     return statistics.fmean(row["received"] for row in rows)
 
 
+def page(options, bars):
+    print("page: 20 Mbit/s and 30 % of loss, then the end", flush=True)
+    call = PageCall(options, "gcc", "--capacity", "20Mbps", "--loss", "30%")
+    try:
+        row = call.samples(1)[-1]
+        bars.check((row["capacity"], row["loss"]) == (20, 30), f"the page shows {row['capacity']} Mbit/s, {row['loss']} %")
+        call.call.send_signal(2)
+        call.call.wait(timeout=5)
+        state = call.samples(3)[-1]["state"]
+        bars.check(state == "The call has ended.", f"after the end it says: {state}")
+    finally:
+        call.close()
+
+
 def steps(options, bars, controller):
     print(f"steps, {controller}: 1, 2.5, 0.5 Mbit/s", flush=True)
     call = PageCall(options, controller, "--capacity", "1Mbps", "--delay", "25ms", "--queue", "300ms")
@@ -298,7 +313,7 @@ def oracle(options, bars):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--weir", required=True, help="the command `weir`, with `weir-call` beside it")
-    parser.add_argument("--only", choices=["oracle", "steps", "drag"], help="one part")
+    parser.add_argument("--only", choices=["oracle", "page", "steps", "drag"], help="one part")
     parser.add_argument("--out", type=Path, help="directory for what was measured")
     options = parser.parse_args()
     options.weir = str(Path(options.weir).resolve())
@@ -309,6 +324,7 @@ def main():
         options.out.mkdir(parents=True, exist_ok=True)
     parts = {
         "oracle": [lambda: oracle(options, bars)],
+        "page": [lambda: page(options, bars)],
         "steps": [lambda: steps(options, bars, "gcc"), lambda: steps(options, bars, "scream-v2")],
         "drag": [lambda: drag(options, bars)],
     }

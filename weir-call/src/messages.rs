@@ -74,8 +74,8 @@ pub(crate) fn decision(row: &DecisionRow) -> Value {
     } })
 }
 
-/// The figures of the call.
-pub(crate) fn status(status: &CallStatus, refusals: &RefusalCounts) -> Value {
+/// The figures of the call, and the settings of the path.
+pub(crate) fn status(status: &CallStatus, path: &PathSettings, refusals: &RefusalCounts) -> Value {
     json!({ "status": {
         "t": status.at.secs_f64(),
         "target_kbps": status.target.map(|(rate, _)| kbps(rate)),
@@ -90,6 +90,7 @@ pub(crate) fn status(status: &CallStatus, refusals: &RefusalCounts) -> Value {
         "retransmissions": status.retransmissions,
         "key_frame_requests": status.key_frame_requests,
         "refused": refusals.total(),
+        "path": settings(path),
     } })
 }
 

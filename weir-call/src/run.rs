@@ -52,6 +52,8 @@ struct CallRun {
     signals: UnixStream,
     choices: Vec<ControllerChoice>,
     status_due: Instant,
+    /// When the first signal came.
+    leaving: Option<Instant>,
 }
 
 /// Runs the call until a signal ends it.
@@ -99,15 +101,14 @@ impl CallRun {
         let session = CallSession::new(config, clips, local, now).map_err(|error| error.to_string())?;
         let server = PageServer::open(arguments.port, now)?;
         let signals = signals().map_err(|error| format!("signals cannot be read: {error}"))?;
-        Ok(Self { session, server, socket, local, signals, choices, status_due: now })
+        Ok(Self { session, server, socket, local, signals, choices, status_due: now, leaving: None })
     }
 
     fn serve(&mut self) -> Result<ExitCode, String> {
-        let mut leaving: Option<Instant> = None;
         loop {
             let wake = self.deliver();
             self.send_status();
-            let end = leaving.map(|since| since + LEAVE_LIMIT);
+            let end = self.leaving.map(|since| since + LEAVE_LIMIT);
             // The browser gets to know it, too, if no cross traffic keeps the path busy.
             let is_over = self.server.is_quiet() && wake.is_none();
             if end.is_some_and(|end| is_over || now() >= end) {
@@ -123,8 +124,8 @@ impl CallRun {
             }
             match self.signals_read() {
                 0 => {}
-                1 if leaving.is_none() => {
-                    leaving = Some(now());
+                1 if self.leaving.is_none() => {
+                    self.leaving = Some(now());
                     self.session.close(now());
                     self.server.leave(now(), "The call has ended.");
                 }
@@ -147,7 +148,7 @@ impl CallRun {
                     self.send(&messages::connection(true));
                 }
                 SessionOutput::Event(SessionEvent::Waiting) => {
-                    print_line(&format!("The browser is gone; the call waits at {}", self.server.url()));
+                    self.print_waiting("The browser is gone");
                     self.send(&messages::connection(false));
                 }
                 SessionOutput::Wake(at) => return at,
@@ -164,7 +165,7 @@ impl CallRun {
         if now >= self.status_due && self.server.has_page() {
             self.status_due = now + STATUS_INTERVAL;
             let status = self.session.take_status(now);
-            let message = messages::status(&status, self.server.refusals());
+            let message = messages::status(&status, self.session.path(), self.server.refusals());
             self.send(&message);
         }
     }
@@ -210,7 +211,7 @@ impl CallRun {
                 self.session.take_status(now());
             }
             PageEvent::Closed => {
-                print_line(&format!("The page was closed; the call waits at {}", self.server.url()));
+                self.print_waiting("The page was closed");
             }
             PageEvent::Text(text) => {
                 if let Err(sentence) = self.obey(&text) {
@@ -243,6 +244,13 @@ impl CallRun {
     fn signals_read(&mut self) -> usize {
         let mut buffer = [0; 16];
         self.signals.read(&mut buffer).unwrap_or(0)
+    }
+
+    /// Prints why the call waits, unless it ends.
+    fn print_waiting(&self, reason: &str) {
+        if self.leaving.is_none() {
+            print_line(&format!("{reason}; the call waits at {}", self.server.url()));
+        }
     }
 
     fn print_end(&self) {

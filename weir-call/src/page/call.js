@@ -3,11 +3,12 @@ const by = (id) => document.getElementById(id);
 const token = location.hash.slice(1);
 const chart = new CallChart(by("chart"));
 const decisions = new DecisionList(by("decisions"));
+const short = (value) => +value.toFixed(2);
 const SETTINGS = {
   capacity: { key: "capacity_kbps", text: (value) => `${(value / 1000).toFixed(2)} Mbit/s` },
-  delay_ms: { key: "delay_ms", text: (value) => `${value} ms` },
-  queue: { key: "queue_ms", text: (value) => `${value} ms` },
-  loss: { key: "loss_percent", text: (value) => `${value} %` },
+  delay_ms: { key: "delay_ms", text: (value) => `${short(value)} ms` },
+  queue: { key: "queue_ms", text: (value) => `${short(value)} ms` },
+  loss: { key: "loss_percent", text: (value) => `${short(value)} %` },
   cross: { key: "cross_kbps", text: (value) => `${(value / 1000).toFixed(2)} Mbit/s` },
 };
 let socket = null;
@@ -17,6 +18,8 @@ let refused = false;
 let before = null;
 // The clock of the call, by the last message and this page's.
 let clock = null;
+// The sentence while no video flows.
+let waiting = "";
 
 function say(sentence) {
   by("state").textContent = sentence;
@@ -37,7 +40,8 @@ function open() {
   socket.onclose = (event) => {
     if (refused) return;
     say(event.reason || "weir call does not answer; the page tries again.");
-    setTimeout(open, 1000);
+    // 1001 is the end of the call.
+    if (event.code !== 1001) setTimeout(open, 1000);
   };
 }
 
@@ -45,7 +49,7 @@ function take(message) {
   const [kind, value] = Object.entries(message)[0];
   if (kind === "hello") greet(value);
   else if (kind === "answer") connection.setRemoteDescription({ type: "answer", sdp: value }).catch((error) => say(error.message));
-  else if (kind === "connected") say(value ? "The call runs." : "The call waits for the browser.");
+  else if (kind === "connected") say(value ? "The call runs." : waiting);
   else if (kind === "decision") decisions.add(value);
   else if (kind === "status") show(value);
   else if (kind === "error") say(value);
@@ -60,14 +64,23 @@ function greet(hello) {
   by("controller").replaceChildren(...controllers.map(({ name }) => new Option(name, name)));
   by("controller").value = hello.controller;
   describe();
-  for (const [id, { key, text }] of Object.entries(SETTINGS)) {
-    by(id).value = hello.path[key];
-    by(`${id}-value`).textContent = text(+by(id).value);
-  }
-  if (hello.loopback) {
-    say("This machine has no address beyond loopback: start Chromium with --allow-loopback-in-peer-connection.");
-  }
+  draw(hello.path);
+  waiting = hello.loopback
+    ? "The call waits for the browser on a loopback address: Chromium needs --allow-loopback-in-peer-connection."
+    : "The call waits for the browser.";
   if (connection === null || ["closed", "failed", "disconnected"].includes(connection.connectionState)) call();
+}
+
+// Shows the settings of the path as they are. Sliders reach as far as they must.
+function draw(path) {
+  for (const [id, { key, text }] of Object.entries(SETTINGS)) {
+    const slider = by(id);
+    if (slider.matches(":active")) continue;
+    slider.min = Math.min(slider.min, path[key]);
+    slider.max = Math.max(slider.max, path[key]);
+    slider.value = path[key];
+    by(`${id}-value`).textContent = text(path[key]);
+  }
 }
 
 function describe() {
@@ -95,7 +108,8 @@ function show(status) {
   by("refused").textContent = status.refused;
   by("lost").textContent = status.dropped + status.lost;
   by("keys").textContent = status.key_frame_requests;
-  chart.add("capacity", status.t, +by("capacity").value / 1000);
+  draw(status.path);
+  chart.add("capacity", status.t, status.path.capacity_kbps / 1000);
   if (status.target_kbps !== null) {
     by("target").textContent = `${(status.target_kbps / 1000).toFixed(2)} Mbit/s`;
     by("limit").textContent = status.limit;

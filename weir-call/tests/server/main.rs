@@ -135,9 +135,14 @@ fn a_page_may_go_and_another_take_over() {
     other.send(&json!({ "path": { "capacity_kbps": 400 } }));
     let below = |status: Value| status["arrived_kbps"].as_f64().unwrap() < 450.0;
     assert!((0..50).any(|_| below(other.next("status").unwrap())));
-    drop(far);
+    other.send(&json!({ "path": { "capacity_kbps": 7 } }));
+    assert!(other.next("error").is_some());
+    let path = other.next("status").unwrap()["path"].take();
+    assert_eq!((&path["capacity_kbps"], &path["delay_ms"]), (&json!(400.0), &json!(25.0)));
     let (code, printed, _) = call.end();
+    drop(far);
     assert_eq!(code, Some(0));
+    assert!(printed.ends_with("The browser is connected.\nThe call has ended.\n"), "{printed}");
     assert!(printed.contains("The page was closed; the call waits at http://127.0.0.1:"), "{printed}");
 }
 
