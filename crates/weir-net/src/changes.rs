@@ -92,7 +92,7 @@ mod tests {
 
     use super::*;
     use crate::packet::{Fate, Packet};
-    use crate::{Discipline, Link, LinkConfig, Service};
+    use crate::{Discipline, Link, LinkConfig, Order, Service};
 
     #[derive(Debug)]
     struct Bytes(u32);
@@ -167,11 +167,44 @@ mod tests {
         assert_eq!(exits(&mut head, &arrivals).len(), 10);
     }
 
+    /// A packet of 125 bytes of this flow.
+    #[derive(Debug)]
+    struct OfFlow(u32);
+
+    impl Packet for OfFlow {
+        fn wire_size(&self) -> u32 {
+            125
+        }
+
+        fn flow(&self) -> u32 {
+            self.0
+        }
+    }
+
+    #[test]
+    fn a_packet_may_overtake_those_of_other_flows_after_a_lower_delay() {
+        let mut link = Link::new(&LinkConfig { order: Order::Flow, ..config(Vec::new()) }, 1).unwrap();
+        for flow in [1, 1, 1, 2] {
+            link.enqueue(Time::ZERO, OfFlow(flow)).unwrap();
+        }
+        let half = Time::from_nanos(2_500_000);
+        link.apply(&LinkChange { at: half, delay: Some(ms(3)), ..LinkChange::default() }).unwrap();
+        let mut exits = Vec::new();
+        while let Some(next) = link.next_departure() {
+            exits.extend(link.pop(next).map(|exit| (next.nanos() / 1_000_000, exit.packet.0)));
+        }
+        // The third of the first flow stays behind the two on their way.
+        assert_eq!(exits, [(7, 2), (21, 1), (22, 1), (22, 1)]);
+    }
+
     /// Compares a link with `config` with one that gets its changes while it runs.
     fn assert_same(config: &LinkConfig, arrivals: &[u64]) {
         let at = |tenth: u64| Time::from_nanos(tenth * 100_000);
-        for discipline in [Discipline::DropTail, Discipline::DropHead] {
-            let mut config = config.clone();
+        let orders = [Order::Link, Order::Flow, Order::None].into_iter();
+        for (discipline, order) in
+            orders.flat_map(|order| [Discipline::DropTail, Discipline::DropHead].map(|kind| (kind, order)))
+        {
+            let mut config = LinkConfig { order, ..config.clone() };
             config.queue.discipline = discipline;
             let without = LinkConfig { changes: Vec::new(), ..config.clone() };
             let mut links = [&config, &without].map(|config| Link::new(config, 1).unwrap());
@@ -187,11 +220,11 @@ mod tests {
                 }
                 for _ in arrivals.iter().filter(|&&arrival| arrival == now) {
                     let taken = links.each_mut().map(|link| link.enqueue(at(now), Bytes(125)).is_ok());
-                    assert_eq!(taken[0], taken[1], "at {now} of 0.1 ms behind {discipline:?}");
+                    assert_eq!(taken[0], taken[1], "at {now} of 0.1 ms behind {discipline:?}, {order:?}");
                 }
             }
             assert!(fates[0].len() > arrivals.len() / 2);
-            assert_eq!(fates[0], fates[1], "{discipline:?}");
+            assert_eq!(fates[0], fates[1], "{discipline:?}, {order:?}");
         }
     }
 

@@ -3,6 +3,7 @@
 use super::{Active, State};
 use crate::backlog::latest;
 use crate::changes::{LinkChange, nanos};
+use crate::config::Order;
 use crate::loss::LossSource;
 use crate::packet::Packet;
 use crate::queue::WaitingPackets;
@@ -22,6 +23,7 @@ impl<P: Packet, Q: WaitingPackets> Active<P, Q> {
         }
         if let Some(delay) = change.delay {
             self.onward.delay = nanos(delay);
+            self.onward.overtakes |= self.onward.order != Order::Link;
             self.onward.jitter.iter_mut().for_each(JitterSource::end_changes);
             if let State::Serving(serving) = self.state {
                 self.onward.resend(serving.place, serving.slot.departure, &self.records);
