@@ -201,8 +201,10 @@ impl CallPath {
         self.back.apply(&LinkChange { at: now, delay, loss: None, limits: None }).expect(valid);
         if settings.cross.is_zero() {
             self.cross_due = None;
-        } else if before.cross.is_zero() {
-            self.cross_due = Some(now);
+        } else if settings.cross != before.cross {
+            // A time by the rate before may be hours away.
+            let next = now + cross_interval(settings.cross);
+            self.cross_due = Some(self.cross_due.map_or(now, |due| due.min(next)));
         }
         Ok(())
     }
@@ -262,9 +264,14 @@ impl CallPath {
             let packet = PathDatagram { is_cross: true, ..PathDatagram::new(nobody, Vec::new()) };
             // The queue may be full for cross traffic, too.
             let _dropped = self.there.enqueue(due, packet);
-            self.cross_due = Some(due + DataSize::from_bytes(u64::from(CROSS_PACKET)) / self.settings.cross);
+            self.cross_due = Some(due + cross_interval(self.settings.cross));
         }
     }
+}
+
+/// Time between packets of cross traffic at this rate.
+fn cross_interval(rate: DataRate) -> TimeDelta {
+    DataSize::from_bytes(u64::from(CROSS_PACKET)) / rate
 }
 
 #[cfg(test)]
@@ -320,6 +327,18 @@ mod tests {
         assert_eq!(path.pop_there(ms(234)), None);
         assert!(path.pop_there(ms(235)).is_some());
         assert_eq!(path.next_event(), None);
+    }
+
+    #[test]
+    fn cross_traffic_takes_a_new_rate_at_once() {
+        let of = |cross| PathSettings { cross, ..settings() };
+        let mut path = CallPath::new(of(DataRate::from_bps(1))).unwrap();
+        assert!(path.pop_there(ms(0)).is_none());
+        path.change(ms(100), of(DataRate::from_kbps(480))).unwrap();
+        // The next packet enters at 120 ms; the first one has been out for long.
+        path.send(ms(121), datagram());
+        assert_eq!(path.pop_there(ms(164)), None);
+        assert!(path.pop_there(ms(165)).is_some());
     }
 
     #[test]

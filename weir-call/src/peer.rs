@@ -146,15 +146,21 @@ impl BrowserPeer {
 
     /// Takes a datagram. Returns whether it is one of this connection.
     pub(crate) fn on_datagram(&mut self, now: Instant, from: SocketAddr, bytes: &[u8]) -> bool {
-        let Ok(received) = Receive::new(Protocol::Udp, from, self.local, bytes) else { return false };
-        let input = Input::Receive(now, received);
-        if !self.rtc.accepts(&input) {
-            return false;
-        }
+        let Some(input) = self.accepted(now, from, bytes) else { return false };
         // Datagrams of strangers cause errors, too.
         let _error = self.rtc.handle_input(input);
         self.drain();
         true
+    }
+
+    /// Whether a datagram is one of this connection.
+    pub(crate) fn accepts(&self, now: Instant, from: SocketAddr, bytes: &[u8]) -> bool {
+        self.accepted(now, from, bytes).is_some()
+    }
+
+    fn accepted<'a>(&self, now: Instant, from: SocketAddr, bytes: &'a [u8]) -> Option<Input<'a>> {
+        let input = Input::Receive(now, Receive::new(Protocol::Udp, from, self.local, bytes).ok()?);
+        self.rtc.accepts(&input).then_some(input)
     }
 
     /// Sends a packet of the video.

@@ -190,7 +190,12 @@ impl CallSession {
 
     /// Takes a datagram of the socket.
     pub fn on_datagram(&mut self, now: Instant, from: SocketAddr, bytes: &[u8]) {
-        self.path.receive(self.time(now), PathDatagram::new(from, bytes.to_vec()));
+        // Strangers take nothing of the path.
+        if self.peer.as_ref().is_some_and(|browser| browser.peer.accepts(now, from, bytes)) {
+            self.path.receive(self.time(now), PathDatagram::new(from, bytes.to_vec()));
+        } else {
+            self.foreign += 1;
+        }
     }
 
     /// Takes leave of the browser: what it gets to know is among the next outputs.

@@ -5,6 +5,7 @@ use std::net::{Shutdown, TcpStream};
 use std::os::fd::{AsFd as _, BorrowedFd};
 use std::time::{Duration, Instant};
 
+use tungstenite::error::ProtocolError;
 use tungstenite::protocol::frame::coding::CloseCode;
 use tungstenite::protocol::{CloseFrame, Role, WebSocketConfig};
 use tungstenite::{Error, Message, WebSocket};
@@ -240,11 +241,14 @@ impl PageConnection {
             let message = match socket.read() {
                 Ok(message) => message,
                 Err(Error::Io(error)) if error.kind() == ErrorKind::WouldBlock => break,
-                Err(Error::Capacity(_) | Error::Utf8(_)) => {
+                Err(Error::Protocol(ProtocolError::ResetWithoutClosingHandshake)) => {
+                    return ConnectionStage::Closed;
+                }
+                Err(Error::Capacity(_) | Error::Utf8(_) | Error::Protocol(_)) => {
                     state.counts.count(RequestRefusal::Message);
                     let reason = RequestRefusal::Message.sentence().into();
                     // It is closed in any case.
-                    let _sent = socket.close(Some(CloseFrame { code: CloseCode::Size, reason }));
+                    let _sent = socket.close(Some(CloseFrame { code: REFUSED, reason }));
                     return ConnectionStage::Closed;
                 }
                 Err(_) => return ConnectionStage::Closed,

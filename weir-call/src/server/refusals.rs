@@ -13,7 +13,7 @@ pub(crate) enum RequestRefusal {
     SecondPage,
     /// A header above 8 kB.
     Header,
-    /// A message above 64 kB, or one that is no text.
+    /// A message above 64 kB, one that is no text, or a violation of the WebSocket protocol.
     Message,
     /// Any other request.
     Request,

@@ -36,11 +36,12 @@ fn floods_without_the_token_do_not_stop_the_call() {
                     let mut stream = socket.get_ref();
                     stream.write_all(first).unwrap();
                     stream.set_write_timeout(Some(Duration::from_millis(100))).unwrap();
-                    // It may be closed.
+                    let mut rest = bytes.as_slice();
                     while !stop.load(Ordering::Relaxed) {
-                        match stream.write(&bytes) {
-                            Err(error) if error.kind() != ErrorKind::WouldBlock => return,
-                            _ => {}
+                        match stream.write(rest) {
+                            Ok(length) if length < rest.len() => rest = &rest[length..],
+                            Ok(_) => rest = &bytes,
+                            Err(error) => assert_eq!(error.kind(), ErrorKind::WouldBlock, "it is closed"),
                         }
                     }
                 });
@@ -101,4 +102,18 @@ fn a_page_that_does_not_read_makes_room_for_another() {
     let (code, printed, _) = call.end();
     assert_eq!(code, Some(0));
     assert!(printed.contains("The page was closed"), "{printed}");
+}
+
+#[test]
+fn a_violation_of_the_protocol_is_counted_and_a_connection_that_ends_is_not() {
+    let call = RunningCall::start();
+    let mut page = call.page(&call.token);
+    assert!(page.next("hello").is_some());
+    drop(without_token(&call));
+    // A frame without a mask.
+    let socket = without_token(&call);
+    socket.get_ref().write_all(&[0x81, 1, b'x']).unwrap();
+    assert_eq!(page.refused(), 1);
+    let (_, printed, _) = call.end();
+    assert!(printed.contains("Refused: 1 wrong messages."), "{printed}");
 }

@@ -128,7 +128,11 @@ impl PageSocket {
                 }
                 Ok(_) => {}
                 Err(Error::ConnectionClosed | Error::AlreadyClosed | Error::Protocol(_)) => return None,
-                Err(Error::Io(error)) if error.kind() == ErrorKind::ConnectionReset => return None,
+                Err(Error::Io(error))
+                    if matches!(error.kind(), ErrorKind::ConnectionReset | ErrorKind::BrokenPipe) =>
+                {
+                    return None;
+                }
                 Err(error) => panic!("{error} while waiting for {kind}"),
             }
         }
