@@ -65,8 +65,11 @@ impl FrameDelays {
     /// is whole with it.
     pub(crate) fn on_arrived(&mut self, now: SendTime, sequence: u16) -> Option<TimeDelta> {
         let first = self.packets.front()?.sequence;
-        let place = usize::from(sequence.wrapping_sub(first));
-        let packet = self.packets.get_mut(place).filter(|packet| !packet.arrived)?;
+        // Numbers that have not left are missing among them.
+        let place = |sequence: u16| sequence.wrapping_sub(first);
+        let found =
+            self.packets.binary_search_by_key(&place(sequence), |packet| place(packet.sequence)).ok()?;
+        let packet = self.packets.get_mut(found).filter(|packet| !packet.arrived)?;
         packet.arrived = true;
         let number = packet.frame;
         let place = self.frames.binary_search_by_key(&number, |frame| frame.number).ok()?;
@@ -94,6 +97,17 @@ mod tests {
         assert_eq!(delays.on_arrived(ms(60), 1), Some(TimeDelta::from_millis(27)));
         assert_eq!(delays.on_arrived(ms(90), 0), Some(TimeDelta::from_millis(90)));
         assert_eq!(delays.on_arrived(ms(95), 0), None);
+    }
+
+    #[test]
+    fn a_number_that_has_not_left_is_no_packet() {
+        let mut delays = FrameDelays::default();
+        for (number, sequence) in [(0, 65_534), (1, 0), (2, 1)] {
+            delays.on_sent(ms(0), sequence, number, ms(i64::from(number)), true);
+        }
+        assert_eq!(delays.on_arrived(ms(25), 0), Some(TimeDelta::from_millis(24)));
+        assert_eq!(delays.on_arrived(ms(25), 65_535), None);
+        assert_eq!(delays.on_arrived(ms(25), 1), Some(TimeDelta::from_millis(23)));
     }
 
     #[test]

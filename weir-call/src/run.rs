@@ -109,9 +109,7 @@ impl CallRun {
             let wake = self.deliver();
             self.send_status();
             let end = self.leaving.map(|since| since + LEAVE_LIMIT);
-            // The browser gets to know it, too, if no cross traffic keeps the path busy.
-            let is_over = self.server.is_quiet() && wake.is_none();
-            if end.is_some_and(|end| is_over || now() >= end) {
+            if end.is_some_and(|end| self.server.is_quiet() || now() >= end) {
                 self.print_end();
                 return Ok(ExitCode::SUCCESS);
             }
@@ -126,7 +124,7 @@ impl CallRun {
                 0 => {}
                 1 if self.leaving.is_none() => {
                     self.leaving = Some(now());
-                    self.session.close(now());
+                    self.session.close();
                     self.server.leave(now(), "The call has ended.");
                 }
                 _ => return Err("the call was broken off by a second signal".to_owned()),

@@ -128,6 +128,8 @@ pub struct CallSession {
     zero: Instant,
     path: CallPath,
     peer: Option<ConnectedBrowser>,
+    /// Datagrams by which browsers get to know the end, beside the path: nobody waits for it then.
+    farewells: VecDeque<PathDatagram>,
     events: VecDeque<SessionEvent>,
     meter: StatusMeter,
     /// Datagrams that no browser's connection accepted.
@@ -165,6 +167,7 @@ impl CallSession {
             zero: now,
             path,
             peer: None,
+            farewells: VecDeque::new(),
             events: VecDeque::new(),
             meter: StatusMeter::default(),
             foreign: 0,
@@ -183,7 +186,7 @@ impl CallSession {
         let reports = BrowserReports::new(now);
         let browser =
             ConnectedBrowser { peer, reports, sender, delays: FrameDelays::default(), is_connected: false };
-        self.close(now);
+        self.close();
         self.peer = Some(browser);
         Ok(answer)
     }
@@ -198,15 +201,12 @@ impl CallSession {
         }
     }
 
-    /// Takes leave of the browser: what it gets to know is among the next outputs.
-    pub fn close(&mut self, now: Instant) {
-        if let Some(browser) = &mut self.peer {
+    /// Takes leave of the browser: the datagrams that tell it are the next outputs, without the delay of the path.
+    pub fn close(&mut self) {
+        if let Some(mut browser) = self.peer.take() {
             browser.peer.close();
-            let at = Time::from_nanos((now - self.zero).as_nanos() as u64);
-            while let Some(leaving) = browser.peer.poll_datagram() {
-                self.path.send(at, PathDatagram::new(leaving.to, leaving.bytes));
-            }
-            self.peer = None;
+            let leaving = std::iter::from_fn(|| browser.peer.poll_datagram());
+            self.farewells.extend(leaving.map(|leaving| PathDatagram::new(leaving.to, leaving.bytes)));
             self.events.push_back(SessionEvent::Waiting);
         }
     }
@@ -264,6 +264,9 @@ impl CallSession {
 
     /// The next output.
     pub fn poll(&mut self, now: Instant) -> SessionOutput {
+        if let Some(datagram) = self.farewells.pop_front() {
+            return SessionOutput::Datagram(datagram);
+        }
         let at = self.time(now);
         while let Some(datagram) = self.path.pop_back(at) {
             let browser = self.peer.as_mut();

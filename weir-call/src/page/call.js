@@ -20,6 +20,9 @@ let before = null;
 let clock = null;
 // The sentence while no video flows.
 let waiting = "";
+let flows = false;
+// The timer of another call after video has ceased to flow.
+let again = null;
 
 function say(sentence) {
   by("state").textContent = sentence;
@@ -48,8 +51,8 @@ function open() {
 function take(message) {
   const [kind, value] = Object.entries(message)[0];
   if (kind === "hello") greet(value);
-  else if (kind === "answer") connection.setRemoteDescription({ type: "answer", sdp: value }).catch((error) => say(error.message));
-  else if (kind === "connected") say(value ? "The call runs." : waiting);
+  else if (kind === "answer") connection?.setRemoteDescription({ type: "answer", sdp: value }).catch((error) => say(error.message));
+  else if (kind === "connected") flow(value);
   else if (kind === "decision") decisions.add(value);
   else if (kind === "status") show(value);
   else if (kind === "error") say(value);
@@ -57,6 +60,14 @@ function take(message) {
     refused = true;
     say(value);
   }
+}
+
+// After an end that this browser does not notice, only another call brings video back.
+function flow(value) {
+  say(value ? "The call runs." : waiting);
+  clearTimeout(again);
+  if (flows && !value) again = setTimeout(call, 5000);
+  flows = value;
 }
 
 function greet(hello) {
@@ -89,18 +100,23 @@ function describe() {
 }
 
 async function call() {
+  clearTimeout(again);
+  flows = false;
   connection?.close();
+  connection = null;
+  // Without the socket the next greeting begins a call.
+  if (socket.readyState !== WebSocket.OPEN) return;
   before = null;
   decisions.clear();
-  connection = new RTCPeerConnection();
-  connection.addTransceiver("video", { direction: "recvonly" });
-  connection.ontrack = (event) => { by("video").srcObject = new MediaStream([event.track]); };
-  const own = connection;
-  connection.onconnectionstatechange = () => {
+  const own = new RTCPeerConnection();
+  connection = own;
+  own.addTransceiver("video", { direction: "recvonly" });
+  own.ontrack = (event) => { by("video").srcObject = new MediaStream([event.track]); };
+  own.onconnectionstatechange = () => {
     if (own === connection && own.connectionState === "failed") call();
   };
-  await connection.setLocalDescription();
-  send({ offer: connection.localDescription.sdp });
+  await own.setLocalDescription();
+  if (own === connection) send({ offer: own.localDescription.sdp });
 }
 
 function show(status) {
