@@ -55,7 +55,7 @@ READ = """(async () => {
   return {
     state: text("state"), target: number("target"), received: number("received"),
     delay: number("delay"), limit: text("limit"), pictures: number("pictures"),
-    whole: video?.framesReceived ?? 0, decoded: video?.framesDecoded ?? 0,
+    at: video?.timestamp ?? 0, whole: video?.framesReceived ?? 0, decoded: video?.framesDecoded ?? 0,
     keys: number("keys"), lost: number("lost"), capacity: number("capacity-value"), loss: number("loss-value"),
     chart: { received: points("line-received"), capacity: points("line-capacity") },
     decisions: [...document.querySelectorAll("#decisions li")].map((item) => ({ text: item.textContent, ...item.dataset })),
@@ -228,7 +228,7 @@ def pictures_of(rows, key):
     """For each sample, the pictures of the second before it."""
     rates = [0.0, 0.0]
     for before, row in zip(rows, rows[2:]):
-        rates.append((row[key] - before[key]) / (row["t"] - before["t"]))
+        rates.append(1000 * (row[key] - before[key]) / max(row["at"] - before["at"], 1))
     return rates[: len(rows)]
 
 
