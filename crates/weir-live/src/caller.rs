@@ -75,6 +75,11 @@ impl Caller {
     }
 }
 
+/// Whether `uid` is the user of the process, or the one who called it by `sudo`.
+pub fn is_own(uid: u32) -> bool {
+    geteuid().as_raw() == uid || Caller::of_sudo().is_some_and(|caller| caller.uid == uid)
+}
+
 /// Refuses a process whose file has the set-user-ID bit: rights of another user than the one who called are not for it.
 ///
 /// # Errors

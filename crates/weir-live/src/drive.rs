@@ -16,7 +16,7 @@ use weir_units::TimeDelta;
 use crate::clock::{Reading, RunClock, StampTranslator, nanos_of};
 use crate::emulator::{BufferPool, Emulator, Event, EventKind, Transit};
 use crate::face::{Face, FaceArrival, Received};
-use crate::hosts::wait_for;
+use crate::inbox::wait_for;
 use crate::lateness::Lateness;
 use crate::realtime::{be_exact, be_realtime};
 

@@ -43,6 +43,8 @@ pub mod face;
 #[cfg(target_os = "linux")]
 mod hosts;
 #[cfg(target_os = "linux")]
+pub mod inbox;
+#[cfg(target_os = "linux")]
 pub mod interrupts;
 pub mod lateness;
 #[cfg(target_os = "linux")]

@@ -92,11 +92,39 @@ pub fn receive(socket: impl AsFd, buffer: &mut [u8]) -> io::Result<Option<Datagr
     Ok(Some(Datagram { length: message.bytes, truncated, from, ecn, stamp }))
 }
 
+/// Lets a socket send no datagram in fragments, nor let routers fragment it: a longer one is
+/// [too long](SendOutcome::TooLong).
+///
+/// # Errors
+/// If the kernel refuses.
+pub fn never_fragment(socket: &UdpSocket) -> io::Result<()> {
+    sys::discover_mtu(socket, socket.local_addr()?.is_ipv6())
+}
+
+/// The result of sending a datagram.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SendOutcome {
+    /// The system took it.
+    Taken,
+    /// There was no room, no receiver, or no way to it at present.
+    Refused,
+    /// The path carries only smaller packets.
+    TooLong,
+}
+
 /// Sends a datagram. The result is whether the system took it.
 ///
 /// # Errors
 /// An error of the socket.
 pub fn send(socket: impl AsFd, to: SocketAddr, ecn: Ecn, bytes: &[u8]) -> io::Result<bool> {
+    send_once(socket, to, ecn, bytes).map(|outcome| outcome == SendOutcome::Taken)
+}
+
+/// Sends a datagram.
+///
+/// # Errors
+/// An error of the socket.
+pub fn send_once(socket: impl AsFd, to: SocketAddr, ecn: Ecn, bytes: &[u8]) -> io::Result<SendOutcome> {
     let (tos, class) = (ip::bits(ecn), i32::from(ip::bits(ecn)));
     let control = match to {
         SocketAddr::V4(_) => ControlMessage::Ipv4Tos(&tos),
@@ -108,8 +136,9 @@ pub fn send(socket: impl AsFd, to: SocketAddr, ecn: Ecn, bytes: &[u8]) -> io::Re
     let slices = [IoSlice::new(bytes)];
     let descriptor = socket.as_fd().as_raw_fd();
     match sendmsg(descriptor, &slices, controls, MsgFlags::MSG_DONTWAIT, Some(&address)) {
-        Ok(_) => Ok(true),
-        Err(error) if is_of_one_packet(error) => Ok(false),
+        Ok(_) => Ok(SendOutcome::Taken),
+        Err(nix::Error::EMSGSIZE) => Ok(SendOutcome::TooLong),
+        Err(error) if is_of_one_packet(error) => Ok(SendOutcome::Refused),
         Err(error) => Err(error.into()),
     }
 }

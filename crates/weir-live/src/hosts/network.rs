@@ -90,22 +90,12 @@ impl LiveNetwork {
 
     /// The couplers' actions that are due at `now`, one at a time.
     pub(crate) fn next_action(&mut self, now: Time) -> Option<(usize, CouplerAction)> {
-        for index in 0..self.couplings.len() {
-            if self.couplings.next_wake(now, index) > now {
-                continue;
-            }
-            self.couplings.receive(now, index, &mut self.log);
-            if let Some(SentAction { flow, action, aggregate }) = self.couplings.next_arrived(now, index) {
-                self.log.coupler_action(now, flow, &action, aggregate);
-                return Some((flow, action));
-            }
-        }
-        None
+        self.couplings.next_due(now, &mut self.log).map(|sent| (sent.flow, sent.action))
     }
 
     /// Time of the couplers' next event.
     pub(crate) fn next_coupler_event(&self, now: Time) -> Time {
-        (0..self.couplings.len()).map(|index| self.couplings.next_wake(now, index)).min().unwrap_or(Time::MAX)
+        self.couplings.next_event(now)
     }
 }
 

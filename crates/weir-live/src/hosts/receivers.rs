@@ -11,8 +11,9 @@ use weir_world::Side;
 use weir_world::host::MediaSink;
 
 use super::senders::{Hosted, punctual};
-use super::{BATCH, Inbox, LiveNetwork, extensions, is_readable, polled, watched};
+use super::{BATCH, LiveNetwork, extensions, polled, watched};
 use crate::emulator::route_of;
+use crate::inbox::{Inbox, is_readable};
 use crate::lateness::Lateness;
 
 /// The receiving hosts of a run.

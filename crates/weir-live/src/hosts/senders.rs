@@ -10,9 +10,10 @@ use weir_units::TimeDelta;
 use weir_world::Side;
 use weir_world::host::{ConstantSource, MediaSource};
 
-use super::{BATCH, FORGIVEN, HOST_PRIORITY, Inbox, LONGEST_WORK, LiveNetwork, is_readable, polled, watched};
+use super::{BATCH, HOST_PRIORITY, LiveNetwork, polled, watched};
 use crate::clock::nanos_of;
 use crate::emulator::route_of;
+use crate::inbox::{FORGIVEN, Inbox, LONGEST_WORK, is_readable};
 use crate::lateness::Lateness;
 use crate::realtime::{be_exact, be_realtime};
 

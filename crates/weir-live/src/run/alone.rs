@@ -15,7 +15,7 @@ use super::places::Places;
 use super::refusals::refuse_unreal;
 use super::{FaceKind, LAST_PACKETS, LEAD, LiveError, Stop, join, spawn, system};
 use crate::clock::{RunClock, nanos_of};
-use crate::hosts::Inbox;
+use crate::inbox::Inbox;
 use crate::lateness::Lateness;
 use crate::realtime::allow_many_files;
 

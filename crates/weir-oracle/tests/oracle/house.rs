@@ -23,7 +23,7 @@ const FLOORS: [&[&str]; 11] = [
     &["weir-media", "weir-registry"],
     &["weir-world", "weir-form"],
     &["weir-sim", "weir-import", "weir-live"],
-    &["weir-measure"],
+    &["weir-measure", "weir-peer"],
     &["weir-scenario", "weir-report", "weir-theory"],
     &["weir-study", "weir-replay"],
     &["weir-cli", "weir-fuzz"],

@@ -190,6 +190,26 @@ impl Couplings {
         if due { actions.pop_front().map(|(_, sent)| sent) } else { None }
     }
 
+    /// The next of all couplers' actions that are due at `now`, for a world without a schedule of its own.
+    pub fn next_due<M: Monitor>(&mut self, now: Time, monitor: &mut M) -> Option<SentAction> {
+        for index in 0..self.all.len() {
+            if self.next_wake(now, index) > now {
+                continue;
+            }
+            self.receive(now, index, monitor);
+            if let Some(sent) = self.next_arrived(now, index) {
+                monitor.coupler_action(now, sent.flow, &sent.action, sent.aggregate);
+                return Some(sent);
+            }
+        }
+        None
+    }
+
+    /// Time of the next event at any coupler; [`Time::MAX`] without one.
+    pub fn next_event(&self, now: Time) -> Time {
+        (0..self.all.len()).map(|index| self.next_wake(now, index)).min().unwrap_or(Time::MAX)
+    }
+
     /// Time of the next event at coupler `index`.
     pub fn next_wake(&self, now: Time, index: usize) -> Time {
         self.all[index].next_wake(now)

@@ -2,7 +2,7 @@
 //! other flows each have their own.
 
 use weir_cc::coupled::{CouplerAction, CouplingMessage};
-use weir_cc::{ArrivalTime, Controller, DataRate, Ecn, Receiver, SendTime};
+use weir_cc::{ArrivalTime, Controller, DataRate, Ecn, PathEvent, Receiver, SendTime};
 use weir_media::{
     Alarm, CoupledFlow, FlowId, MediaConfig, MediaPacket, MediaReceiver, MediaSender, Output, SenderSeeds,
     SentFrame, Session,
@@ -18,8 +18,8 @@ use crate::coupling::CoupledSpec;
 use crate::flow::Side;
 use crate::monitor::{FrameMeta, Monitor, PacketMeta};
 
-/// RTP source identifiers of the two ends of flow `flow`.
-const fn ssrc(flow: usize, side: Side) -> u32 {
+/// RTP source identifier of the end of flow `flow` at `side`; audio has its highest bit changed, and retransmissions the second.
+pub const fn ssrc(flow: usize, side: Side) -> u32 {
     2 * flow as u32 + 1 + side as u32
 }
 
@@ -193,6 +193,21 @@ impl MediaSource {
         flows.filter(|own| own.life.flow == flow).for_each(|flow| flow.signals_changed = true);
     }
 
+    /// Passes an event outside of its controller to flow `flow`. Then call [`Self::poll`].
+    pub fn on_event(&mut self, now: Time, flow: usize, event: PathEvent) {
+        let local = SendTime::from_nanos(self.clock.read(now));
+        if let Some(own) = self.flows.iter_mut().find(|own| own.life.flow == flow) {
+            own.signals_changed = true;
+            self.session.on_event(local, own.id, event);
+        }
+    }
+
+    /// The sending end of flow `flow`.
+    pub fn sender(&self, flow: usize) -> Option<&MediaSender> {
+        let own = self.flows.iter().find(|own| own.life.flow == flow)?;
+        self.session.flow(own.id)
+    }
+
     /// Sends what is due after a packet. Returns the time of the next [`Self::wake`].
     pub fn poll(&mut self, now: Time, world: &mut impl World) -> Time {
         self.drain(now, SendTime::from_nanos(self.clock.read(now)), world)
@@ -342,6 +357,11 @@ impl MediaSink {
         if let Some(flow) = self.flow(flow) {
             flow.receiver.on_rtcp(local, bytes);
         }
+    }
+
+    /// The path to this host has changed, and the host knows it. Call this before the first packet of the new path.
+    pub fn on_route_changed(&mut self) {
+        self.flows.iter_mut().for_each(|flow| flow.receiver.on_route_changed());
     }
 
     fn flow(&mut self, index: usize) -> Option<&mut ReceivingFlow> {

@@ -20,7 +20,7 @@ use crate::monitor::{Monitor, PacketMeta};
 pub use clock::Clock;
 pub use constant::ConstantSource;
 pub use couplings::{Couplings, SentAction};
-pub use media::{MediaSink, MediaSource};
+pub use media::{MediaSink, MediaSource, ssrc};
 pub use priorities::Priorities;
 
 /// Bytes of IPv4 and UDP headers around RTP and RTCP.

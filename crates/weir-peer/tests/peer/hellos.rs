@@ -1,0 +1,197 @@
+//! Forged and repeated hellos: no state, and no answer that is larger.
+
+use weir_net::Time;
+use weir_peer::end::{EndPhase, IncomingDatagram, PeerEnd};
+use weir_peer::message::HELLO_LENGTH;
+use weir_peer::random::{RandomBytes as _, RepeatableRandom};
+
+use crate::rig::{CALLER, Flying, LISTENER, Rig, address, config, keyed, plan};
+
+/// Forged hellos: a tenth of the full number unless `WEIR_LONG` is set.
+fn count() -> u64 {
+    if std::env::var_os("WEIR_LONG").is_some() { 1_000_000 } else { 100_000 }
+}
+
+fn offer(end: &mut PeerEnd, now: Time, datagram: &Flying, bytes: &[u8]) -> Vec<Vec<u8>> {
+    let incoming = IncomingDatagram { at: now, from: datagram.from, ecn: datagram.ecn, bytes };
+    end.on_datagram(now, incoming);
+    std::iter::from_fn(|| end.poll().map(|sent| sent.bytes.to_vec())).collect()
+}
+
+/// The messages of a handshake, and a rig in which it has taken place.
+fn handshake() -> (Rig, [Flying; 2], [Flying; 2]) {
+    let mut rig = Rig::gcc(&keyed(), 2500);
+    rig.run_until(Time::from_millis(500));
+    assert!(rig.is_running());
+    let [caller, listener] =
+        [CALLER, LISTENER].map(|end| [rig.seen[end][0].clone(), rig.seen[end][1].clone()]);
+    (rig, caller, listener)
+}
+
+#[test]
+fn forged_hellos_keep_no_state_and_get_no_larger_answer() {
+    let (_, [hello, proved], _) = handshake();
+    let listener = config(keyed(), None);
+    let mut end = PeerEnd::listen(Time::ZERO, listener, Box::new(RepeatableRandom::new(3)));
+    let mut random = RepeatableRandom::new(4);
+    let mut early = 0;
+    let mut answers = 0_u64;
+    for number in 0..count() {
+        if number == 1000 {
+            early = format!("{end:?}").len();
+        }
+        let now = Time::from_nanos(number * 10_000);
+        let base = if number % 2 == 0 { &hello } else { &proved };
+        let mut bytes = base.bytes.clone();
+        match number % 4 {
+            // Right ones of many addresses; a cookie of another listener.
+            0 | 1 => {}
+            2 => random.fill(&mut bytes[6..22]),
+            _ => random.fill(&mut bytes[22..90]),
+        }
+        let from = address(random.next_bits() as u8, random.next_bits() as u16);
+        for answer in offer(&mut end, now, &Flying { from, ..base.clone() }, &bytes) {
+            assert!(answer.len() < bytes.len() / 10, "{} bytes", answer.len());
+            answers += 1;
+        }
+    }
+    assert!(answers >= count() / 2, "{answers}");
+    assert_eq!((end.phase(), end.peer()), (EndPhase::Waiting, None));
+    // Only numbers have grown: counters, and the time of the cookie's key.
+    let grown = format!("{end:?}").len() - early;
+    assert!(grown < 60, "{grown} characters of state");
+}
+
+#[test]
+fn short_hellos_get_no_answer() {
+    let (_, [hello, _], _) = handshake();
+    let mut end = PeerEnd::listen(Time::ZERO, config(keyed(), None), Box::new(RepeatableRandom::new(3)));
+    for length in 0..HELLO_LENGTH {
+        assert!(offer(&mut end, Time::ZERO, &hello, &hello.bytes[..length]).is_empty(), "{length} bytes");
+    }
+    assert_eq!(offer(&mut end, Time::ZERO, &hello, &hello.bytes).len(), 1);
+}
+
+#[test]
+fn each_flipped_bit_of_each_message_of_a_handshake_is_refused() {
+    let (_, [hello, proved], [retry, accept]) = handshake();
+    // A listener that has made the cookie of `proved`.
+    let listening = || {
+        let mut end = PeerEnd::listen(Time::ZERO, config(keyed(), None), Box::new(RepeatableRandom::new(2)));
+        // A cookie begins with its time.
+        let at = Time::from_nanos(u64::from_be_bytes(retry.bytes[22..30].try_into().expect("8 bytes")));
+        assert_eq!(offer(&mut end, at, &hello, &hello.bytes), std::slice::from_ref(&retry.bytes));
+        end
+    };
+    let mut end = listening();
+    for message in [&hello, &proved] {
+        for bit in 0..8 * message.bytes.len() {
+            let mut bytes = message.bytes.clone();
+            bytes[bit / 8] ^= 1 << (bit % 8);
+            let answers = offer(&mut end, Time::from_millis(80), message, &bytes);
+            // A refusal without a tag, or none: neither a cookie nor consent.
+            assert!(
+                answers.iter().all(|answer| answer[5] == 4 && answer.len() < 40),
+                "bit {bit}: {answers:?}"
+            );
+        }
+    }
+    let consent = offer(&mut end, Time::from_millis(80), &proved, &proved.bytes);
+    assert!(consent.len() == 1 && consent[0][5] == 3, "the message itself is taken");
+
+    let calling = || {
+        let caller = config(keyed(), Some(plan("gcc", 1, [50, 300, 2500])));
+        let mut end = PeerEnd::call(Time::ZERO, retry.from, caller, Box::new(RepeatableRandom::new(1)));
+        end.on_timeout(Time::ZERO);
+        assert_eq!(end.poll().map(|sent| sent.bytes.to_vec()), Some(hello.bytes.clone()));
+        end
+    };
+    let mut end = calling();
+    for message in [&retry, &accept] {
+        for bit in 0..8 * message.bytes.len() {
+            let mut bytes = message.bytes.clone();
+            bytes[bit / 8] ^= 1 << (bit % 8);
+            assert!(offer(&mut end, Time::from_millis(50), message, &bytes).is_empty(), "bit {bit}");
+            assert_eq!(end.phase(), EndPhase::Waiting, "bit {bit}");
+        }
+    }
+    let answers = offer(&mut end, Time::from_millis(50), &retry, &retry.bytes);
+    assert_eq!(answers, std::slice::from_ref(&proved.bytes));
+    offer(&mut end, Time::from_millis(100), &accept, &accept.bytes);
+    assert_eq!(end.phase(), EndPhase::Running);
+}
+
+#[test]
+fn each_flipped_bit_of_each_packet_of_a_session_is_refused() {
+    let (mut rig, _, _) = handshake();
+    // A goodbye is the last kind of packet.
+    rig.run_until(Time::from_millis(3000));
+    let kind = |packet: &Flying| match packet.bytes[0] {
+        b'W' => 100 + packet.bytes[5],
+        _ => packet.bytes[1] & 0x7f,
+    };
+    for (end, sender) in [(LISTENER, CALLER), (CALLER, LISTENER)] {
+        let mut kinds = std::collections::BTreeMap::new();
+        for packet in rig.seen[sender].iter().filter(|packet| !(101..=104).contains(&kind(packet))) {
+            kinds.insert(kind(packet), packet.clone());
+        }
+        // Media, sender reports and status one way; feedback, receiver reports and status the other.
+        assert!(kinds.len() >= 3, "{:?}", kinds.keys());
+        for (name, packet) in kinds {
+            let before = rig.ends[end].dropped();
+            for bit in 0..8 * packet.bytes.len() {
+                let mut bytes = packet.bytes.clone();
+                bytes[bit / 8] ^= 1 << (bit % 8);
+                let from = rig.addresses[sender];
+                rig.inject(end, from, &bytes);
+            }
+            let after = rig.ends[end].dropped();
+            let refused = after.forged + after.replayed - before.forged - before.replayed;
+            let hellos = after.hellos - before.hellos;
+            assert_eq!(refused + hellos, 8 * packet.bytes.len() as u64, "kind {name}");
+            assert_eq!(hellos, 0, "kind {name}");
+        }
+    }
+}
+
+#[test]
+fn a_hello_that_is_replayed_after_its_session_begins_none() {
+    let (mut rig, [_, proved], _) = handshake();
+    rig.ends[CALLER].interrupt(rig.now);
+    rig.run_until(Time::from_millis(3000));
+    assert_eq!(rig.ends[LISTENER].phase(), EndPhase::Ended);
+    // The same process with the same cookie keys: the consent goes to the caller's address, and nobody there can answer.
+    let (mut again, ..) = handshake();
+    let from = again.addresses[CALLER];
+    let packets = again.seen[CALLER].clone();
+    let before = again.ends[LISTENER].peer();
+    again.inject(LISTENER, from, &proved.bytes);
+    for packet in &packets {
+        again.inject(LISTENER, from, &packet.bytes);
+    }
+    assert_eq!(again.ends[LISTENER].peer(), before);
+    assert!(again.is_running());
+}
+
+#[test]
+fn a_peer_of_another_version_is_told_so() {
+    let (_, [hello, _], _) = handshake();
+    let mut end = PeerEnd::listen(Time::ZERO, config(keyed(), None), Box::new(RepeatableRandom::new(3)));
+    let mut newer = hello.bytes.clone();
+    newer[4] = 2;
+    let answers = offer(&mut end, Time::ZERO, &hello, &newer);
+    assert_eq!(answers.len(), 1);
+
+    let caller = config(keyed(), Some(plan("gcc", 1, [50, 300, 2500])));
+    let mut end = PeerEnd::call(Time::ZERO, hello.to, caller, Box::new(RepeatableRandom::new(1)));
+    end.on_timeout(Time::ZERO);
+    // The answer of a peer whose only version is the second.
+    let mut answer = answers[0].clone();
+    answer[4] = 2;
+    let from = Flying { from: hello.to, to: hello.from, ..hello.clone() };
+    offer(&mut end, Time::from_millis(50), &from, &answer);
+    assert_eq!(end.phase(), EndPhase::Waiting, "anybody on the path can have written it");
+    end.on_timeout(Time::from_millis(1100));
+    let text = end.outcome().expect("an end").text();
+    assert!(text.contains("version 2 of the protocol, and this is version 1"), "{text}");
+}

@@ -1,0 +1,6 @@
+//! Two ends of a session over simulated links.
+
+mod hellos;
+mod hostile;
+mod rig;
+mod session;

@@ -1,0 +1,140 @@
+//! Sessions without an attacker.
+
+use weir_cc::{DataRate, TimeDelta};
+use weir_net::Time;
+use weir_peer::end::{DroppedDatagrams, EndOutcome, EndPhase};
+use weir_peer::keys::KeyRing;
+use weir_peer::offer::Ceilings;
+
+use crate::rig::{CALLER, LISTENER, Rig, config, key, keyed, plan};
+
+const SECONDS: fn(u64) -> Time = |seconds| Time::from_millis(1000 * seconds);
+
+#[test]
+fn a_gcc_flow_fills_its_link_and_both_ends_report_it() {
+    for keys in [KeyRing::open(), keyed()] {
+        let mut caller = config(keys.clone(), Some(plan("gcc", 1, [50, 300, 2500])));
+        caller.duration = Some(TimeDelta::from_secs(30));
+        let mut rig = Rig::new(1000, caller, config(keys, None));
+        rig.run_until(SECONDS(33));
+        for end in &rig.ends {
+            assert_eq!((end.phase(), end.outcome()), (EndPhase::Ended, Some(&EndOutcome::Done)));
+        }
+        let now = rig.now;
+        let [sender, receiver] = rig.ends.each_mut().map(|end| end.results(now));
+        let [sent, received] = [&sender.flows[0], &receiver.flows[0]];
+        assert!(sent.sent_here && !received.sent_here);
+        let rate = received.received_rate.unwrap();
+        assert!((750_000..1_000_000).contains(&rate), "{rate}");
+        // The sender's figures of the receiver are the receiver's own.
+        assert_eq!(sent.marked, received.marked);
+        for (told, own) in sent.delay_ms.unwrap().into_iter().zip(received.delay_ms.unwrap()) {
+            assert!((told - own).abs() < 0.002, "{told} ms, {own} ms");
+        }
+        let ratio = sent.received_rate.unwrap() as f64 / rate as f64;
+        assert!((0.995..1.005).contains(&ratio), "{ratio}");
+        assert!((50.0..120.0).contains(&sent.rtt_ms.unwrap()[0]), "{:?}", sent.rtt_ms);
+        assert_eq!(sender.dropped, receiver.dropped);
+        assert_eq!(sender.dropped.forged, 0);
+    }
+}
+
+#[test]
+fn every_controller_runs_between_two_ends() {
+    let names: Vec<String> =
+        weir_registry::Registry::standard().controller_names().map(str::to_owned).collect();
+    for name in names {
+        let caller = config(keyed(), Some(plan(&name, 2, [50, 300, 1500])));
+        let mut rig = Rig::new(2000, caller, config(keyed(), None));
+        rig.run_until(SECONDS(12));
+        assert!(rig.is_running(), "{name}");
+        let told = rig.ends[CALLER].told();
+        assert_eq!(told.len(), 2, "{name}");
+        for (_, figures) in told {
+            assert!(figures.bytes > 100_000, "{name}: {figures:?}");
+        }
+    }
+}
+
+#[test]
+fn the_listener_may_send_and_both_may() {
+    let sends = |count| config(keyed(), Some(plan("nada", count, [50, 300, 400])));
+    let mut rig = Rig::new(1000, config(keyed(), None), sends(2));
+    rig.run_until(SECONDS(5));
+    assert!(rig.is_running());
+    assert!(rig.ends[CALLER].received().iter().all(|(_, figures)| figures.bytes > 100_000));
+
+    let [mut caller, mut listener] = [sends(1), sends(2)];
+    (caller.receives, listener.receives) = (true, true);
+    let mut rig = Rig::new(1000, caller, listener);
+    rig.run_until(SECONDS(5));
+    assert!(rig.is_running());
+    let indices = [CALLER, LISTENER].map(|end| {
+        let received = rig.ends[end].received();
+        assert!(received.iter().all(|(_, figures)| figures.bytes > 50_000), "{received:?}");
+        received.iter().map(|(flow, _)| *flow).collect::<Vec<_>>()
+    });
+    assert_eq!(indices, [vec![1, 2], vec![0]]);
+    assert_eq!(rig.ends[CALLER].dropped(), DroppedDatagrams::default());
+}
+
+#[test]
+fn ends_that_do_not_fit_end_with_a_sentence() {
+    let outcome = |caller, listener| {
+        let mut rig = Rig::new(1000, caller, listener);
+        rig.run_until(SECONDS(8));
+        assert_eq!(rig.ends[CALLER].phase(), EndPhase::Ended);
+        rig.ends[CALLER].outcome().expect("an end").text()
+    };
+    let sends = |keys: KeyRing| config(keys, Some(plan("gcc", 1, [50, 300, 2500])));
+    let other = KeyRing::new(key(8), None);
+    let cases = [
+        (outcome(sends(keyed()), config(other, None)), "the keys of the two ends differ"),
+        (outcome(sends(keyed()), config(KeyRing::open(), None)), "the keys of the two ends differ"),
+        (outcome(sends(keyed()), sends(keyed())), "the ends do not fit together"),
+        (outcome(config(keyed(), None), config(keyed(), None)), "neither end sends"),
+        (
+            outcome(config(keyed(), Some(plan("gcc", 1, [200, 300, 2500]))), config(keyed(), None)),
+            "weir recv --allow-unresponsive",
+        ),
+    ];
+    for (text, expected) in cases {
+        assert!(text.contains(expected), "{text}");
+    }
+}
+
+#[test]
+fn a_second_key_is_accepted_during_a_rotation() {
+    let caller = config(keyed(), Some(plan("gcc", 1, [50, 300, 2500])));
+    let mut rig = Rig::new(1000, caller, config(KeyRing::new(key(8), Some(key(7))), None));
+    rig.run_until(SECONDS(2));
+    assert!(rig.is_running());
+}
+
+#[test]
+fn the_ceilings_of_the_receiver_hold() {
+    let mut listener = config(keyed(), None);
+    let (rate, duration) = (Some(DataRate::from_kbps(400)), Some(TimeDelta::from_secs(10)));
+    listener.ceilings = Ceilings { rate, duration, unresponsive: false };
+    let caller = config(keyed(), Some(plan("gcc", 2, [50, 300, 2500])));
+    let mut rig = Rig::new(2000, caller, listener);
+    rig.run_until(SECONDS(9));
+    let targets: Vec<DataRate> = rig.ends[CALLER].sent().iter().map(|flow| flow.target).collect();
+    assert!(targets.iter().all(|target| *target <= DataRate::from_kbps(200)), "{targets:?}");
+    rig.run_until(SECONDS(12));
+    assert!(rig.ends.iter().all(|end| end.outcome() == Some(&EndOutcome::Done)));
+    let now = rig.now;
+    let seconds = rig.ends[LISTENER].results(now).seconds;
+    assert!((9.9..10.2).contains(&seconds), "{seconds}");
+}
+
+#[test]
+fn nobody_answers_and_the_caller_gives_up() {
+    let caller = config(keyed(), Some(plan("gcc", 1, [50, 300, 2500])));
+    let mut rig = Rig::new(1000, caller, config(keyed(), None));
+    rig.addresses[LISTENER] = crate::rig::address(9, 9);
+    rig.run_until(SECONDS(6));
+    assert_eq!(rig.ends[CALLER].outcome(), Some(&EndOutcome::NoAnswer(None)));
+    // 0, 250 and 750 ms, 1.75, 2.75, 3.75 and 4.75 s.
+    assert_eq!(rig.sent[CALLER], 7);
+}
