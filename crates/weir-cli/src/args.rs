@@ -7,6 +7,7 @@ mod import;
 mod infer;
 mod new;
 mod packets;
+mod peer;
 mod reproduce;
 mod schema;
 mod suite;
@@ -36,6 +37,7 @@ pub(crate) use import::{
 pub(crate) use infer::InferArgs;
 pub(crate) use new::{NewCommand, NewControllerArgs};
 pub(crate) use packets::PacketArgs;
+pub(crate) use peer::{FlowArgs, KeygenArgs, RecvArgs, SendArgs, SessionArgs};
 pub(crate) use reproduce::{ReproduceArgs, ReproduceExtent};
 pub(crate) use schema::{SchemaArgs, SchemaOf};
 pub(crate) use suite::{GateArgs, SuiteArgs, SuiteCommand, SuiteDiffArgs, SuiteSource};
@@ -79,6 +81,12 @@ pub(crate) enum Command {
     Emulate(EmulateArgs),
     /// Call a browser on this machine under any controller: a page with the picture, a chart and each decision.
     Call(CallArgs),
+    /// Send media flows to another machine, where `weir recv` runs (Linux).
+    Send(SendArgs),
+    /// Receive the media flows of `weir send` (Linux).
+    Recv(RecvArgs),
+    /// Write a new key for `weir send` and `weir recv`.
+    Keygen(KeygenArgs),
     /// Run a scenario file each time it is saved, and show what that changed; Ctrl-C ends it.
     Watch(WatchArgs),
     /// Draw the report of a run again, or of two runs side by side: this version against that one.

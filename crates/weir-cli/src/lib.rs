@@ -35,11 +35,13 @@ mod output;
 #[cfg(test)]
 mod own_law;
 mod pairs;
+mod peer;
 mod progress;
 mod report;
 mod reproduce;
 mod run;
 mod run_folder;
+mod signals;
 mod suite;
 mod sweep;
 mod table;
@@ -96,6 +98,15 @@ fn run_with(registry: &Registry) -> ExitCode {
             Ok(code) => return code,
             Err(failure) => Err(failure),
         },
+        Command::Send(args) => match peer::send(&args, registry) {
+            Ok(code) => return code,
+            Err(failure) => Err(failure),
+        },
+        Command::Recv(args) => match peer::recv(&args, registry) {
+            Ok(code) => return code,
+            Err(failure) => Err(failure),
+        },
+        Command::Keygen(args) => peer::keygen(&args),
         Command::Watch(args) => watch::watch(&args, registry),
         Command::Compare(args) => compare::compare(&args, registry),
         Command::Suite(args) => match suite::suite(&args, registry) {

@@ -78,6 +78,7 @@ pub(crate) fn schema(args: &SchemaArgs, registry: &Registry) -> Result<(), Failu
         SchemaOf::Results => serde_json::to_string_pretty(&results::results_schema()),
         SchemaOf::Call => serde_json::to_string_pretty(&call_schema()),
         SchemaOf::Live => serde_json::to_string_pretty(&live_schema()),
+        SchemaOf::Peer => serde_json::to_string_pretty(&weir_peer::results::results_schema()),
         SchemaOf::Study => serde_json::to_string_pretty(&suite::study_schema()),
         SchemaOf::Row => serde_json::to_string_pretty(row_schema()),
         SchemaOf::Suite => serde_json::to_string_pretty(suite::suite_schema()),

@@ -2,7 +2,6 @@
 
 mod captures;
 mod inconclusive;
-mod signals;
 mod strips;
 
 use std::io::{self, Write};
@@ -24,9 +23,9 @@ use crate::args::{Priority, TestbedArgs};
 use crate::failure::Failure;
 use crate::output::{Files, OutputDirectory, file_name, json_file};
 use crate::run::{Findings, Part, REPORT, closing, print_tables, write};
+use crate::signals::SignalWatch;
 use crate::{browser, calls, effective, progress, table, terminal};
 use captures::CaptureFiles;
-use signals::SignalWatch;
 
 /// Exit code where a run was inconclusive twice.
 const INCONCLUSIVE: u8 = 3;

@@ -12,6 +12,7 @@ mod file;
 mod input;
 mod lab;
 pub mod laws;
+mod peer;
 mod wire;
 
 pub use input::{ClockReadings, Input};
@@ -26,12 +27,15 @@ pub struct FuzzTarget {
 }
 
 /// All targets.
-pub const TARGETS: [FuzzTarget; 19] = [
+pub const TARGETS: [FuzzTarget; 22] = [
     // Bytes that come from the network.
     FuzzTarget { name: "rtp", run: wire::rtp },
     FuzzTarget { name: "rtcp", run: wire::rtcp },
     FuzzTarget { name: "tcp_in_udp", run: wire::tcp_in_udp },
     FuzzTarget { name: "feedback", run: wire::feedback },
+    FuzzTarget { name: "sessions", run: peer::sessions },
+    FuzzTarget { name: "terms", run: peer::terms },
+    FuzzTarget { name: "requests", run: peer::requests },
     // Halves of controllers, and endpoints.
     FuzzTarget { name: "senders", run: laws::senders },
     FuzzTarget { name: "receivers", run: laws::receivers },

@@ -91,6 +91,8 @@ pub struct DriveFigures {
     pub refused: u64,
     /// Packets that the system dropped at the socket.
     pub drops: u64,
+    /// Whether the observer abandoned the session.
+    pub abandoned: bool,
     /// Steps of the wall clock.
     pub clock_steps: u64,
     /// Time at which the drive stopped, since its start.
@@ -180,7 +182,10 @@ pub fn drive(
                     end.interrupt(now);
                     flush(socket, own, now, &mut end, &mut figures, observer)?;
                 }
-                DriveWish::Abandon => break,
+                DriveWish::Abandon => {
+                    figures.abandoned = true;
+                    break;
+                }
             }
         }
     }

@@ -28,6 +28,8 @@ pub const HELLO_LENGTH: usize = LARGEST_DATAGRAM;
 pub const VERSION: u8 = 1;
 
 const MAGIC: [u8; 4] = *b"Weir";
+/// Number of no status, for want of one to echo.
+const NO_STATUS: u32 = u32::MAX;
 /// Longest text of a refusal.
 const LONGEST_TEXT: usize = 240;
 
@@ -141,7 +143,7 @@ pub fn fits_hello(terms: &Terms) -> bool {
 
 /// A reason why a listener refuses a call.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Refusal {
+pub enum CallRefusal {
     /// The listener has another version.
     #[error(
         "it speaks version {0} of the protocol, and this is version {VERSION}; use the same release at both ends"
@@ -158,7 +160,7 @@ pub enum Refusal {
     Terms(String),
 }
 
-impl Refusal {
+impl CallRefusal {
     pub(crate) fn write(&self, nonce: &Nonce, out: &mut Vec<u8>) {
         begin(out, MessageKind::Refuse);
         out.extend_from_slice(nonce);
@@ -255,6 +257,8 @@ impl ReceivedFigures {
 pub(crate) struct StatusMessage {
     /// Its number, from zero.
     pub(crate) number: u32,
+    /// Number of the peer's latest status, and time since its arrival.
+    pub(crate) echo: Option<(u32, TimeDelta)>,
     /// Flows by their index in the session.
     pub(crate) flows: Vec<(u8, ReceivedFigures)>,
 }
@@ -263,6 +267,9 @@ impl StatusMessage {
     pub(crate) fn write(&self, out: &mut Vec<u8>) {
         begin(out, MessageKind::Status);
         out.extend_from_slice(&self.number.to_be_bytes());
+        let (number, held) = self.echo.unwrap_or((NO_STATUS, TimeDelta::ZERO));
+        out.extend_from_slice(&number.to_be_bytes());
+        put_span(out, held);
         out.push(self.flows.len() as u8);
         for (flow, figures) in &self.flows {
             let ReceivedFigures { packets, bytes, payload, lost, marked, delay_now, delay_p50, delay_p95 } =
@@ -279,6 +286,7 @@ impl StatusMessage {
 
     pub(crate) fn read(mut body: WireReader<'_>) -> Option<Self> {
         let number = body.u32()?;
+        let echo = (body.u32()?, body.span()?);
         let count = usize::from(body.u8()?);
         if count > MOST_FLOWS {
             return None;
@@ -298,7 +306,7 @@ impl StatusMessage {
             Some((flow, figures))
         };
         let flows = (0..count).map(flow).collect::<Option<_>>()?;
-        Some(Self { number, flows })
+        Some(Self { number, echo: Some(echo).filter(|(number, _)| *number != NO_STATUS), flows })
     }
 }
 
@@ -348,13 +356,16 @@ mod tests {
             assert_eq!(out.len(), HELLO_LENGTH - TRAILER_LENGTH);
             assert_eq!(HelloMessage::read(body(&out, MessageKind::Hello)), Some(hello));
         }
-        for refusal in
-            [Refusal::Key, Refusal::Busy, Refusal::Terms("no".to_owned()), Refusal::Version(VERSION)]
-        {
+        for refusal in [
+            CallRefusal::Key,
+            CallRefusal::Busy,
+            CallRefusal::Terms("no".to_owned()),
+            CallRefusal::Version(VERSION),
+        ] {
             refusal.write(&[3; 16], &mut out);
             let mut body = body(&out, MessageKind::Refuse);
             assert_eq!(body.array(), Some([3; 16]));
-            assert_eq!(Refusal::read(&mut body), Some(refusal));
+            assert_eq!(CallRefusal::read(&mut body), Some(refusal));
         }
         for reason in ByeReason::ALL {
             reason.write(&mut out);
@@ -370,7 +381,9 @@ mod tests {
             delay_p50: TimeDelta::from_millis(7),
             delay_p95: TimeDelta::from_millis(8),
         };
-        let status = StatusMessage { number: 9, flows: vec![(0, figures), (7, ReceivedFigures::default())] };
+        let echo = Some((3, TimeDelta::from_millis(4)));
+        let status =
+            StatusMessage { number: 9, echo, flows: vec![(0, figures), (7, ReceivedFigures::default())] };
         status.write(&mut out);
         assert_eq!(StatusMessage::read(body(&out, MessageKind::Status)), Some(status));
         let constant = ConstantMessage { flow: 2, number: 65_535, departure: 0xFF_FFFF };
@@ -394,9 +407,13 @@ mod tests {
     #[test]
     fn the_longest_status_and_refusal_fit_into_a_datagram() {
         let mut out = Vec::new();
-        StatusMessage { number: 0, flows: vec![(0, ReceivedFigures::default()); MOST_FLOWS] }.write(&mut out);
+        StatusMessage {
+            flows: vec![(0, ReceivedFigures::default()); MOST_FLOWS],
+            ..StatusMessage::default()
+        }
+        .write(&mut out);
         assert!(out.len() + TRAILER_LENGTH <= LARGEST_DATAGRAM, "{}", out.len());
-        Refusal::Terms("ä".repeat(500)).write(&[0; 16], &mut out);
+        CallRefusal::Terms("ä".repeat(500)).write(&[0; 16], &mut out);
         assert!(out.len() + TRAILER_LENGTH < HELLO_LENGTH, "{}", out.len());
     }
 

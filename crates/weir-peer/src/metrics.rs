@@ -48,7 +48,6 @@ pub fn metrics_text(results: &PeerResults) -> String {
         Some(flow.delay_ms?[0] / 1e3)
     });
     metric("delay_p95_seconds", "95th percentile of that delay.", &|flow| Some(flow.delay_ms?[1] / 1e3));
-    metric("rtt_p50_seconds", "Median round-trip time.", &|flow| Some(flow.rtt_ms?[0] / 1e3));
     let dropped = &results.dropped;
     let counters = [
         ("forged", dropped.forged),
@@ -62,6 +61,10 @@ pub fn metrics_text(results: &PeerResults) -> String {
     );
     for (reason, count) in counters {
         let _infallible = writeln!(text, "weir_dropped_total{{reason=\"{reason}\"}} {count}");
+    }
+    if let Some([p50, _]) = results.rtt_ms {
+        let _infallible =
+            writeln!(text, "# TYPE weir_rtt_p50_seconds gauge\nweir_rtt_p50_seconds {}", p50 / 1e3);
     }
     let _infallible =
         writeln!(text, "# TYPE weir_session_seconds gauge\nweir_session_seconds {}", results.seconds);

@@ -1,7 +1,6 @@
 //! Figures of the flows that an end sends.
 
 use weir_cc::{Controller, Decision, Target};
-use weir_live::lateness::Lateness;
 use weir_media::{Breaker, MediaPacket};
 use weir_net::Time;
 use weir_units::{DataRate, TimeDelta};
@@ -22,10 +21,6 @@ pub struct SentFigures {
     pub skipped_frames: u64,
     /// The present target; zero without a controller.
     pub target: DataRate,
-    /// Round-trip times.
-    pub rtts: Lateness,
-    /// The last round-trip time.
-    pub rtt: Option<TimeDelta>,
     /// The circuit breaker that has stopped the flow.
     pub stopped: Option<String>,
     /// Sum of target times time, in bit/s · ns, up to the last change.
@@ -105,10 +100,6 @@ impl Monitor for PeerMonitor {
 
     fn rtt(&mut self, now: Time, flow: usize, rtt: TimeDelta) {
         self.calls.iter_mut().for_each(|calls| calls.rtt(now, flow, rtt));
-        if let Some(figures) = self.flow(flow) {
-            figures.rtts.record(rtt);
-            figures.rtt = Some(rtt);
-        }
     }
 
     fn target(&mut self, now: Time, flow: usize, target: &Target) {

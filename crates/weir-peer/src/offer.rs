@@ -261,6 +261,11 @@ impl Terms {
         }
     }
 
+    /// The terms at the start of `bytes`; `None` if there are none.
+    pub fn parse(bytes: &[u8]) -> Option<Self> {
+        Self::read(&mut WireReader::new(bytes))
+    }
+
     /// The terms at the start of `from`; `None` if there are none.
     pub(crate) fn read(from: &mut WireReader<'_>) -> Option<Self> {
         let flags = from.u8().filter(|flags| flags & !(RECEIVES | UNRESPONSIVE) == 0)?;

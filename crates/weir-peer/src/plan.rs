@@ -1,4 +1,4 @@
-//! Refusal of flows that cannot be sent.
+//! CallRefusal of flows that cannot be sent.
 
 use weir_world::Traffic;
 

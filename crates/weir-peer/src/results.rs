@@ -12,6 +12,8 @@ pub struct PeerResults {
     pub keyed: bool,
     /// Duration of the flows in seconds.
     pub seconds: f64,
+    /// Round-trip time in ms, measured twice a second beside the flows: median and 95th percentile.
+    pub rtt_ms: Option<[f64; 2]>,
     /// Cause of the end.
     pub outcome: String,
     /// The flows, those of the caller first.
@@ -51,8 +53,6 @@ pub struct FlowResults {
     pub marked: Option<u64>,
     /// One-way delay above its least value in ms: median and 95th percentile.
     pub delay_ms: Option<[f64; 2]>,
-    /// Round-trip time in ms: median and 95th percentile; only where the flow is sent and its feedback measures it.
-    pub rtt_ms: Option<[f64; 2]>,
     /// Frames that were encoded, and those that were skipped.
     pub frames: Option<[u64; 2]>,
     /// The circuit breaker that stopped the flow.

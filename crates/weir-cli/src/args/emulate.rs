@@ -95,20 +95,20 @@ pub(crate) struct BackArgs {
 }
 
 /// A rate above zero.
-fn rate(text: &str) -> Result<DataRate, String> {
+pub(super) fn rate(text: &str) -> Result<DataRate, String> {
     let rate: DataRate = text.parse().map_err(|error: weir_units::ParseUnitError| error.to_string())?;
     if rate.is_zero() { Err("must be above zero".to_owned()) } else { Ok(rate) }
 }
 
 /// A time from zero to [`LONGEST`].
-fn span(text: &str) -> Result<TimeDelta, String> {
+pub(super) fn span(text: &str) -> Result<TimeDelta, String> {
     let time: TimeDelta = text.parse().map_err(|error: weir_units::ParseUnitError| error.to_string())?;
     let possible = TimeDelta::ZERO <= time && time <= LONGEST;
     if possible { Ok(time) } else { Err(format!("must be from 0s to {LONGEST}")) }
 }
 
 /// A share from 0 to 1, or in percent.
-fn share(text: &str) -> Result<f64, String> {
+pub(super) fn share(text: &str) -> Result<f64, String> {
     let (number, unit) = text.strip_suffix('%').map_or((text, 1.0), |number| (number.trim_end(), 100.0));
     let share = number.parse().map(|number: f64| number / unit);
     share

@@ -22,6 +22,8 @@ pub(crate) enum SchemaOf {
     Call,
     /// The output of `weir testbed --json`.
     Live,
+    /// The output of `weir send --json` and `weir recv --json`.
+    Peer,
     /// Study files: suites and rows.
     Study,
     /// Study files with suites of one's own.

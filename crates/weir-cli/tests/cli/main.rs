@@ -16,6 +16,7 @@ mod listings;
 mod manual;
 mod open;
 mod pcap;
+mod peer;
 mod report;
 mod reproduce;
 mod reproduce_changed;

@@ -8,7 +8,7 @@ use weir_units::TimeDelta;
 use super::{ANSWER_LIMIT, EXPLAINED_LIMIT, EndOutcome, EndPhase, Meeting, PeerEnd};
 use crate::handshake::{CallerOutcome, HelloCaller, HelloOutcome, ProvedHello};
 use crate::hosts::{ReceivingHosts, SendingHosts};
-use crate::message::{ByeReason, Refusal};
+use crate::message::{ByeReason, CallRefusal};
 use crate::offer::{ReceivingHalf, Terms, TermsFault};
 use crate::outbox::Sealing;
 use crate::protection::{PacketOpener, PacketSealer};
@@ -120,16 +120,16 @@ impl PeerEnd {
     }
 
     /// The reason to refuse a caller, if there is one.
-    fn refusal_of(&self, from: SocketAddr, hello: &ProvedHello) -> Option<Refusal> {
+    fn refusal_of(&self, from: SocketAddr, hello: &ProvedHello) -> Option<CallRefusal> {
         if let Some(session) = &self.session {
             // The caller may have missed all packets of this end, and calls again.
             let again = session.remote == from && session.terms == hello.terms;
             if !again {
-                return Some(Refusal::Busy);
+                return Some(CallRefusal::Busy);
             }
         }
         let made = self.terms.judge(&hello.terms).and_then(|()| self.halves(&hello.terms, 0).map(drop));
-        made.err().map(|fault| Refusal::Terms(fault.to_string()))
+        made.err().map(|fault| CallRefusal::Terms(fault.to_string()))
     }
 
     /// The receiver halves of the peer's flows, the first of which has the index `base`.

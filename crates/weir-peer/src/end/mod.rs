@@ -7,6 +7,7 @@ mod report;
 use std::net::SocketAddr;
 
 use weir_cc::Ecn;
+use weir_live::lateness::Lateness;
 use weir_net::Time;
 use weir_registry::Registry;
 use weir_units::TimeDelta;
@@ -15,7 +16,7 @@ use weir_world::RecordedCall;
 use crate::handshake::{HelloCaller, HelloListener};
 use crate::hosts::{ReceivingHosts, SendPlan, SendingHosts, Surroundings};
 use crate::keys::KeyRing;
-use crate::message::{ByeReason, ReceivedFigures, Refusal, StatusMessage};
+use crate::message::{ByeReason, CallRefusal, ReceivedFigures, StatusMessage};
 use crate::monitor::SentFigures;
 use crate::offer::{Ceilings, Terms};
 use crate::outbox::Sealing;
@@ -37,6 +38,8 @@ const FAREWELL: TimeDelta = TimeDelta::from_secs(1);
 const BYE_INTERVAL: TimeDelta = TimeDelta::from_millis(100);
 /// Status messages over which a receiver compares the rate with its ceiling.
 const RATE_STATUSES: usize = 4;
+/// Status messages whose echo measures a round-trip time.
+const ECHOED_STATUSES: usize = 16;
 
 /// The configuration of an end.
 #[derive(Debug)]
@@ -67,9 +70,9 @@ pub enum EndOutcome {
     /// The user ended it, here or at the other end.
     Interrupted,
     /// The listener refused.
-    Refused(Refusal),
+    Refused(CallRefusal),
     /// There was no valid answer to the call, perhaps for this reason.
-    NoAnswer(Option<Refusal>),
+    NoAnswer(Option<CallRefusal>),
     /// No valid packet of the peer came any more.
     Silent,
     /// The peer sends above the ceiling of rate.
@@ -154,10 +157,15 @@ pub struct PeerEnd {
     watch: FeedbackWatch,
     status_due: Time,
     statuses: u32,
+    /// Times at which the last status messages were sent, each with its number.
+    status_sent: [Option<(u32, Time)>; ECHOED_STATUSES],
+    rtts: Lateness,
+    /// The last round-trip time.
+    rtt: Option<TimeDelta>,
     /// Bytes received at the last status messages.
     received_bytes: [u64; RATE_STATUSES],
-    /// The peer's latest status.
-    told: Option<StatusMessage>,
+    /// The peer's latest status, and when it came.
+    told: Option<(StatusMessage, Time)>,
     /// Figures of former receivers, where the receiver began anew, by flow.
     told_before: Vec<ReceivedFigures>,
     /// Whether the session has new keys since the latest status.
@@ -206,6 +214,9 @@ impl PeerEnd {
             watch: FeedbackWatch::new(now),
             status_due: Time::MAX,
             statuses: 0,
+            status_sent: [None; ECHOED_STATUSES],
+            rtts: Lateness::default(),
+            rtt: None,
             received_bytes: [0; RATE_STATUSES],
             told: None,
             told_before: Vec::new(),
@@ -382,7 +393,7 @@ impl PeerEnd {
         }
         // After a suspension no messages are sent for the past.
         self.status_due = (self.status_due + REPORT_INTERVAL).max(now);
-        self.send_status();
+        self.send_status(now);
         let bytes: u64 = self.reception.iter().map(FlowReception::bytes).sum();
         let place = self.statuses as usize % RATE_STATUSES;
         let before = core::mem::replace(&mut self.received_bytes[place], bytes);
@@ -396,11 +407,14 @@ impl PeerEnd {
     }
 
     /// Sends a status message.
-    fn send_status(&mut self) {
+    fn send_status(&mut self, now: Time) {
         let base = self.received_base;
         let flows =
             self.reception.iter_mut().zip(base..).map(|(flow, index)| (index as u8, flow.take_figures()));
-        let status = StatusMessage { number: self.statuses, flows: flows.collect() };
+        let flows = flows.collect();
+        let echo = self.told.as_ref().map(|(told, at)| (told.number, now - *at));
+        let status = StatusMessage { number: self.statuses, echo, flows };
+        self.status_sent[self.statuses as usize % ECHOED_STATUSES] = Some((self.statuses, now));
         self.statuses += 1;
         status.write(&mut self.scratch);
         self.world.outbox.push(&self.scratch);
@@ -437,13 +451,13 @@ impl PeerEnd {
             && due <= now
         {
             self.bye = Some((reason, now + BYE_INTERVAL));
-            self.send_bye(reason);
+            self.send_bye(now, reason);
         }
     }
 
-    fn send_bye(&mut self, reason: ByeReason) {
+    fn send_bye(&mut self, now: Time, reason: ByeReason) {
         // The last figures go before.
-        self.send_status();
+        self.send_status(now);
         reason.write(&mut self.scratch);
         self.world.outbox.push(&self.scratch);
     }

@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 
 use weir_cc::Ecn;
 use weir_net::Time;
+use weir_units::TimeDelta;
 use weir_wire::AbsSendTime;
 use weir_wire::media::{ExtensionIds, MediaHeader};
 use weir_wire::rtcp::is_rtcp;
@@ -114,7 +115,7 @@ impl PeerEnd {
         let mut body: WireReader<'_> = head.of(kind)?;
         match kind {
             MessageKind::Status => {
-                self.on_status(StatusMessage::read(body)?);
+                self.on_status(now, StatusMessage::read(body)?);
             }
             MessageKind::Bye => self.on_bye(now, ByeReason::read(body)?),
             MessageKind::Challenge => {
@@ -141,10 +142,10 @@ impl PeerEnd {
         Some(())
     }
 
-    fn on_status(&mut self, status: StatusMessage) {
-        let is_newer = self.told.as_ref().is_none_or(|told| told.number <= status.number);
+    fn on_status(&mut self, now: Time, status: StatusMessage) {
+        let is_newer = self.told.as_ref().is_none_or(|(told, _)| told.number <= status.number);
         let begins_anew = !is_newer && core::mem::take(&mut self.has_new_keys);
-        if begins_anew && let Some(told) = self.told.take() {
+        if begins_anew && let Some((told, _)) = self.told.take() {
             self.told_before.resize(self.sent().len(), ReceivedFigures::default());
             for (index, figures) in &told.flows {
                 let flow = usize::from(*index).checked_sub(self.sent_base);
@@ -154,8 +155,16 @@ impl PeerEnd {
             }
         }
         if is_newer || begins_anew {
+            if let Some((number, held)) = status.echo {
+                let sent = self.status_sent.iter().flatten().find(|(own, _)| *own == number);
+                let rtt = sent.map(|&(_, sent)| now - sent - held).filter(|rtt| *rtt >= TimeDelta::ZERO);
+                if let Some(rtt) = rtt {
+                    self.rtts.record(rtt);
+                    self.rtt = Some(rtt);
+                }
+            }
             self.has_new_keys = false;
-            self.told = Some(status);
+            self.told = Some((status, now));
         }
     }
 
@@ -211,11 +220,11 @@ impl PeerEnd {
                 self.stop_flows(now, outcome);
                 self.phase = EndPhase::Farewell;
                 self.farewell_until = now + FAREWELL;
-                self.send_bye(reason);
+                self.send_bye(now, reason);
             }
             // An answer to the own goodbye, or another one because the answer was lost.
             EndPhase::Farewell if self.bye.is_some() => self.phase = EndPhase::Ended,
-            EndPhase::Farewell => self.send_bye(reason),
+            EndPhase::Farewell => self.send_bye(now, reason),
         }
     }
 }

@@ -1,6 +1,5 @@
 //! Results of an end.
 
-use weir_live::lateness::Lateness;
 use weir_net::Time;
 use weir_units::TimeDelta;
 
@@ -34,7 +33,7 @@ impl PeerEnd {
 
     /// Figures of the flows that the peer receives, by their index, as its last report has them.
     pub fn told(&self) -> Vec<(usize, ReceivedFigures)> {
-        let told = self.told.iter().flat_map(|told| &told.flows);
+        let told = self.told.iter().flat_map(|(told, _)| &told.flows);
         let with_former = told.filter_map(|(index, figures)| {
             let index = usize::from(*index);
             let own = index.checked_sub(self.sent_base).filter(|own| *own < self.sent().len())?;
@@ -42,6 +41,21 @@ impl PeerEnd {
             Some((index, before.and(figures)))
         });
         with_former.collect()
+    }
+
+    /// The last round-trip time, that of status messages.
+    pub fn rtt(&self) -> Option<TimeDelta> {
+        self.rtt
+    }
+
+    /// Index of the first flow that this end sends.
+    pub fn first_sent(&self) -> usize {
+        self.sent_base
+    }
+
+    /// Time of the peer's last report.
+    pub fn told_at(&self) -> Option<Time> {
+        self.told.as_ref().map(|&(_, at)| at)
     }
 
     /// The results at `now`, or at the end of the flows if that has passed. Figures of sockets and timers are the caller's.
@@ -75,6 +89,8 @@ impl PeerEnd {
             peer: self.peer().map(|peer| peer.to_string()),
             keyed: !self.config.keys.is_open(),
             seconds: span.secs_f64(),
+            rtt_ms: (self.rtts.count() > 0)
+                .then(|| [0.5, 0.95].map(|share| self.rtts.percentile(share).millis_f64())),
             outcome: self.outcome().map_or_else(|| "open".to_owned(), EndOutcome::text),
             flows,
             dropped: DroppedResults { forged, replayed, foreign, unreadable },
@@ -111,12 +127,10 @@ fn sent_flow(
         let loss = 1.0 - figures.packets as f64 / sent.packets.max(1) as f64;
         FlowResults { loss: Some(loss.max(0.0)), ..flow }
     });
-    let rtt = |rtts: &Lateness| [0.5, 0.95].map(|share| rtts.percentile(share).millis_f64());
     FlowResults {
         sent_here: true,
         target: Some(sent.mean_target(local).bps()).filter(|&target| target > 0),
         sent_rate: Some(rate(sent.bytes, span)),
-        rtt_ms: (sent.rtts.count() > 0).then(|| rtt(&sent.rtts)),
         frames: (sent.frames > 0).then_some([sent.frames, sent.skipped_frames]),
         stopped: sent.stopped.clone(),
         ..flow

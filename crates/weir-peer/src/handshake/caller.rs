@@ -5,7 +5,7 @@ use weir_units::TimeDelta;
 
 use crate::cookie::COOKIE_LENGTH;
 use crate::keys::{DirectionKeys, KeyRing, Nonce, hello_keys, session_keys};
-use crate::message::{HelloMessage, MessageHead, MessageKind, Refusal, VERSION};
+use crate::message::{CallRefusal, HelloMessage, MessageHead, MessageKind, VERSION};
 use crate::offer::Terms;
 use crate::protection::{PacketOpener, PacketSealer, unsealed};
 
@@ -30,7 +30,7 @@ pub struct HelloCaller {
     wait: TimeDelta,
     sent: Option<Time>,
     /// A refusal that anybody on the path can have written.
-    explained: Option<Refusal>,
+    explained: Option<CallRefusal>,
 }
 
 /// A listener's consent.
@@ -54,7 +54,7 @@ pub enum CallerOutcome {
     /// The session begins.
     Accepted(Box<AcceptedCall>),
     /// The listener refuses.
-    Refused(Refusal),
+    Refused(CallRefusal),
 }
 
 impl HelloCaller {
@@ -95,7 +95,7 @@ impl HelloCaller {
     }
 
     /// A refusal without a tag. Anybody on the path can have written it, so it only explains why no other answer comes.
-    pub fn explanation(&self) -> Option<&Refusal> {
+    pub fn explanation(&self) -> Option<&CallRefusal> {
         self.explained.as_ref()
     }
 
@@ -110,16 +110,16 @@ impl HelloCaller {
         match kind {
             MessageKind::Retry | MessageKind::Accept if version != VERSION => CallerOutcome::Ignored,
             MessageKind::Refuse if version != VERSION => {
-                self.explained = Some(Refusal::Version(version));
+                self.explained = Some(CallRefusal::Version(version));
                 CallerOutcome::Progress
             }
             MessageKind::Refuse => {
-                let Some(refusal) = Refusal::read(&mut body) else { return CallerOutcome::Ignored };
+                let Some(refusal) = CallRefusal::read(&mut body) else { return CallerOutcome::Ignored };
                 if unsealed(&self.keys.listener, datagram).is_some() {
                     return CallerOutcome::Refused(refusal);
                 }
                 // A refusal that the listener would have protected.
-                if refusal != Refusal::Key {
+                if refusal != CallRefusal::Key {
                     return CallerOutcome::Ignored;
                 }
                 self.explained = Some(refusal);

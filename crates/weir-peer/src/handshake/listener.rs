@@ -6,7 +6,7 @@ use weir_net::Time;
 
 use crate::cookie::CookieJar;
 use crate::keys::{DirectionKeys, KeyRing, Nonce, hello_keys, session_keys};
-use crate::message::{HELLO_LENGTH, HelloMessage, MessageHead, MessageKind, Refusal, VERSION, begin};
+use crate::message::{CallRefusal, HELLO_LENGTH, HelloMessage, MessageHead, MessageKind, VERSION, begin};
 use crate::offer::Terms;
 use crate::protection::{PacketKey, PacketSealer, unsealed};
 use crate::random::RandomBytes;
@@ -64,7 +64,7 @@ impl HelloListener {
         }
         let Some(nonce) = head.body.clone().array() else { return HelloOutcome::Ignored };
         if head.version != VERSION {
-            Refusal::Version(VERSION).write(&nonce, out);
+            CallRefusal::Version(VERSION).write(&nonce, out);
             return HelloOutcome::Answered;
         }
         let known = self.keys.secrets().find_map(|secret| {
@@ -73,7 +73,7 @@ impl HelloListener {
         });
         let Some((secret, answers, packet)) = known else {
             // Without a common key there is none to protect the answer.
-            Refusal::Key.write(&nonce, out);
+            CallRefusal::Key.write(&nonce, out);
             return HelloOutcome::Answered;
         };
         let hello = MessageHead::read(packet).and_then(|head| HelloMessage::read(head.body));
@@ -111,7 +111,7 @@ impl ProvedHello {
     }
 
     /// Writes a refusal.
-    pub fn refuse(&self, refusal: &Refusal, out: &mut Vec<u8>) {
+    pub fn refuse(&self, refusal: &CallRefusal, out: &mut Vec<u8>) {
         refusal.write(&self.nonce, out);
         PacketSealer::new(self.answers.clone()).seal(out);
     }

@@ -238,3 +238,28 @@ fn a_copied_packet_from_another_address_leads_no_media_there() {
     assert!(to_victim.len() <= 26 && to_victim.iter().all(|&length| length == 32), "{to_victim:?}");
     assert_eq!(rig.ends[CALLER].peer(), Some(rig.addresses[LISTENER]));
 }
+
+#[test]
+fn steps_of_the_wall_clock_change_no_target() {
+    let run = |steps: &[(u64, i64)]| {
+        let mut rig = Rig::gcc(&keyed(), 2500);
+        rig.stamp_packets();
+        let mut left = steps.iter();
+        let mut next = left.next();
+        rig.run(END, |rig| {
+            if let Some((_, by)) = next.filter(|(at, _)| rig.now >= Time::from_millis(*at)) {
+                rig.step_walls(TimeDelta::from_millis(*by));
+                next = left.next();
+            }
+        });
+        assert!(rig.is_running() && next.is_none());
+        rig
+    };
+    let mut undisturbed = run(&[]);
+    let mut rig =
+        run(&[(10_000, 2_000), (12_000, -4_000), (14_000, 3_600_000), (16_000, -7_200_000), (18_000, 40)]);
+    let worst = worst_ratio(&undisturbed.targets, &rig.targets);
+    assert!(worst <= MOST, "{worst}");
+    let [most, least] = [undisturbed.received(), rig.received()];
+    assert!(least as f64 > 0.98 * most as f64, "{least} of {most} bytes");
+}

@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 
 use weir_cc::{DataRate, DataSize, Ecn, RateLimits, TimeDelta};
+use weir_live::clock::{Reading, StampTranslator};
 use weir_media::{EncoderConfig, MediaConfig};
 use weir_net::{LinkConfig, Path, QueueConfig, Sent, Service, Time};
 use weir_peer::end::{EndConfig, EndPhase, IncomingDatagram, PeerEnd};
@@ -48,6 +49,29 @@ pub(crate) struct Rig {
     pub(crate) seen: [Vec<Flying>; 2],
     /// Datagrams that ends have sent.
     pub(crate) sent: [u64; 2],
+    /// Wall clocks of the ends, by which the kernel stamps packets; without them a packet is read as it arrives.
+    walls: Option<[WallClock; 2]>,
+}
+
+/// A wall clock, and the packets that it has stamped.
+struct WallClock {
+    stamps: StampTranslator,
+    /// Time by which it is ahead of 2026 and the monotonic clock, in ns.
+    ahead: i64,
+    stamped: Vec<(Flying, i64)>,
+}
+
+impl WallClock {
+    const YEAR_2026: i64 = 1_780_000_000_000_000_000;
+
+    fn new() -> Self {
+        let first = Reading { monotonic: 0, wall: Self::YEAR_2026 };
+        Self { stamps: StampTranslator::new(first), ahead: 0, stamped: Vec::new() }
+    }
+
+    fn read(&self, now: Time) -> i64 {
+        Self::YEAR_2026 + now.nanos() as i64 + self.ahead
+    }
 }
 
 pub(crate) fn address(host: u8, port: u16) -> SocketAddr {
@@ -120,6 +144,7 @@ impl Rig {
             sender,
             seen: [Vec::new(), Vec::new()],
             sent: [0; 2],
+            walls: None,
         };
         rig.flush();
         rig
@@ -139,6 +164,32 @@ impl Rig {
         self.ends[LISTENER] = PeerEnd::listen(self.now, listener, random);
     }
 
+    /// Lets the kernels of both ends stamp packets by wall clocks, which are read up to a millisecond later.
+    pub(crate) fn stamp_packets(&mut self) {
+        self.walls = Some([WallClock::new(), WallClock::new()]);
+    }
+
+    /// Sets both wall clocks forward, or back.
+    pub(crate) fn step_walls(&mut self, by: TimeDelta) {
+        self.walls.iter_mut().flatten().for_each(|wall| wall.ahead += by.nanos());
+    }
+
+    /// Reads the packets that have been stamped.
+    fn read_stamped(&mut self) {
+        for end in [CALLER, LISTENER] {
+            let now = self.now.nanos() as i64;
+            let Some(wall) = self.walls.as_mut().map(|walls| &mut walls[end]) else { return };
+            wall.stamps.observe(Reading { monotonic: now, wall: wall.read(self.now) });
+            for (datagram, stamp) in core::mem::take(&mut wall.stamped) {
+                let at = Time::from_nanos(wall.stamps.translate(stamp, now) as u64);
+                let Flying { from, ecn, bytes, .. } = &datagram;
+                let incoming = IncomingDatagram { at, from: *from, ecn: *ecn, bytes };
+                self.ends[end].on_datagram(self.now, incoming);
+            }
+        }
+        self.flush();
+    }
+
     /// Puts a datagram into an end's socket, past the path.
     pub(crate) fn inject(&mut self, end: usize, from: SocketAddr, bytes: &[u8]) {
         let datagram =
@@ -153,6 +204,7 @@ impl Rig {
             let tick = self.now + TimeDelta::from_millis(1);
             self.pass(tick.min(until));
             attack(self);
+            self.read_stamped();
         }
     }
 
@@ -218,6 +270,11 @@ impl Rig {
     fn deliver(&mut self, end: usize, datagram: Flying) {
         if self.now < self.asleep[end] {
             self.waiting[end].push(datagram);
+            return;
+        }
+        if let Some(wall) = self.walls.as_mut().map(|walls| &mut walls[end]) {
+            let stamp = wall.read(self.now);
+            wall.stamped.push((datagram, stamp));
             return;
         }
         let Flying { from, ecn, bytes, .. } = &datagram;

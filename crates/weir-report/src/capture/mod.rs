@@ -17,6 +17,7 @@
 //!    Exact counts are cut to the 3 bits in the header (RFC 9768 §3.2.2).
 //! 5. A client's request is one UDP datagram.
 
+mod datagram;
 mod monitor;
 mod packet;
 mod pcapng;
@@ -27,6 +28,7 @@ use std::io::{self, Write};
 use weir_net::Time;
 use weir_world::{RunSpec, WirePacket};
 
+pub use datagram::ip_datagram;
 pub use monitor::Captured;
 use packet::PacketBytes;
 pub use pcapng::PcapNg;

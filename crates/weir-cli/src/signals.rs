@@ -3,13 +3,13 @@
 use crate::failure::Failure;
 
 #[cfg(target_os = "linux")]
-pub(super) use linux::SignalWatch;
+pub(crate) use linux::SignalWatch;
 
 #[cfg(target_os = "linux")]
 mod linux {
     use std::io;
     use std::sync::Arc;
-    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
     use std::thread::{self, JoinHandle};
     use std::time::Duration;
 
@@ -21,8 +21,8 @@ mod linux {
     const INTERVAL: Duration = Duration::from_millis(50);
 
     /// A thread that reads SIGINT, SIGTERM and SIGHUP instead of obeying them.
-    pub(in crate::testbed) struct SignalWatch {
-        came: Arc<AtomicBool>,
+    pub(crate) struct SignalWatch {
+        came: Arc<AtomicU32>,
         ends: Arc<AtomicBool>,
         thread: JoinHandle<io::Result<Interrupts>>,
     }
@@ -34,15 +34,15 @@ mod linux {
 
     impl SignalWatch {
         /// Starts to read the signals. Threads that start later do not obey them either.
-        pub(in crate::testbed) fn start() -> Result<Self, Failure> {
+        pub(crate) fn start() -> Result<Self, Failure> {
             let interrupts = Interrupts::block().map_err(machine)?;
-            let (came, ends) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
+            let (came, ends) = (Arc::new(AtomicU32::new(0)), Arc::new(AtomicBool::new(false)));
             let flags = (Arc::clone(&came), Arc::clone(&ends));
             let watch = move || {
                 let (came, ends) = flags;
                 while !ends.load(Ordering::Relaxed) {
                     if let Happened::Signal { .. } = interrupts.wait(None, INTERVAL)? {
-                        came.store(true, Ordering::Relaxed);
+                        came.fetch_add(1, Ordering::Relaxed);
                     }
                 }
                 Ok(interrupts)
@@ -52,36 +52,41 @@ mod linux {
         }
 
         /// Whether a signal has come.
-        pub(in crate::testbed) fn has_signal(&self) -> bool {
+        pub(crate) fn has_signal(&self) -> bool {
+            self.count() > 0
+        }
+
+        /// The number of signals that have come.
+        pub(crate) fn count(&self) -> u32 {
             self.came.load(Ordering::Relaxed)
         }
 
         /// Obeys the signals again. The result is whether one has come.
-        pub(in crate::testbed) fn end(self) -> Result<bool, Failure> {
+        pub(crate) fn end(self) -> Result<bool, Failure> {
             self.ends.store(true, Ordering::Relaxed);
             let interrupts = self.thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
             interrupts.and_then(Interrupts::unblock).map_err(machine)?;
-            Ok(self.came.load(Ordering::Relaxed))
+            Ok(self.came.load(Ordering::Relaxed) > 0)
         }
     }
 }
 
 /// No signals, where there are no real runs.
 #[cfg(not(target_os = "linux"))]
-pub(super) struct SignalWatch;
+pub(crate) struct SignalWatch;
 
 #[cfg(not(target_os = "linux"))]
 #[expect(clippy::unnecessary_wraps, clippy::unused_self, reason = "as on Linux")]
 impl SignalWatch {
-    pub(super) fn start() -> Result<Self, Failure> {
+    pub(crate) fn start() -> Result<Self, Failure> {
         Ok(Self)
     }
 
-    pub(super) fn has_signal(&self) -> bool {
+    pub(crate) fn has_signal(&self) -> bool {
         false
     }
 
-    pub(super) fn end(self) -> Result<bool, Failure> {
+    pub(crate) fn end(self) -> Result<bool, Failure> {
         Ok(false)
     }
 }

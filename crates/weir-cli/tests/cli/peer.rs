@@ -1,0 +1,278 @@
+//! `weir send` and `weir recv` as two processes.
+#![cfg(target_os = "linux")]
+
+use std::fs;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{TcpStream, UdpSocket};
+use std::os::unix::fs::PermissionsExt as _;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::support::{Outcome, Place};
+
+/// A command in the background, once it listens.
+struct Listening {
+    child: Child,
+    stderr: BufReader<std::process::ChildStderr>,
+    address: String,
+}
+
+fn start(place: &Place, arguments: &str) -> Listening {
+    let mut command = place.command(&arguments.split(' ').collect::<Vec<_>>());
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let stderr = BufReader::new(child.stderr.take().unwrap());
+    let mut listening = Listening { child, stderr, address: String::new() };
+    let mut line = String::new();
+    while listening.address.is_empty() {
+        line.clear();
+        assert!(listening.stderr.read_line(&mut line).unwrap() > 0, "{arguments} ended");
+        listening.address.push_str(line.trim().strip_prefix("listening at ").unwrap_or_default());
+    }
+    listening
+}
+
+impl Listening {
+    fn end(mut self) -> Outcome {
+        let (mut stdout, mut stderr) = (String::new(), String::new());
+        self.child.stdout.take().unwrap().read_to_string(&mut stdout).unwrap();
+        self.stderr.read_to_string(&mut stderr).unwrap();
+        Outcome { code: self.child.wait().unwrap().code(), stdout, stderr }
+    }
+
+    fn signal(&self) {
+        let sent = Command::new("kill").args(["-INT", &self.child.id().to_string()]).status();
+        assert!(sent.unwrap().success());
+    }
+}
+
+impl Drop for Listening {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ended = self.child.kill();
+        let _waited = self.child.wait();
+    }
+}
+
+fn json(outcome: &Outcome) -> Value {
+    serde_json::from_str(&outcome.stdout).unwrap_or_else(|error| panic!("{error}: {outcome:#?}"))
+}
+
+/// The keys of an object that the schema does not have.
+fn unknown_keys(schema: &Value, value: &Value) -> Vec<String> {
+    let properties = schema["properties"].as_object().unwrap();
+    value.as_object().unwrap().keys().filter(|key| !properties.contains_key(*key)).cloned().collect()
+}
+
+#[test]
+fn two_processes_send_and_receive_and_the_recorded_call_is_read() {
+    let place = Place::new();
+    place.weir("keygen key");
+    let receiver = start(&place, "recv 127.0.0.1:0 --key key --once --json");
+    let arguments = format!(
+        "send {} --key key --duration 3s --max-rate 1Mbps --json --record call.json --pcap sent.pcapng --priority normal",
+        receiver.address
+    );
+    let sender = place.try_weir(&arguments);
+    let [sent, received] = [json(&sender), json(&receiver.end())];
+    // On a busy machine timers are late, which makes the session inconclusive.
+    let busy = sent["inconclusive"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .all(|why| why.as_str().unwrap().starts_with("timers were late"));
+    let expected = if sent["inconclusive"].as_array().unwrap().is_empty() { Some(0) } else { Some(3) };
+    assert!(busy && sender.code == expected, "{sender:#?}");
+    assert_eq!(received["inconclusive"].as_array().map(Vec::len), Some(0), "{received:#}");
+    assert!(!sender.stderr.contains("no key"), "{}", sender.stderr);
+
+    let schema: Value = serde_json::from_str(&place.weir("schema peer").stdout).unwrap();
+    for results in [&sent, &received] {
+        assert_eq!(unknown_keys(&schema, results), Vec::<String>::new());
+        assert_eq!((&results["outcome"], &results["keyed"]), (&Value::from("done"), &Value::from(true)));
+        let rate = results["flows"][0]["received_rate"].as_f64().unwrap();
+        // It climbs from 300 kbit/s to 1 Mbit/s, and headers come on top.
+        assert!((400e3..1200e3).contains(&rate), "{results:#}");
+        let seconds = results["seconds"].as_f64().unwrap();
+        assert!((2.9..3.5).contains(&seconds), "{seconds}");
+    }
+    let [told, own] =
+        [&sent, &received].map(|results| results["flows"][0]["received_rate"].as_f64().unwrap());
+    assert!((told / own - 1.0).abs() < 0.05, "{told} and {own}");
+    assert_eq!(sent["flows"][0]["loss"].as_f64(), Some(0.0));
+
+    let replayed = place.weir("replay call.json --controller nada --json");
+    assert!(replayed.stdout.contains("nada"), "{}", replayed.stdout);
+    let inferred = place.weir("infer call.json -o path.toml");
+    assert!(place.path().join("path.toml").is_file(), "{inferred:#?}");
+    let packets = fs::read(place.path().join("sent.pcapng")).unwrap();
+    assert!(packets.len() > 100_000, "{} bytes", packets.len());
+    let imported = place.try_weir("import sent.pcapng -o again.call.json");
+    assert_eq!(imported.code, Some(0), "{imported:#?}");
+}
+
+#[test]
+fn several_coupled_flows_run_both_ways_and_in_reverse() {
+    let place = Place::new();
+    let receiver =
+        start(&place, "recv 127.0.0.1:0 --once --json --bidir --controller nada --priority normal");
+    let arguments = format!(
+        "send {} --duration 2s --flows 2 --coupler rfc8699-2 --bidir --json --priority normal",
+        receiver.address
+    );
+    let sender = place.try_weir(&arguments);
+    assert!(sender.stderr.contains("no key: only the return path is proved"), "{}", sender.stderr);
+    let results = json(&sender);
+    let receiver = receiver.end();
+    let flows = results["flows"].as_array().unwrap();
+    let sent: Vec<_> =
+        flows.iter().map(|flow| (flow["controller"].as_str(), flow["sent_here"].as_bool())).collect();
+    assert_eq!(sent, [(Some("gcc"), Some(true)), (Some("gcc"), Some(true)), (Some("nada"), Some(false))]);
+    assert!(flows.iter().all(|flow| flow["received_rate"].as_u64() > Some(50_000)), "{results:#}");
+    assert!(matches!(receiver.code, Some(0 | 3)), "{receiver:#?}");
+
+    let sender = start(
+        &place,
+        "send 127.0.0.1:0 --reverse --duration 2s --json --controller scream-v2 --priority normal",
+    );
+    let receiver = place.try_weir(&format!("recv {} --reverse --json --priority normal", sender.address));
+    let sender = sender.end();
+    assert!(json(&receiver)["flows"][0]["received_rate"].as_u64() > Some(100_000), "{receiver:#?}");
+    assert!(json(&sender)["flows"][0]["sent_here"].as_bool().unwrap(), "{sender:#?}");
+}
+
+#[test]
+fn requirements_and_ceilings_decide_the_exit_code() {
+    let place = Place::new();
+    let receiver =
+        start(&place, "recv 127.0.0.1:0 --max-rate 400kbps --max-duration 1s --quiet --priority normal");
+    let outcome = place.try_weir(&format!(
+        "send {} --duration 9s --at-least 5Mbps --quiet --priority normal",
+        receiver.address
+    ));
+    assert_eq!(outcome.code, Some(1), "{outcome:#?}");
+    assert!(outcome.stdout.contains("and --at-least is 5Mbps"), "{}", outcome.stdout);
+    let refused = place.try_weir(&format!("send {} --source constant --quiet", receiver.address));
+    assert_eq!(refused.code, Some(2), "{refused:#?}");
+    assert!(refused.stderr.contains("weir recv --allow-unresponsive"), "{}", refused.stderr);
+    receiver.signal();
+    assert_eq!(receiver.end().code, Some(0));
+
+    let receiver = start(&place, "recv 127.0.0.1:0 --once --allow-unresponsive --quiet --priority normal");
+    let outcome = place.try_weir(&format!(
+        "send {} --bytes 100kB --source constant --start-rate 400kbps --json --quiet --priority normal",
+        receiver.address
+    ));
+    let rate = json(&outcome)["flows"][0]["received_rate"].as_f64().unwrap();
+    assert!((380e3..420e3).contains(&rate), "{outcome:#?}");
+    assert!(matches!(receiver.end().code, Some(0 | 3)));
+}
+
+#[test]
+fn metrics_are_served_while_a_session_runs() {
+    let place = Place::new();
+    let receiver = start(&place, "recv 127.0.0.1:0 --once --quiet --priority normal");
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let arguments =
+        format!("send {} --duration 3s --metrics {port} --quiet --priority normal", receiver.address);
+    let get = thread::spawn(move || {
+        thread::sleep(Duration::from_millis(1500));
+        let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
+        stream.write_all(b"GET /metrics HTTP/1.1\r\n\r\n").unwrap();
+        let mut text = String::new();
+        stream.read_to_string(&mut text).unwrap();
+        text
+    });
+    place.try_weir(&arguments);
+    let text = get.join().unwrap();
+    for metric in [
+        "weir_sent_bits_per_second{flow=\"0\"",
+        "weir_received_bits_per_second{flow=\"0\"",
+        "weir_session_seconds",
+    ] {
+        assert!(text.contains(metric), "{text}");
+    }
+    receiver.end();
+}
+
+#[test]
+fn bad_input_is_a_sentence_and_leaves_no_file() {
+    let place = Place::new();
+    place.weir("keygen key");
+    place.weir("keygen other");
+    let taken = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap();
+    let receiver = start(&place, "recv 127.0.0.1:0 --key other --quiet");
+    fs::copy(place.path().join("key"), place.path().join("readable")).unwrap();
+    fs::set_permissions(place.path().join("readable"), fs::Permissions::from_mode(0o644)).unwrap();
+    let before = place.tree("");
+    let same_port = format!("recv {}", receiver.address);
+    let other_key = format!("send {} --key key --record call.json --pcap p.pcapng", receiver.address);
+    let in_use = format!("recv {port}");
+    for (arguments, sentence) in [
+        ("recv 0.0.0.0:0", "beyond this machine a key is needed"),
+        ("send 192.0.2.1:5004", "beyond this machine a key is needed"),
+        (&*in_use, "the port is in use"),
+        (&*same_port, "the port is in use"),
+        ("send 127.0.0.1:5004 --key readable", "others may read or write the key (mode 644)"),
+        ("send 127.0.0.1:5004 --key absent", "absent: No such file"),
+        ("keygen key", "key: File exists"),
+        (&*other_key, "the keys of the two ends differ"),
+        ("send nowhere.invalid:5004 --open", "nowhere.invalid:5004: "),
+        ("send 127.0.0.1:5004 --controller gcc,nada", "a session has one controller"),
+        ("send 127.0.0.1:5004 --controller gccc", "there is no controller `gccc`"),
+        ("send 127.0.0.1:5004 --source webcam", "webcam"),
+        ("send 127.0.0.1:5004 --scenario tcp/newreno", "no scenario ships under this name"),
+        ("send 127.0.0.1:5004 --record no/call.json", "no/call.json: cannot be written"),
+        ("send 127.0.0.1:5004 --min-rate 3Mbps", "min"),
+    ] {
+        let outcome = place.try_weir(arguments);
+        assert_eq!(outcome.code, Some(2), "{arguments}: {outcome:#?}");
+        assert!(outcome.stderr.contains(sentence), "{arguments}: {}", outcome.stderr);
+        assert_eq!(outcome.stdout, "", "{arguments}");
+    }
+    assert_eq!(place.tree(""), before);
+    receiver.signal();
+    assert_eq!(receiver.end().code, Some(0));
+}
+
+#[test]
+fn ctrl_c_ends_a_session_in_order_and_twice_at_once() {
+    let place = Place::new();
+    for signals in [1, 2] {
+        let receiver = start(&place, "recv 127.0.0.1:0 --once --quiet --priority normal");
+        let arguments =
+            format!("send {} --duration 60s --quiet --pcap p.pcapng --record call.json", receiver.address);
+        let mut command = place.command(&arguments.split(' ').collect::<Vec<_>>());
+        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        thread::sleep(Duration::from_millis(1500));
+        let process = child.id().to_string();
+        if signals == 2 {
+            // The other end is gone, so that the goodbye has no answer.
+            let stopped = Command::new("kill").args(["-STOP", &receiver.child.id().to_string()]).status();
+            assert!(stopped.unwrap().success());
+        }
+        for _ in 0..signals {
+            assert!(Command::new("kill").args(["-INT", &process]).status().unwrap().success());
+            thread::sleep(Duration::from_millis(300));
+        }
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{output:?}");
+        let kept = place.path().join("call.json").is_file();
+        assert_eq!(kept, signals == 1, "{output:?}");
+        if signals == 2 {
+            let text = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert!(text.contains("interrupted twice"), "{text}");
+            assert!(!place.path().join("p.pcapng").exists());
+            let id = receiver.child.id().to_string();
+            assert!(Command::new("kill").args(["-CONT", &id]).status().unwrap().success());
+            receiver.signal();
+        }
+        for file in ["call.json", "p.pcapng"] {
+            let _absent = fs::remove_file(place.path().join(file));
+        }
+        receiver.end();
+    }
+}
