@@ -12,7 +12,7 @@ use weir_peer::key_file;
 use weir_peer::keys::KeyRing;
 use weir_peer::message::LARGEST_DATAGRAM;
 use weir_peer::metrics::request_line;
-use weir_peer::offer::{Ceilings, OfferedFlow, OfferedMedia, Terms};
+use weir_peer::offer::{OfferedFlow, OfferedMedia, ReceiveCeilings, SessionTerms};
 use weir_peer::protection::PacketSealer;
 use weir_peer::random::RepeatableRandom;
 use weir_registry::Registry;
@@ -67,7 +67,7 @@ impl FuzzedSession {
             registry: Registry::standard(),
             plan: sends.then(|| plan(input)),
             receives: !sends || input.flag(),
-            ceilings: Ceilings { unresponsive: input.flag(), ..Ceilings::default() },
+            ceilings: ReceiveCeilings { unresponsive: input.flag(), ..ReceiveCeilings::default() },
             duration: Some(TimeDelta::from_secs(60)),
             bytes: None,
             record: input.flag(),
@@ -77,11 +77,11 @@ impl FuzzedSession {
         let peer = SocketAddr::from(([192, 0, 2, 1], 4000));
         let mut session = Self { now: Time::ZERO, end, peer, sealer: None, seen: Vec::new() };
         let flows = if receives { vec![OfferedFlow::Media(Box::new(media(input)))] } else { Vec::new() };
-        session.call(Terms { flows, receives: true, ceilings: Ceilings::default() });
+        session.call(SessionTerms { flows, receives: true, ceilings: ReceiveCeilings::default() });
         session
     }
 
-    fn call(&mut self, terms: Terms) {
+    fn call(&mut self, terms: SessionTerms) {
         let mut caller = HelloCaller::new(self.now, &KeyRing::open(), [7; 16], terms);
         let mut hello = Vec::new();
         for _ in 0..2 {
@@ -203,10 +203,10 @@ pub(crate) fn sessions(data: &[u8]) {
 /// Terms that were read are written and read again, and a receiver half is made of them or refused.
 pub(crate) fn terms(data: &[u8]) {
     let registry = Registry::standard();
-    if let Some(terms) = Terms::parse(data) {
+    if let Some(terms) = SessionTerms::parse(data) {
         let mut written = Vec::new();
         terms.write(&mut written);
-        assert_eq!(Terms::parse(&written).as_ref(), Some(&terms));
+        assert_eq!(SessionTerms::parse(&written).as_ref(), Some(&terms));
         let judged = terms.ceilings.judge(&terms.flows);
         for flow in &terms.flows {
             if let (Ok(()), OfferedFlow::Media(media)) = (&judged, flow) {

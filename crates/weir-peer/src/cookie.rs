@@ -5,7 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 use weir_net::Time;
 use weir_units::TimeDelta;
 
-use crate::keys::Nonce;
+use crate::keys::HandshakeNonce;
 use crate::protection::PacketKey;
 use crate::random::RandomBytes;
 
@@ -34,7 +34,7 @@ impl CookieJar {
         &mut self,
         now: Time,
         from: SocketAddr,
-        nonce: &Nonce,
+        nonce: &HandshakeNonce,
         random: &mut dyn RandomBytes,
     ) -> [u8; COOKIE_LENGTH] {
         self.turn(now, random);
@@ -50,7 +50,7 @@ impl CookieJar {
         &mut self,
         now: Time,
         from: SocketAddr,
-        nonce: &Nonce,
+        nonce: &HandshakeNonce,
         cookie: &[u8; COOKIE_LENGTH],
         random: &mut dyn RandomBytes,
     ) -> bool {
@@ -92,7 +92,7 @@ fn place(from: SocketAddr) -> [u8; 18] {
     place
 }
 
-fn parts<'a>(place: &'a [u8], nonce: &'a Nonce, time: &'a [u8]) -> [&'a [u8]; 3] {
+fn parts<'a>(place: &'a [u8], nonce: &'a HandshakeNonce, time: &'a [u8]) -> [&'a [u8]; 3] {
     [place, nonce, time]
 }
 

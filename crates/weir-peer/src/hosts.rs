@@ -13,8 +13,8 @@ use weir_world::{ClockSpec, CouplingSpec, FlowSpec, PacketMeta, Side, Traffic, p
 
 use crate::message::{ConstantMessage, LARGEST_DATAGRAM};
 use crate::monitor::PeerMonitor;
-use crate::offer::{Ceilings, OfferedFlow, ReceivingHalf};
-use crate::outbox::Outbox;
+use crate::offer::{OfferedFlow, ReceiveCeilings, ReceivingHalf};
+use crate::outbox::PacketOutbox;
 use crate::protection::TRAILER_LENGTH;
 
 /// Longest packet of an endpoint without its trailer.
@@ -46,8 +46,8 @@ pub struct SendPlan {
 
 /// The surroundings of the hosts of an end.
 #[derive(Debug)]
-pub(crate) struct Surroundings {
-    pub(crate) outbox: Outbox,
+pub(crate) struct HostSurroundings {
+    pub(crate) outbox: PacketOutbox,
     pub(crate) monitor: PeerMonitor,
     couplings: Couplings,
     /// Index of the first flow that this end sends.
@@ -63,11 +63,11 @@ pub(crate) struct Surroundings {
     message: Vec<u8>,
 }
 
-impl Surroundings {
+impl HostSurroundings {
     /// Surroundings without flows.
     pub(crate) fn new() -> Self {
         Self {
-            outbox: Outbox::default(),
+            outbox: PacketOutbox::default(),
             monitor: PeerMonitor::default(),
             couplings: Couplings::default(),
             base: 0,
@@ -90,7 +90,7 @@ impl Surroundings {
     }
 }
 
-impl World for Surroundings {
+impl World for HostSurroundings {
     type Monitor = PeerMonitor;
 
     fn monitor(&mut self) -> &mut PeerMonitor {
@@ -177,9 +177,9 @@ impl SendingHosts {
     pub(crate) fn start(
         plan: SendPlan,
         base: usize,
-        ceilings: &Ceilings,
+        ceilings: &ReceiveCeilings,
         (headers, record): (u64, bool),
-        world: &mut Surroundings,
+        world: &mut HostSurroundings,
     ) -> Self {
         let SendPlan { flows, couplings, seed } = plan;
         let specs: Vec<FlowSpec> = flows.into_iter().map(|flow| flow.spec).collect();
@@ -249,13 +249,13 @@ impl SendingHosts {
     }
 
     /// Time of the next call of [`Self::wake`].
-    pub(crate) fn next_wake(&self, world: &Surroundings) -> Time {
+    pub(crate) fn next_wake(&self, world: &HostSurroundings) -> Time {
         let hosts = self.wakes.iter().copied().min().unwrap_or(Time::MAX);
         hosts.min(world.couplings.next_event(self.served))
     }
 
     /// Serves what is due.
-    pub(crate) fn wake(&mut self, now: Time, world: &mut Surroundings) {
+    pub(crate) fn wake(&mut self, now: Time, world: &mut HostSurroundings) {
         self.served = now;
         for (host, wake) in self.hosts.iter_mut().zip(&mut self.wakes) {
             if *wake <= now {
@@ -266,7 +266,7 @@ impl SendingHosts {
     }
 
     /// Takes RTCP about the flow of this index.
-    pub(crate) fn on_rtcp(&mut self, now: Time, flow: usize, bytes: &[u8], world: &mut Surroundings) {
+    pub(crate) fn on_rtcp(&mut self, now: Time, flow: usize, bytes: &[u8], world: &mut HostSurroundings) {
         let Some(&host) = flow.checked_sub(self.base).and_then(|own| self.of_flow.get(own)) else { return };
         let SendingHost::Media(source) = &mut self.hosts[host] else { return };
         self.served = now;
@@ -276,12 +276,12 @@ impl SendingHosts {
     }
 
     /// The path to the receiver is another one.
-    pub(crate) fn on_route_changed(&mut self, now: Time, world: &mut Surroundings) {
+    pub(crate) fn on_route_changed(&mut self, now: Time, world: &mut HostSurroundings) {
         self.on_events(now, world, |_, _| Some(PathEvent::RouteChanged));
     }
 
     /// Halves the rates so many times, from those at the first halving; zero restores the bounds.
-    pub(crate) fn halve(&mut self, now: Time, times: u32, world: &mut Surroundings) {
+    pub(crate) fn halve(&mut self, now: Time, times: u32, world: &mut HostSurroundings) {
         let before = core::mem::replace(&mut world.thinning, times);
         if before == times {
             return;
@@ -304,7 +304,7 @@ impl SendingHosts {
     fn on_events(
         &mut self,
         now: Time,
-        world: &mut Surroundings,
+        world: &mut HostSurroundings,
         event: impl Fn(&mut FlowBounds, DataRate) -> Option<PathEvent>,
     ) {
         for (own, bounds) in self.bounds.iter_mut().enumerate() {
@@ -320,7 +320,7 @@ impl SendingHosts {
         }
     }
 
-    fn serve_couplers(&mut self, now: Time, world: &mut Surroundings) {
+    fn serve_couplers(&mut self, now: Time, world: &mut HostSurroundings) {
         while let Some(sent) = world.couplings.next_due(now, &mut world.monitor) {
             let Some(&host) = self.of_flow.get(sent.flow) else { continue };
             if let SendingHost::Media(source) = &mut self.hosts[host] {
@@ -339,7 +339,7 @@ impl SendingHost {
         }
     }
 
-    fn wake(&mut self, now: Time, world: &mut Surroundings) -> Time {
+    fn wake(&mut self, now: Time, world: &mut HostSurroundings) -> Time {
         match self {
             Self::Media(source) => source.wake(now, world),
             Self::Constant(source) => {
@@ -377,7 +377,7 @@ impl ReceivingHosts {
         self.wake
     }
 
-    pub(crate) fn wake(&mut self, now: Time, world: &mut Surroundings) {
+    pub(crate) fn wake(&mut self, now: Time, world: &mut HostSurroundings) {
         if self.wake <= now {
             self.wake = self.sink.wake(now, world);
         }
@@ -389,13 +389,13 @@ impl ReceivingHosts {
         flow: usize,
         media: (&MediaHeader, u16),
         ecn: Ecn,
-        world: &mut Surroundings,
+        world: &mut HostSurroundings,
     ) {
         self.sink.on_media(now, flow, media, ecn, &mut world.monitor);
         self.wake = self.sink.poll(now, flow, world);
     }
 
-    pub(crate) fn on_rtcp(&mut self, now: Time, flow: usize, bytes: &[u8], world: &mut Surroundings) {
+    pub(crate) fn on_rtcp(&mut self, now: Time, flow: usize, bytes: &[u8], world: &mut HostSurroundings) {
         self.sink.on_rtcp(now, flow, bytes, &mut world.monitor);
         self.wake = self.sink.poll(now, flow, world);
     }

@@ -9,7 +9,7 @@ use crate::protection::PacketKey;
 pub const NONCE_LENGTH: usize = 16;
 
 /// Random bytes that an end draws for one handshake.
-pub type Nonce = [u8; NONCE_LENGTH];
+pub type HandshakeNonce = [u8; NONCE_LENGTH];
 
 /// Fewest bytes of a shared key.
 pub const KEY_LENGTH: usize = 32;
@@ -80,12 +80,12 @@ pub struct DirectionKeys {
 }
 
 /// The keys of the handshake, before the listener has drawn a nonce.
-pub(crate) fn hello_keys(secret: &[u8], caller: &Nonce) -> DirectionKeys {
+pub(crate) fn hello_keys(secret: &[u8], caller: &HandshakeNonce) -> DirectionKeys {
     derive(secret, caller, "hello")
 }
 
-/// The keys of a session.
-pub(crate) fn session_keys(secret: &[u8], caller: &Nonce, listener: &Nonce) -> DirectionKeys {
+/// The keys of a session with these nonces. `secret` is empty in a session without a key.
+pub fn session_keys(secret: &[u8], caller: &HandshakeNonce, listener: &HandshakeNonce) -> DirectionKeys {
     let mut salt = [0; 2 * NONCE_LENGTH];
     salt[..NONCE_LENGTH].copy_from_slice(caller);
     salt[NONCE_LENGTH..].copy_from_slice(listener);

@@ -13,8 +13,8 @@
 use weir_units::TimeDelta;
 
 use crate::cookie::COOKIE_LENGTH;
-use crate::keys::Nonce;
-use crate::offer::{MOST_FLOWS, Terms};
+use crate::keys::HandshakeNonce;
+use crate::offer::{MOST_FLOWS, SessionTerms};
 use crate::protection::TRAILER_LENGTH;
 use crate::wire::{WireReader, put_span, put_text};
 
@@ -105,9 +105,9 @@ pub(crate) fn begin(out: &mut Vec<u8>, kind: MessageKind) {
 /// A hello of this version.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct HelloMessage {
-    pub(crate) nonce: Nonce,
+    pub(crate) nonce: HandshakeNonce,
     /// A cookie of the listener, and the caller's terms.
-    pub(crate) proof: Option<([u8; COOKIE_LENGTH], Terms)>,
+    pub(crate) proof: Option<([u8; COOKIE_LENGTH], SessionTerms)>,
 }
 
 impl HelloMessage {
@@ -127,7 +127,7 @@ impl HelloMessage {
         let nonce = body.array()?;
         let proof = match body.u8()? {
             0 => None,
-            1 => Some((body.array()?, Terms::read(&mut body)?)),
+            1 => Some((body.array()?, SessionTerms::read(&mut body)?)),
             _ => return None,
         };
         Some(Self { nonce, proof })
@@ -135,7 +135,7 @@ impl HelloMessage {
 }
 
 /// Whether the terms fit into a hello.
-pub fn fits_hello(terms: &Terms) -> bool {
+pub fn fits_hello(terms: &SessionTerms) -> bool {
     let mut bytes = Vec::new();
     terms.write(&mut bytes);
     bytes.len() + 6 + 16 + 1 + COOKIE_LENGTH + TRAILER_LENGTH <= HELLO_LENGTH
@@ -161,7 +161,7 @@ pub enum CallRefusal {
 }
 
 impl CallRefusal {
-    pub(crate) fn write(&self, nonce: &Nonce, out: &mut Vec<u8>) {
+    pub(crate) fn write(&self, nonce: &HandshakeNonce, out: &mut Vec<u8>) {
         begin(out, MessageKind::Refuse);
         out.extend_from_slice(nonce);
         match self {
@@ -349,7 +349,8 @@ mod tests {
     #[test]
     fn messages_are_read_as_they_were_written() {
         let mut out = Vec::new();
-        let terms = Terms { flows: vec![gcc(50, 300, 2500)], receives: true, ..Terms::default() };
+        let terms =
+            SessionTerms { flows: vec![gcc(50, 300, 2500)], receives: true, ..SessionTerms::default() };
         for proof in [None, Some(([5; COOKIE_LENGTH], terms))] {
             let hello = HelloMessage { nonce: [3; 16], proof };
             hello.write(&mut out);
@@ -419,6 +420,9 @@ mod tests {
 
     #[test]
     fn eight_usual_flows_fit_into_a_hello() {
-        assert!(fits_hello(&Terms { flows: vec![gcc(50, 300, 2500); MOST_FLOWS], ..Terms::default() }));
+        assert!(fits_hello(&SessionTerms {
+            flows: vec![gcc(50, 300, 2500); MOST_FLOWS],
+            ..SessionTerms::default()
+        }));
     }
 }

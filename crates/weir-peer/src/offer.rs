@@ -42,7 +42,7 @@ pub type ReceivingHalf = (Box<dyn Receiver>, MediaConfig);
 
 /// Limits within which an end receives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Ceilings {
+pub struct ReceiveCeilings {
     /// Highest rate of all flows together.
     pub rate: Option<DataRate>,
     /// Longest duration of a session.
@@ -53,13 +53,13 @@ pub struct Ceilings {
 
 /// The terms of one end.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Terms {
+pub struct SessionTerms {
     /// The flows that it sends.
     pub flows: Vec<OfferedFlow>,
     /// Whether it wants flows of the other end, or none.
     pub receives: bool,
     /// Its ceilings.
-    pub ceilings: Ceilings,
+    pub ceilings: ReceiveCeilings,
 }
 
 /// A reason why flows are not welcome.
@@ -123,7 +123,7 @@ impl OfferedFlow {
     }
 }
 
-impl Ceilings {
+impl ReceiveCeilings {
     /// Whether `flows` are welcome.
     ///
     /// # Errors
@@ -235,7 +235,7 @@ impl OfferedMedia {
 /// Shortest interval of reports that a peer may ask for.
 const SHORTEST_INTERVAL: TimeDelta = TimeDelta::from_millis(5);
 
-impl Terms {
+impl SessionTerms {
     /// Writes the terms behind `out`.
     pub fn write(&self, out: &mut Vec<u8>) {
         let Self { flows, receives, ceilings } = self;
@@ -281,7 +281,7 @@ impl Terms {
             _ => None,
         };
         let flows = (0..count).map(flow).collect::<Option<Vec<_>>>()?;
-        let ceilings = Ceilings {
+        let ceilings = ReceiveCeilings {
             rate: (rate > 0).then(|| DataRate::from_bps(rate)),
             duration: (duration > 0).then(|| TimeDelta::from_millis(duration as i64)),
             unresponsive: flags & UNRESPONSIVE != 0,
@@ -325,7 +325,7 @@ pub(crate) mod tests {
         }))
     }
 
-    fn written(terms: &Terms) -> Vec<u8> {
+    fn written(terms: &SessionTerms) -> Vec<u8> {
         let mut bytes = Vec::new();
         terms.write(&mut bytes);
         bytes
@@ -344,27 +344,33 @@ pub(crate) mod tests {
             chromium: Some(ChromiumConfig { retransmissions: true, ..ChromiumConfig::NONE }),
             ..media.config
         };
-        let terms = Terms {
+        let terms = SessionTerms {
             flows: vec![OfferedFlow::Media(media), OfferedFlow::Constant(DataRate::from_kbps(100))],
             receives: true,
-            ceilings: Ceilings {
+            ceilings: ReceiveCeilings {
                 rate: Some(DataRate::from_mbps(5)),
                 duration: Some(TimeDelta::from_secs(60)),
                 unresponsive: true,
             },
         };
         let bytes = written(&terms);
-        assert_eq!(Terms::read(&mut WireReader::new(&bytes)), Some(terms));
+        assert_eq!(SessionTerms::read(&mut WireReader::new(&bytes)), Some(terms));
         for length in 0..bytes.len() {
-            assert_eq!(Terms::read(&mut WireReader::new(&bytes[..length])), None, "{length} bytes");
+            assert_eq!(SessionTerms::read(&mut WireReader::new(&bytes[..length])), None, "{length} bytes");
         }
-        assert_eq!(Terms::read(&mut WireReader::new(&written(&Terms::default()))), Some(Terms::default()));
+        assert_eq!(
+            SessionTerms::read(&mut WireReader::new(&written(&SessionTerms::default()))),
+            Some(SessionTerms::default())
+        );
     }
 
     #[test]
     fn flows_that_do_not_react_need_consent() {
         let constant = [OfferedFlow::Constant(DataRate::from_kbps(10))];
-        let (usual, open) = (Ceilings::default(), Ceilings { unresponsive: true, ..Ceilings::default() });
+        let (usual, open) = (
+            ReceiveCeilings::default(),
+            ReceiveCeilings { unresponsive: true, ..ReceiveCeilings::default() },
+        );
         assert_eq!(usual.judge(&constant), Err(TermsFault::Unresponsive));
         assert_eq!(open.judge(&constant), Ok(()));
         assert_eq!(usual.judge(&[gcc(150, 300, 1000)]), Ok(()));
@@ -374,13 +380,13 @@ pub(crate) mod tests {
 
     #[test]
     fn flows_share_a_ceiling() {
-        let ceilings = Ceilings { rate: Some(DataRate::from_kbps(600)), ..Ceilings::default() };
+        let ceilings = ReceiveCeilings { rate: Some(DataRate::from_kbps(600)), ..ReceiveCeilings::default() };
         let OfferedFlow::Media(media) = gcc(50, 400, 2500) else { panic!("media") };
         let within = ceilings.within(media.limits, 2);
         let all = [within.min(), within.start(), within.max()].map(|rate| rate.bps() / 1000);
         assert_eq!(all, [50, 300, 300]);
-        assert_eq!(Ceilings::default().within(media.limits, 2), media.limits);
-        let narrow = Ceilings { rate: Some(DataRate::from_kbps(100)), ..Ceilings::default() };
+        assert_eq!(ReceiveCeilings::default().within(media.limits, 2), media.limits);
+        let narrow = ReceiveCeilings { rate: Some(DataRate::from_kbps(100)), ..ReceiveCeilings::default() };
         let floor = DataRate::from_kbps(120);
         let flows = [gcc(60, 60, 100), gcc(60, 60, 100)];
         let ceiling = DataRate::from_kbps(100);

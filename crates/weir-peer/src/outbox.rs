@@ -7,7 +7,7 @@ use weir_cc::Ecn;
 
 /// The protection that a packet still needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Sealing {
+pub(crate) enum PacketSealing {
     /// The session's trailer.
     Session,
     /// No further one: a packet of the handshake.
@@ -22,33 +22,33 @@ pub(crate) struct QueuedPacket {
     pub(crate) ecn: Ecn,
     /// The destination, where it is not the peer of the session.
     pub(crate) to: Option<SocketAddr>,
-    pub(crate) sealing: Sealing,
+    pub(crate) sealing: PacketSealing,
 }
 
 /// Packets in the order in which they leave. Their bytes stand in one buffer, which is emptied with the last of them.
 #[derive(Debug, Default)]
-pub(crate) struct Outbox {
+pub(crate) struct PacketOutbox {
     bytes: Vec<u8>,
     packets: VecDeque<QueuedPacket>,
 }
 
-impl Outbox {
+impl PacketOutbox {
     /// Adds a packet for the peer of the session.
     pub(crate) fn push(&mut self, bytes: &[u8]) {
-        self.add(bytes, Ecn::NotEct, None, Sealing::Session);
+        self.add(bytes, Ecn::NotEct, None, PacketSealing::Session);
     }
 
     /// Adds a packet for the address `to`.
-    pub(crate) fn push_to(&mut self, to: SocketAddr, bytes: &[u8], sealing: Sealing) {
+    pub(crate) fn push_to(&mut self, to: SocketAddr, bytes: &[u8], sealing: PacketSealing) {
         self.add(bytes, Ecn::NotEct, Some(to), sealing);
     }
 
     /// Adds a packet of media.
     pub(crate) fn push_media(&mut self, bytes: &[u8], ecn: Ecn) {
-        self.add(bytes, ecn, None, Sealing::Session);
+        self.add(bytes, ecn, None, PacketSealing::Session);
     }
 
-    fn add(&mut self, bytes: &[u8], ecn: Ecn, to: Option<SocketAddr>, sealing: Sealing) {
+    fn add(&mut self, bytes: &[u8], ecn: Ecn, to: Option<SocketAddr>, sealing: PacketSealing) {
         let start = self.bytes.len();
         self.bytes.extend_from_slice(bytes);
         self.packets.push_back(QueuedPacket { start, length: bytes.len(), ecn, to, sealing });

@@ -4,7 +4,7 @@ use weir_world::Traffic;
 
 use crate::hosts::{PlannedFlow, SendPlan};
 use crate::message::{PEER_MTU, fits_hello};
-use crate::offer::{MOST_FLOWS, OfferedFlow, Terms};
+use crate::offer::{MOST_FLOWS, OfferedFlow, SessionTerms};
 
 /// A reason why a plan cannot be sent.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -54,6 +54,10 @@ impl SendPlan {
             }
         }
         let flows = self.flows.iter().map(|flow| flow.offered.clone()).collect();
-        if fits_hello(&Terms { flows, ..Terms::default() }) { Ok(()) } else { Err(PlanError::Options) }
+        if fits_hello(&SessionTerms { flows, ..SessionTerms::default() }) {
+            Ok(())
+        } else {
+            Err(PlanError::Options)
+        }
     }
 }

@@ -72,6 +72,11 @@ impl PacketSealer {
         Self { key, next: 0 }
     }
 
+    /// A sealer whose first counter is `next`.
+    pub fn starting_at(key: PacketKey, next: u64) -> Self {
+        Self { key, next }
+    }
+
     /// Puts counter and tag behind `packet`.
     pub fn seal(&mut self, packet: &mut Vec<u8>) {
         let counter = self.next.to_be_bytes();

@@ -1,6 +1,6 @@
 //! Random bytes for nonces and keys.
 
-use crate::keys::Nonce;
+use crate::keys::HandshakeNonce;
 
 /// A source of random bytes.
 pub trait RandomBytes: core::fmt::Debug + Send {
@@ -8,8 +8,8 @@ pub trait RandomBytes: core::fmt::Debug + Send {
     fn fill(&mut self, bytes: &mut [u8]);
 
     /// A nonce.
-    fn nonce(&mut self) -> Nonce {
-        let mut nonce = Nonce::default();
+    fn nonce(&mut self) -> HandshakeNonce {
+        let mut nonce = HandshakeNonce::default();
         self.fill(&mut nonce);
         nonce
     }

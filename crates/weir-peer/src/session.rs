@@ -5,8 +5,8 @@ use std::net::SocketAddr;
 use weir_net::Time;
 use weir_units::TimeDelta;
 
-use crate::keys::Nonce;
-use crate::offer::Terms;
+use crate::keys::HandshakeNonce;
+use crate::offer::SessionTerms;
 use crate::protection::{PacketOpener, PacketSealer, SealFault};
 use crate::random::RandomBytes;
 
@@ -14,7 +14,7 @@ use crate::random::RandomBytes;
 const CHALLENGE_INTERVAL: TimeDelta = TimeDelta::from_millis(200);
 
 /// Bytes of a challenge.
-pub(crate) type Challenge = [u8; 8];
+pub(crate) type PathChallenge = [u8; 8];
 
 /// A session with a peer.
 #[derive(Debug)]
@@ -24,13 +24,13 @@ pub(crate) struct SealedSession {
     /// The address of the peer.
     pub(crate) remote: SocketAddr,
     /// Terms of the peer.
-    pub(crate) terms: Terms,
+    pub(crate) terms: SessionTerms,
     /// Nonces of the caller and, at the listener, of this end.
-    pub(crate) nonces: [Nonce; 2],
+    pub(crate) nonces: [HandshakeNonce; 2],
     /// Time of the last valid packet.
     pub(crate) heard: Time,
     /// An address that is not proved yet, its challenge, and when that was sent.
-    probe: Option<(SocketAddr, Challenge, Time)>,
+    probe: Option<(SocketAddr, PathChallenge, Time)>,
 }
 
 /// A packet of the peer.
@@ -38,7 +38,7 @@ pub(crate) struct SealedSession {
 pub(crate) struct SessionPacket<'a> {
     pub(crate) bytes: &'a [u8],
     /// A challenge to send to the address of the packet, which is not that of the peer.
-    pub(crate) challenge: Option<Challenge>,
+    pub(crate) challenge: Option<PathChallenge>,
 }
 
 /// A reason to drop a packet.
@@ -55,8 +55,8 @@ impl SealedSession {
         now: Time,
         (sealer, opener): (PacketSealer, PacketOpener),
         remote: SocketAddr,
-        terms: Terms,
-        nonces: [Nonce; 2],
+        terms: SessionTerms,
+        nonces: [HandshakeNonce; 2],
     ) -> Self {
         Self { sealer, opener, remote, terms, nonces, heard: now, probe: None }
     }
@@ -81,7 +81,7 @@ impl SealedSession {
             return Ok(packet);
         }
         if self.probe.is_none_or(|(_, _, sent)| now - sent >= CHALLENGE_INTERVAL) {
-            let mut challenge = Challenge::default();
+            let mut challenge = PathChallenge::default();
             random.fill(&mut challenge);
             self.probe = Some((from, challenge, now));
             packet.challenge = Some(challenge);
@@ -110,7 +110,8 @@ mod tests {
     fn session() -> (SealedSession, PacketSealer, RepeatableRandom) {
         let [own, other] = [[1; 32], [2; 32]].map(|bytes| PacketKey::new(&bytes));
         let ends = (PacketSealer::new(own), PacketOpener::new(other.clone()));
-        let session = SealedSession::new(AT(0), ends, address(1), Terms::default(), Default::default());
+        let session =
+            SealedSession::new(AT(0), ends, address(1), SessionTerms::default(), Default::default());
         (session, PacketSealer::new(other), RepeatableRandom::new(1))
     }
 

@@ -14,7 +14,7 @@ use weir_peer::hosts::SendPlan;
 use weir_peer::key_file;
 use weir_peer::keys::KeyRing;
 use weir_peer::metrics::{MetricsServer, metrics_text};
-use weir_peer::offer::Ceilings;
+use weir_peer::offer::ReceiveCeilings;
 use weir_peer::random::SystemRandom;
 use weir_peer::results::PeerResults;
 use weir_scenario::registry::Registry;
@@ -72,7 +72,7 @@ struct CommandEnd<'a> {
 struct SessionWishes {
     plan: Option<SendPlan>,
     receives: bool,
-    ceilings: Ceilings,
+    ceilings: ReceiveCeilings,
     duration: Option<TimeDelta>,
     bytes: Option<u64>,
     record: bool,
@@ -90,7 +90,7 @@ pub(super) fn send(args: &SendArgs, registry: &Registry) -> Result<ExitCode, Fai
     let wishes = SessionWishes {
         plan: Some(plan),
         receives: session.bidir,
-        ceilings: Ceilings::default(),
+        ceilings: ReceiveCeilings::default(),
         duration,
         bytes: args.bytes.map(weir_units::DataSize::bytes),
         record: record.is_some(),
@@ -107,8 +107,11 @@ pub(super) fn send(args: &SendArgs, registry: &Registry) -> Result<ExitCode, Fai
 /// Receives.
 pub(super) fn recv(args: &RecvArgs, registry: &Registry) -> Result<ExitCode, Failure> {
     let session = &args.session;
-    let ceilings =
-        Ceilings { rate: args.max_rate, duration: args.max_duration, unresponsive: args.allow_unresponsive };
+    let ceilings = ReceiveCeilings {
+        rate: args.max_rate,
+        duration: args.max_duration,
+        unresponsive: args.allow_unresponsive,
+    };
     let plan = || {
         let plan = || flows::plan(&args.flows, [None; 3], args.max_duration, registry);
         session.bidir.then(plan).transpose()

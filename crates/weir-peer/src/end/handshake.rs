@@ -5,12 +5,12 @@ use std::net::SocketAddr;
 use weir_net::Time;
 use weir_units::TimeDelta;
 
-use super::{ANSWER_LIMIT, EXPLAINED_LIMIT, EndOutcome, EndPhase, Meeting, PeerEnd};
+use super::{ANSWER_LIMIT, EXPLAINED_LIMIT, EndMeeting, EndOutcome, EndPhase, PeerEnd};
 use crate::handshake::{CallerOutcome, HelloCaller, HelloOutcome, ProvedHello};
 use crate::hosts::{ReceivingHosts, SendingHosts};
 use crate::message::{ByeReason, CallRefusal};
-use crate::offer::{ReceivingHalf, Terms, TermsFault};
-use crate::outbox::Sealing;
+use crate::offer::{ReceivingHalf, SessionTerms, TermsFault};
+use crate::outbox::PacketSealing;
 use crate::protection::{PacketOpener, PacketSealer};
 use crate::reception::FlowReception;
 use crate::session::SealedSession;
@@ -20,7 +20,7 @@ impl PeerEnd {
     /// Begins a call to the address of the listener.
     pub(super) fn begin_call(&mut self, now: Time) {
         let nonce = self.random.nonce();
-        if let Meeting::Caller { call, began, .. } = &mut self.meeting {
+        if let EndMeeting::Caller { call, began, .. } = &mut self.meeting {
             *call = Some(Box::new(HelloCaller::new(now, &self.config.keys, nonce, self.terms.clone())));
             *began = now;
         }
@@ -35,13 +35,13 @@ impl PeerEnd {
 
     /// Sends the hello that is due, and gives up a call without answer.
     pub(super) fn serve_call(&mut self, now: Time) {
-        let Meeting::Caller { to, call: Some(call), began } = &self.meeting else { return };
+        let EndMeeting::Caller { to, call: Some(call), began } = &self.meeting else { return };
         let (to, given_up) = (*to, now >= *began + self.answer_limit(call));
         let explanation = call.explanation().cloned();
         if given_up && self.phase == EndPhase::Waiting {
             return self.end(now, EndOutcome::NoAnswer(explanation));
         }
-        let Meeting::Caller { call, .. } = &mut self.meeting else { return };
+        let EndMeeting::Caller { call, .. } = &mut self.meeting else { return };
         if given_up {
             *call = None;
             return;
@@ -49,14 +49,14 @@ impl PeerEnd {
         if let Some(call) = call
             && call.poll(now, &mut self.scratch)
         {
-            self.world.outbox.push_to(to, &self.scratch, Sealing::Finished);
+            self.world.outbox.push_to(to, &self.scratch, PacketSealing::Finished);
         }
     }
 
     /// Takes a message of the handshake. The result is whether it meant something.
     pub(super) fn on_handshake(&mut self, now: Time, from: SocketAddr, datagram: &[u8]) -> bool {
         match &mut self.meeting {
-            Meeting::Caller { to, call: Some(call), .. } if *to == from => {
+            EndMeeting::Caller { to, call: Some(call), .. } if *to == from => {
                 match call.on_datagram(now, datagram) {
                     CallerOutcome::Ignored => return false,
                     CallerOutcome::Progress => self.serve_call(now),
@@ -73,14 +73,14 @@ impl PeerEnd {
                 }
                 true
             }
-            Meeting::Caller { .. } => false,
-            Meeting::Listener { hellos, .. } => {
+            EndMeeting::Caller { .. } => false,
+            EndMeeting::Listener { hellos, .. } => {
                 let outcome = hellos.on_datagram(now, from, datagram, &mut self.scratch, &mut *self.random);
                 match outcome {
                     HelloOutcome::Ignored => return false,
                     HelloOutcome::Answered => {
                         self.dropped.hellos += 1;
-                        self.world.outbox.push_to(from, &self.scratch, Sealing::Finished);
+                        self.world.outbox.push_to(from, &self.scratch, PacketSealing::Finished);
                     }
                     HelloOutcome::Proved(hello) => self.on_proved(now, from, &hello),
                 }
@@ -98,12 +98,12 @@ impl PeerEnd {
         let refusal = self.refusal_of(from, hello);
         if let Some(refusal) = refusal {
             hello.refuse(&refusal, &mut self.scratch);
-            return self.world.outbox.push_to(from, &self.scratch, Sealing::Finished);
+            return self.world.outbox.push_to(from, &self.scratch, PacketSealing::Finished);
         }
         if self.session.as_ref().is_some_and(|session| session.nonces[0] == hello.nonce) {
             return;
         }
-        let Meeting::Listener { pending, .. } = &mut self.meeting else { return };
+        let EndMeeting::Listener { pending, .. } = &mut self.meeting else { return };
         // The same hello again gets the same answer.
         let known = pending.as_mut().filter(|known| known.nonces[0] == hello.nonce && known.remote == from);
         let session = if let Some(known) = known {
@@ -116,7 +116,7 @@ impl PeerEnd {
             pending.insert(Box::new(session))
         };
         hello.accept(&session.nonces[1], &self.terms, &mut session.sealer, &mut self.scratch);
-        self.world.outbox.push_to(from, &self.scratch, Sealing::Finished);
+        self.world.outbox.push_to(from, &self.scratch, PacketSealing::Finished);
     }
 
     /// The reason to refuse a caller, if there is one.
@@ -133,7 +133,7 @@ impl PeerEnd {
     }
 
     /// The receiver halves of the peer's flows, the first of which has the index `base`.
-    fn halves(&self, terms: &Terms, base: usize) -> Result<Vec<(usize, ReceivingHalf)>, TermsFault> {
+    fn halves(&self, terms: &SessionTerms, base: usize) -> Result<Vec<(usize, ReceivingHalf)>, TermsFault> {
         let halves = terms.flows.iter().zip(base..).map(|(flow, index)| {
             let half = flow.receiver(&self.config.registry)?;
             Ok(half.map(|half| (index, half)))
@@ -143,7 +143,7 @@ impl PeerEnd {
 
     /// A valid packet of a pending caller has come: its session begins.
     pub(super) fn take_pending(&mut self, now: Time) {
-        if let Meeting::Listener { pending, .. } = &mut self.meeting
+        if let EndMeeting::Listener { pending, .. } = &mut self.meeting
             && let Some(session) = pending.take()
         {
             self.establish(now, *session);
@@ -157,8 +157,8 @@ impl PeerEnd {
         self.session = Some(Box::new(session));
         self.watch.on_report(now);
         self.status_due = now;
-        let is_caller = matches!(self.meeting, Meeting::Caller { .. });
-        if let Meeting::Caller { call, .. } = &mut self.meeting {
+        let is_caller = matches!(self.meeting, EndMeeting::Caller { .. });
+        if let EndMeeting::Caller { call, .. } = &mut self.meeting {
             *call = None;
         }
         if again {

@@ -14,12 +14,12 @@ use weir_units::TimeDelta;
 use weir_world::RecordedCall;
 
 use crate::handshake::{HelloCaller, HelloListener};
-use crate::hosts::{ReceivingHosts, SendPlan, SendingHosts, Surroundings};
+use crate::hosts::{HostSurroundings, ReceivingHosts, SendPlan, SendingHosts};
 use crate::keys::KeyRing;
 use crate::message::{ByeReason, CallRefusal, ReceivedFigures, StatusMessage};
 use crate::monitor::SentFigures;
-use crate::offer::{Ceilings, Terms};
-use crate::outbox::Sealing;
+use crate::offer::{ReceiveCeilings, SessionTerms};
+use crate::outbox::PacketSealing;
 use crate::random::RandomBytes;
 use crate::reception::FlowReception;
 use crate::session::SealedSession;
@@ -53,7 +53,7 @@ pub struct EndConfig {
     /// Whether it receives flows.
     pub receives: bool,
     /// Its ceilings.
-    pub ceilings: Ceilings,
+    pub ceilings: ReceiveCeilings,
     /// Time for which its flows are sent; without end if there is none.
     pub duration: Option<TimeDelta>,
     /// Bytes of its flows, headers included, after which the session ends.
@@ -124,7 +124,7 @@ pub enum EndPhase {
 
 /// How an end meets its peer.
 #[derive(Debug)]
-enum Meeting {
+enum EndMeeting {
     /// It calls this address; the call is open until it is accepted, and again when no report comes.
     Caller { to: SocketAddr, call: Option<Box<HelloCaller>>, began: Time },
     /// It waits for a call.
@@ -137,9 +137,9 @@ enum Meeting {
 pub struct PeerEnd {
     config: EndConfig,
     /// Terms of this end.
-    terms: Terms,
+    terms: SessionTerms,
     random: Box<dyn RandomBytes>,
-    meeting: Meeting,
+    meeting: EndMeeting,
     session: Option<Box<SealedSession>>,
     phase: EndPhase,
     outcome: Option<EndOutcome>,
@@ -147,7 +147,7 @@ pub struct PeerEnd {
     started: Time,
     /// End of the flows.
     ended: Option<Time>,
-    world: Surroundings,
+    world: HostSurroundings,
     sending: Option<SendingHosts>,
     receiving: Option<ReceivingHosts>,
     /// Received flows by their index without those before the first.
@@ -180,7 +180,7 @@ pub struct PeerEnd {
 impl PeerEnd {
     /// An end that calls the listener at `to`.
     pub fn call(now: Time, to: SocketAddr, config: EndConfig, random: Box<dyn RandomBytes>) -> Self {
-        let mut end = Self::new(now, config, random, Meeting::Caller { to, call: None, began: now });
+        let mut end = Self::new(now, config, random, EndMeeting::Caller { to, call: None, began: now });
         end.begin_call(now);
         end
     }
@@ -188,13 +188,13 @@ impl PeerEnd {
     /// An end that waits for a call.
     pub fn listen(now: Time, config: EndConfig, mut random: Box<dyn RandomBytes>) -> Self {
         let hellos = Box::new(HelloListener::new(now, config.keys.clone(), &mut *random));
-        Self::new(now, config, random, Meeting::Listener { hellos, pending: None })
+        Self::new(now, config, random, EndMeeting::Listener { hellos, pending: None })
     }
 
-    fn new(now: Time, config: EndConfig, random: Box<dyn RandomBytes>, meeting: Meeting) -> Self {
+    fn new(now: Time, config: EndConfig, random: Box<dyn RandomBytes>, meeting: EndMeeting) -> Self {
         let flows =
             config.plan.iter().flat_map(|plan| &plan.flows).map(|flow| flow.offered.clone()).collect();
-        let terms = Terms { flows, receives: config.receives, ceilings: config.ceilings };
+        let terms = SessionTerms { flows, receives: config.receives, ceilings: config.ceilings };
         Self {
             config,
             terms,
@@ -205,7 +205,7 @@ impl PeerEnd {
             outcome: None,
             started: now,
             ended: None,
-            world: Surroundings::new(),
+            world: HostSurroundings::new(),
             sending: None,
             receiving: None,
             reception: Vec::new(),
@@ -265,7 +265,7 @@ impl PeerEnd {
             EndPhase::Ended => Time::MAX,
             EndPhase::Farewell => self.bye.map_or(Time::MAX, |(_, due)| due).min(self.farewell_until),
             EndPhase::Waiting | EndPhase::Running => {
-                let call = if let Meeting::Caller { call: Some(call), began, .. } = &self.meeting {
+                let call = if let EndMeeting::Caller { call: Some(call), began, .. } = &self.meeting {
                     call.next_wake().min(*began + self.answer_limit(call))
                 } else {
                     Time::MAX
@@ -306,7 +306,7 @@ impl PeerEnd {
         loop {
             let packet = self.world.outbox.pop(&mut self.outgoing)?;
             let plain = self.outgoing.len();
-            if packet.sealing == Sealing::Finished {
+            if packet.sealing == PacketSealing::Finished {
                 let to = packet.to?;
                 let plain = plain.saturating_sub(crate::protection::TRAILER_LENGTH);
                 return Some(OutgoingDatagram { to, ecn: packet.ecn, bytes: &self.outgoing, plain });
@@ -381,7 +381,7 @@ impl PeerEnd {
         if let Some(hosts) = &mut self.sending {
             hosts.halve(local, times, &mut self.world);
         }
-        if times > 0 && matches!(self.meeting, Meeting::Caller { call: None, .. }) {
+        if times > 0 && matches!(self.meeting, EndMeeting::Caller { call: None, .. }) {
             // The receiver may have begun anew.
             self.begin_call(now);
         }
@@ -472,7 +472,7 @@ impl PeerEnd {
         self.outcome.get_or_insert(outcome);
         self.ended.get_or_insert(now);
         (self.sending, self.receiving) = (None, None);
-        if let Meeting::Caller { call, .. } = &mut self.meeting {
+        if let EndMeeting::Caller { call, .. } = &mut self.meeting {
             *call = None;
         }
     }

@@ -9,14 +9,14 @@ use weir_wire::AbsSendTime;
 use weir_wire::media::{ExtensionIds, MediaHeader};
 use weir_wire::rtcp::is_rtcp;
 
-use super::{EndOutcome, EndPhase, FAREWELL, Meeting, PeerEnd};
+use super::{EndMeeting, EndOutcome, EndPhase, FAREWELL, PeerEnd};
 use crate::message::{
     ByeReason, ConstantMessage, MessageHead, MessageKind, ReceivedFigures, StatusMessage, begin,
 };
-use crate::outbox::Sealing;
+use crate::outbox::PacketSealing;
 use crate::protection::{SealFault, TRAILER_LENGTH};
 use crate::reception::PacketArrival;
-use crate::session::{Challenge, SessionFault};
+use crate::session::{PathChallenge, SessionFault};
 use crate::wire::WireReader;
 
 /// A datagram as it arrived.
@@ -62,7 +62,7 @@ impl PeerEnd {
                 Err(reason) => fault = Some(reason),
             }
         }
-        if let Meeting::Listener { pending: Some(pending), .. } = &mut self.meeting
+        if let EndMeeting::Listener { pending: Some(pending), .. } = &mut self.meeting
             && let Ok(packet) = pending.open(now, from, bytes, false, &mut *self.random)
         {
             self.take_pending(now);
@@ -81,7 +81,7 @@ impl PeerEnd {
     fn on_heard(&mut self, now: Time) {
         self.watch.on_report(now);
         if self.phase == EndPhase::Running
-            && let Meeting::Caller { call, .. } = &mut self.meeting
+            && let EndMeeting::Caller { call, .. } = &mut self.meeting
         {
             *call = None;
         }
@@ -90,10 +90,10 @@ impl PeerEnd {
         }
     }
 
-    fn send_to(&mut self, to: SocketAddr, kind: MessageKind, content: Challenge) {
+    fn send_to(&mut self, to: SocketAddr, kind: MessageKind, content: PathChallenge) {
         begin(&mut self.scratch, kind);
         self.scratch.extend_from_slice(&content);
-        self.world.outbox.push_to(to, &self.scratch, Sealing::Session);
+        self.world.outbox.push_to(to, &self.scratch, PacketSealing::Session);
     }
 
     fn on_packet(&mut self, now: Time, datagram: &IncomingDatagram<'_>, packet: &[u8]) {
@@ -123,7 +123,7 @@ impl PeerEnd {
                 self.send_to(datagram.from, MessageKind::Response, challenge);
             }
             MessageKind::Response => {
-                let response: Challenge = body.array()?;
+                let response: PathChallenge = body.array()?;
                 if self.session.as_mut()?.on_response(datagram.from, &response) {
                     self.on_route_changed(now);
                 }

@@ -4,9 +4,9 @@ use weir_net::Time;
 use weir_units::TimeDelta;
 
 use crate::cookie::COOKIE_LENGTH;
-use crate::keys::{DirectionKeys, KeyRing, Nonce, hello_keys, session_keys};
+use crate::keys::{DirectionKeys, HandshakeNonce, KeyRing, hello_keys, session_keys};
 use crate::message::{CallRefusal, HelloMessage, MessageHead, MessageKind, VERSION};
-use crate::offer::Terms;
+use crate::offer::SessionTerms;
 use crate::protection::{PacketOpener, PacketSealer, unsealed};
 
 /// Time until a hello is sent again; each time it doubles, up to [`LONGEST_WAIT`].
@@ -21,9 +21,9 @@ const PROMPT_COOKIES: u32 = 4;
 #[derive(Debug)]
 pub struct HelloCaller {
     secret: Vec<u8>,
-    nonce: Nonce,
+    nonce: HandshakeNonce,
     keys: DirectionKeys,
-    terms: Terms,
+    terms: SessionTerms,
     cookie: Option<[u8; COOKIE_LENGTH]>,
     cookies: u32,
     due: Time,
@@ -41,7 +41,7 @@ pub struct AcceptedCall {
     /// Opens the packets of the listener.
     pub opener: PacketOpener,
     /// The listener's terms.
-    pub terms: Terms,
+    pub terms: SessionTerms,
 }
 
 /// The result of a datagram.
@@ -59,7 +59,7 @@ pub enum CallerOutcome {
 
 impl HelloCaller {
     /// A call whose first hello is due at `now`.
-    pub fn new(now: Time, keys: &KeyRing, nonce: Nonce, terms: Terms) -> Self {
+    pub fn new(now: Time, keys: &KeyRing, nonce: HandshakeNonce, terms: SessionTerms) -> Self {
         let secret = keys.first().to_vec();
         Self {
             keys: hello_keys(&secret, &nonce),
@@ -140,7 +140,7 @@ impl HelloCaller {
             }
             MessageKind::Accept => {
                 let Some(listener) = body.array() else { return CallerOutcome::Ignored };
-                let Some(terms) = Terms::read(&mut body) else { return CallerOutcome::Ignored };
+                let Some(terms) = SessionTerms::read(&mut body) else { return CallerOutcome::Ignored };
                 let keys = session_keys(&self.secret, &self.nonce, &listener);
                 let mut opener = PacketOpener::new(keys.listener);
                 if opener.open(datagram).is_err() {

@@ -5,9 +5,9 @@ use std::net::SocketAddr;
 use weir_net::Time;
 
 use crate::cookie::CookieJar;
-use crate::keys::{DirectionKeys, KeyRing, Nonce, hello_keys, session_keys};
+use crate::keys::{DirectionKeys, HandshakeNonce, KeyRing, hello_keys, session_keys};
 use crate::message::{CallRefusal, HELLO_LENGTH, HelloMessage, MessageHead, MessageKind, VERSION, begin};
-use crate::offer::Terms;
+use crate::offer::SessionTerms;
 use crate::protection::{PacketKey, PacketSealer, unsealed};
 use crate::random::RandomBytes;
 
@@ -22,9 +22,9 @@ pub struct HelloListener {
 #[derive(Clone, Debug)]
 pub struct ProvedHello {
     /// The caller's nonce.
-    pub nonce: Nonce,
+    pub nonce: HandshakeNonce,
     /// The caller's terms.
-    pub terms: Terms,
+    pub terms: SessionTerms,
     secret: Vec<u8>,
     answers: PacketKey,
 }
@@ -97,12 +97,18 @@ impl HelloListener {
 
 impl ProvedHello {
     /// The keys of the session with this nonce of the listener.
-    pub fn session_keys(&self, own: &Nonce) -> DirectionKeys {
+    pub fn session_keys(&self, own: &HandshakeNonce) -> DirectionKeys {
         session_keys(&self.secret, &self.nonce, own)
     }
 
     /// Writes the consent under `sealer`, that of the session's packets of the listener.
-    pub fn accept(&self, own: &Nonce, terms: &Terms, sealer: &mut PacketSealer, out: &mut Vec<u8>) {
+    pub fn accept(
+        &self,
+        own: &HandshakeNonce,
+        terms: &SessionTerms,
+        sealer: &mut PacketSealer,
+        out: &mut Vec<u8>,
+    ) {
         begin(out, MessageKind::Accept);
         out.extend_from_slice(&self.nonce);
         out.extend_from_slice(own);

@@ -5,7 +5,7 @@ use weir_peer::end::{EndPhase, IncomingDatagram, PeerEnd};
 use weir_peer::message::HELLO_LENGTH;
 use weir_peer::random::{RandomBytes as _, RepeatableRandom};
 
-use crate::rig::{CALLER, Flying, LISTENER, Rig, address, config, keyed, plan};
+use crate::rig::{CALLER, Flying, LISTENER, Rig, address, config, constant_plan, keyed, plan};
 
 /// Forged hellos: a tenth of the full number unless `WEIR_LONG` is set.
 fn count() -> u64 {
@@ -121,37 +121,62 @@ fn each_flipped_bit_of_each_message_of_a_handshake_is_refused() {
     assert_eq!(end.phase(), EndPhase::Running);
 }
 
-#[test]
-fn each_flipped_bit_of_each_packet_of_a_session_is_refused() {
-    let (mut rig, _, _) = handshake();
-    // A goodbye is the last kind of packet.
-    rig.run_until(Time::from_millis(3000));
-    let kind = |packet: &Flying| match packet.bytes[0] {
+/// The kind of a packet: of a message 100 and its kind, of RTP and RTCP the payload type.
+fn kind(packet: &Flying) -> u8 {
+    match packet.bytes[0] {
         b'W' => 100 + packet.bytes[5],
         _ => packet.bytes[1] & 0x7f,
-    };
+    }
+}
+
+/// Checks that `end` refuses `packet` with each of its bits changed, silently.
+fn refuses_each_flipped_bit(rig: &mut Rig, end: usize, packet: &Flying) {
+    let refused = |rig: &Rig| rig.ends[end].dropped().forged + rig.ends[end].dropped().replayed;
+    let (before, answers) = (refused(rig), rig.sent[end]);
+    for bit in 0..8 * packet.bytes.len() {
+        let mut bytes = packet.bytes.clone();
+        bytes[bit / 8] ^= 1 << (bit % 8);
+        rig.inject(end, packet.from, &bytes);
+    }
+    let kind = kind(packet);
+    assert_eq!(refused(rig) - before, 8 * packet.bytes.len() as u64, "kind {kind}");
+    assert_eq!(rig.sent[end], answers, "kind {kind}");
+    assert_eq!(rig.ends[end].phase(), EndPhase::Running, "kind {kind}");
+}
+
+#[test]
+fn each_flipped_bit_of_each_packet_of_a_session_is_refused() {
+    let mut constant = config(keyed(), Some(constant_plan(100)));
+    let mut listener = config(keyed(), Some(plan("gcc", 1, [50, 300, 400])));
+    (constant.receives, listener.receives, listener.ceilings.unresponsive) = (true, true, true);
+    let mut rig = Rig::new(1000, constant, listener);
+    rig.run_until(Time::from_millis(3000));
+    // Challenges and their answers.
+    rig.addresses[CALLER] = address(3, 33_333);
+    rig.run_until(Time::from_millis(3500));
+    assert!(rig.is_running());
+    let mut kinds = std::collections::BTreeMap::new();
     for (end, sender) in [(LISTENER, CALLER), (CALLER, LISTENER)] {
-        let mut kinds = std::collections::BTreeMap::new();
         for packet in rig.seen[sender].iter().filter(|packet| !(101..=104).contains(&kind(packet))) {
-            kinds.insert(kind(packet), packet.clone());
-        }
-        // Media, sender reports and status one way; feedback, receiver reports and status the other.
-        assert!(kinds.len() >= 3, "{:?}", kinds.keys());
-        for (name, packet) in kinds {
-            let before = rig.ends[end].dropped();
-            for bit in 0..8 * packet.bytes.len() {
-                let mut bytes = packet.bytes.clone();
-                bytes[bit / 8] ^= 1 << (bit % 8);
-                let from = rig.addresses[sender];
-                rig.inject(end, from, &bytes);
-            }
-            let after = rig.ends[end].dropped();
-            let refused = after.forged + after.replayed - before.forged - before.replayed;
-            let hellos = after.hellos - before.hellos;
-            assert_eq!(refused + hellos, 8 * packet.bytes.len() as u64, "kind {name}");
-            assert_eq!(hellos, 0, "kind {name}");
+            kinds.insert((kind(packet), end), packet.clone());
         }
     }
+    for ((_, end), packet) in &kinds {
+        refuses_each_flipped_bit(&mut rig, *end, packet);
+    }
+    // RTP, sender reports, receiver reports, transport-wide feedback, status, challenge, response, constant.
+    let found: std::collections::BTreeSet<u8> = kinds.keys().map(|(kind, _)| *kind).collect();
+    assert_eq!(found.into_iter().collect::<Vec<_>>(), [72, 73, 77, 96, 105, 107, 108, 109]);
+
+    // A goodbye, before it arrives.
+    let now = rig.now;
+    rig.ends[CALLER].interrupt(now);
+    rig.inject(LISTENER, address(66, 6), b"nothing");
+    let bye = rig.seen[CALLER].last().cloned().expect("packets");
+    assert_eq!(kind(&bye), 106);
+    refuses_each_flipped_bit(&mut rig, LISTENER, &bye);
+    rig.inject(LISTENER, bye.from, &bye.bytes);
+    assert_eq!(rig.ends[LISTENER].phase(), EndPhase::Farewell);
 }
 
 #[test]

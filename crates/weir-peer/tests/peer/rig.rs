@@ -9,7 +9,7 @@ use weir_net::{LinkConfig, Path, QueueConfig, Sent, Service, Time};
 use weir_peer::end::{EndConfig, EndPhase, IncomingDatagram, PeerEnd};
 use weir_peer::hosts::{PlannedFlow, SendPlan};
 use weir_peer::keys::{KeyRing, SharedKey};
-use weir_peer::offer::{Ceilings, OfferedFlow, OfferedMedia};
+use weir_peer::offer::{OfferedFlow, OfferedMedia, ReceiveCeilings};
 use weir_peer::random::RepeatableRandom;
 use weir_registry::Registry;
 use weir_world::{FlowSpec, MediaSpec, Traffic};
@@ -47,6 +47,8 @@ pub(crate) struct Rig {
     sender: usize,
     /// The last packets of each end.
     pub(crate) seen: [Vec<Flying>; 2],
+    /// The first packets of each end.
+    pub(crate) first: [Vec<Flying>; 2],
     /// Datagrams that ends have sent.
     pub(crate) sent: [u64; 2],
     /// Wall clocks of the ends, by which the kernel stamps packets; without them a packet is read as it arrives.
@@ -86,6 +88,14 @@ pub(crate) fn keyed() -> KeyRing {
     KeyRing::new(key(7), None)
 }
 
+/// A flow of `kbps` without congestion control, in packets of 500 bytes.
+pub(crate) fn constant_plan(kbps: u64) -> SendPlan {
+    let rate = DataRate::from_kbps(kbps);
+    let traffic = Traffic::Constant { rate, packet_size: DataSize::from_bytes(500) };
+    let flow = PlannedFlow { spec: FlowSpec::new("constant", traffic), offered: OfferedFlow::Constant(rate) };
+    SendPlan { flows: vec![flow], couplings: Vec::new(), seed: 1 }
+}
+
 /// `count` flows under `controller` with these bounds in kbit/s.
 pub(crate) fn plan(controller: &str, count: usize, [min, start, max]: [u64; 3]) -> SendPlan {
     let kbps = DataRate::from_kbps;
@@ -113,7 +123,7 @@ pub(crate) fn config(keys: KeyRing, plan: Option<SendPlan>) -> EndConfig {
         registry: Registry::standard(),
         plan,
         receives,
-        ceilings: Ceilings::default(),
+        ceilings: ReceiveCeilings::default(),
         duration: None,
         bytes: None,
         record: false,
@@ -143,6 +153,7 @@ impl Rig {
             targets: Vec::new(),
             sender,
             seen: [Vec::new(), Vec::new()],
+            first: [Vec::new(), Vec::new()],
             sent: [0; 2],
             walls: None,
         };
@@ -293,6 +304,9 @@ impl Rig {
                     bytes: datagram.bytes.to_vec(),
                 };
                 self.sent[end] += 1;
+                if self.first[end].len() < 8 {
+                    self.first[end].push(flying.clone());
+                }
                 let seen = &mut self.seen[end];
                 if seen.len() == 2000 {
                     seen.remove(0);

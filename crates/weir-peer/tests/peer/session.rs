@@ -4,7 +4,7 @@ use weir_cc::{DataRate, TimeDelta};
 use weir_net::Time;
 use weir_peer::end::{DroppedDatagrams, EndOutcome, EndPhase};
 use weir_peer::keys::KeyRing;
-use weir_peer::offer::Ceilings;
+use weir_peer::offer::ReceiveCeilings;
 
 use crate::rig::{CALLER, LISTENER, Rig, config, key, keyed, plan};
 
@@ -118,7 +118,7 @@ fn a_second_key_is_accepted_during_a_rotation() {
 fn the_ceilings_of_the_receiver_hold() {
     let mut listener = config(keyed(), None);
     let (rate, duration) = (Some(DataRate::from_kbps(400)), Some(TimeDelta::from_secs(10)));
-    listener.ceilings = Ceilings { rate, duration, unresponsive: false };
+    listener.ceilings = ReceiveCeilings { rate, duration, unresponsive: false };
     let caller = config(keyed(), Some(plan("gcc", 2, [50, 300, 2500])));
     let mut rig = Rig::new(2000, caller, listener);
     rig.run_until(SECONDS(9));
