@@ -10,6 +10,7 @@ use std::thread;
 use std::time::Duration;
 
 use serde_json::Value;
+use weir_live::capabilities::Capabilities;
 
 use crate::support::{Outcome, Place};
 
@@ -133,10 +134,9 @@ fn several_coupled_flows_run_both_ways_and_in_reverse() {
     assert!(flows.iter().all(|flow| flow["received_rate"].as_u64() > Some(50_000)), "{results:#}");
     assert!(matches!(receiver.code, Some(0 | 3)), "{receiver:#?}");
 
-    let sender = start(
-        &place,
-        "send 127.0.0.1:0 --reverse --duration 2s --json --controller scream-v2 --priority normal",
-    );
+    let own = if UdpSocket::bind("[::1]:0").is_ok() { "[::1]:0" } else { "127.0.0.1:0" };
+    let arguments = "--reverse --duration 2s --json --controller scream-v2 --priority normal";
+    let sender = start(&place, &format!("send {own} {arguments}"));
     let receiver = place.try_weir(&format!("recv {} --reverse --json --priority normal", sender.address));
     let sender = sender.end();
     assert!(json(&receiver)["flows"][0]["received_rate"].as_u64() > Some(100_000), "{receiver:#?}");
@@ -275,4 +275,50 @@ fn ctrl_c_ends_a_session_in_order_and_twice_at_once() {
         }
         receiver.end();
     }
+}
+
+#[test]
+fn a_session_behind_an_emulated_path_has_the_rate_of_its_link() {
+    if let Err(reason) = Capabilities::probe(&[]).tun {
+        println!("SKIPPED, without TUN: {reason}");
+        return;
+    }
+    let place = Place::new();
+    let weir = env!("CARGO_BIN_EXE_weir");
+    let far = format!("{weir} recv 0.0.0.0 --open --once --quiet --priority normal");
+    let command = ["emulate", "--rate", "1Mbps", "--quiet", "--far", &far, "--", weir, "send", "10.84.2.1"];
+    let options = ["--open", "--duration", "8s", "--start-rate", "600kbps", "--json", "--priority", "normal"];
+    let outcome = place.call(&[&command[..], &options[..]].concat());
+    // The report of the far end follows.
+    let reports: Vec<Value> = serde_json::Deserializer::from_str(&outcome.stdout)
+        .into_iter()
+        .map_while(Result::<Value, _>::ok)
+        .collect();
+    let sent =
+        reports.iter().find(|report| report["keyed"].is_boolean()).unwrap_or_else(|| panic!("{outcome:#?}"));
+    let flow = &sent["flows"][0];
+    let rate = flow["received_rate"].as_f64().unwrap();
+    assert!((650e3..1e6).contains(&rate), "{sent:#}");
+    // 25 ms each way, and the queue.
+    let rtt = sent["rtt_ms"][0].as_f64().unwrap();
+    assert!((50.0..250.0).contains(&rtt), "{sent:#}");
+    let delay = flow["delay_ms"][0].as_f64().unwrap();
+    assert!((1.0..200.0).contains(&delay), "{sent:#}");
+}
+
+#[test]
+fn a_path_with_a_small_mtu_is_a_sentence() {
+    let inside = |script: &str| Outcome::of(Command::new("unshare").args(["-rn", "sh", "-c", script]));
+    let can = Command::new("unshare").args(["-rn", "ip", "link", "set", "lo", "up", "mtu", "1000"]).output();
+    if !can.is_ok_and(|output| output.status.success()) {
+        println!("SKIPPED, without a network namespace");
+        return;
+    }
+    let weir = env!("CARGO_BIN_EXE_weir");
+    let outcome = inside(&format!("ip link set lo up mtu 1000; {weir} send 127.0.0.1 --quiet"));
+    assert_eq!(outcome.code, Some(2), "{outcome:#?}");
+    assert!(
+        outcome.stderr.contains("does not carry a packet of 1152 bytes without fragments (EMSGSIZE)"),
+        "{outcome:#?}"
+    );
 }
