@@ -196,7 +196,7 @@ pub(crate) fn sessions(data: &[u8]) {
     }
     let results = session.end.results(session.now);
     for flow in &results.flows {
-        assert!(flow.loss.is_none_or(|loss| (0.0..=1.0).contains(&loss)), "{flow:?}");
+        assert!(flow.loss_ratio.is_none_or(|loss| (0.0..=1.0).contains(&loss)), "{flow:?}");
     }
 }
 

@@ -38,12 +38,12 @@ pub fn metrics_text(results: &PeerResults) -> String {
             );
         }
     };
-    metric("target_bits_per_second", "Mean target.", &|flow| flow.target.map(|rate| rate as f64));
-    metric("sent_bits_per_second", "Mean sent rate.", &|flow| flow.sent_rate.map(|rate| rate as f64));
+    metric("target_bits_per_second", "Mean target.", &|flow| flow.target_rate_bps.map(|rate| rate as f64));
+    metric("sent_bits_per_second", "Mean sent rate.", &|flow| flow.sent_rate_bps.map(|rate| rate as f64));
     metric("received_bits_per_second", "Mean received rate.", &|flow| {
-        flow.received_rate.map(|rate| rate as f64)
+        flow.received_rate_bps.map(|rate| rate as f64)
     });
-    metric("lost_ratio", "Share of lost packets.", &|flow| flow.loss);
+    metric("lost_ratio", "Share of lost packets.", &|flow| flow.loss_ratio);
     metric("delay_p50_seconds", "Median one-way delay above its least value.", &|flow| {
         Some(flow.delay_ms?[0] / 1e3)
     });
@@ -186,11 +186,16 @@ mod tests {
     fn metrics_have_a_line_for_each_flow_that_has_the_value() {
         let flow = FlowResults {
             controller: "gcc\"}\n".to_owned(),
-            received_rate: Some(5),
+            received_rate_bps: Some(5),
             ..FlowResults::default()
         };
-        let sent =
-            FlowResults { flow: 1, sent_here: true, received_rate: Some(7), loss: Some(0.5), ..flow.clone() };
+        let sent = FlowResults {
+            flow: 1,
+            sent_here: true,
+            received_rate_bps: Some(7),
+            loss_ratio: Some(0.5),
+            ..flow.clone()
+        };
         let text =
             metrics_text(&PeerResults { flows: vec![flow, sent], seconds: 2.5, ..PeerResults::default() });
         for line in [

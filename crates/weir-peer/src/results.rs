@@ -40,15 +40,15 @@ pub struct FlowResults {
     /// Whether this end sends the flow; it receives it if not.
     pub sent_here: bool,
     /// Mean target in bit/s; only where the flow is sent.
-    pub target: Option<u64>,
+    pub target_rate_bps: Option<u64>,
     /// Sent bits per second, headers included; only where the flow is sent.
-    pub sent_rate: Option<u64>,
+    pub sent_rate_bps: Option<u64>,
     /// Received bits per second, headers included. The sender has them from the receiver.
-    pub received_rate: Option<u64>,
+    pub received_rate_bps: Option<u64>,
     /// Received bits of media per second.
-    pub media_rate: Option<u64>,
+    pub media_rate_bps: Option<u64>,
     /// Share of the packets that did not arrive.
-    pub loss: Option<f64>,
+    pub loss_ratio: Option<f64>,
     /// Packets marked with "congestion experienced".
     pub marked: Option<u64>,
     /// One-way delay above its least value in ms: median and 95th percentile.

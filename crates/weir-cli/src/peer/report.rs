@@ -152,7 +152,7 @@ pub(super) fn judge(args: &SessionArgs, results: &mut PeerResults, figures: &Dri
 /// The requirements of the command line that the flows do not meet.
 fn failed(args: &SessionArgs, flows: &[FlowResults]) -> Vec<String> {
     let mut failed = Vec::new();
-    let rate: u64 = flows.iter().filter_map(|flow| flow.received_rate).sum();
+    let rate: u64 = flows.iter().filter_map(|flow| flow.received_rate_bps).sum();
     if let Some(least) = args.at_least.filter(|least| rate < least.bps()) {
         failed.push(format!("received {} Mbit/s, and --at-least is {least}", mbps(rate as f64)));
     }
@@ -164,7 +164,7 @@ fn failed(args: &SessionArgs, flows: &[FlowResults]) -> Vec<String> {
             "the 95th percentile of the delay is {delay:.1} ms, and --delay-at-most is {limit}"
         ));
     }
-    let loss = most(&|flow| flow.loss);
+    let loss = most(&|flow| flow.loss_ratio);
     if let Some(limit) = args.loss_at_most.filter(|&limit| loss > limit) {
         failed.push(format!("{:.2} % are lost, and --loss-at-most is {:.2} %", 100.0 * loss, 100.0 * limit));
     }
@@ -226,11 +226,11 @@ fn row(flow: &FlowResults) -> Vec<String> {
         flow.flow.to_string(),
         terminal::printable(&flow.controller),
         if flow.sent_here { "sent" } else { "received" }.to_owned(),
-        rate(flow.target),
-        rate(flow.sent_rate),
-        rate(flow.received_rate),
-        rate(flow.media_rate),
-        or_none(flow.loss.map(|loss| format!("{:.2} %", 100.0 * loss))),
+        rate(flow.target_rate_bps),
+        rate(flow.sent_rate_bps),
+        rate(flow.received_rate_bps),
+        rate(flow.media_rate_bps),
+        or_none(flow.loss_ratio.map(|loss| format!("{:.2} %", 100.0 * loss))),
         ms(flow.delay_ms.map(|delay| delay[0])),
         ms(flow.delay_ms.map(|delay| delay[1])),
         or_none(flow.frames.map(|frames| frames[0].to_string())),

@@ -93,16 +93,16 @@ fn two_processes_send_and_receive_and_the_recorded_call_is_read() {
     for results in [&sent, &received] {
         assert_eq!(unknown_keys(&schema, results), Vec::<String>::new());
         assert_eq!((&results["outcome"], &results["keyed"]), (&Value::from("done"), &Value::from(true)));
-        let rate = results["flows"][0]["received_rate"].as_f64().unwrap();
+        let rate = results["flows"][0]["received_rate_bps"].as_f64().unwrap();
         // It climbs from 300 kbit/s to 1 Mbit/s, and headers come on top.
         assert!((400e3..1200e3).contains(&rate), "{results:#}");
         let seconds = results["seconds"].as_f64().unwrap();
         assert!((2.9..3.5).contains(&seconds), "{seconds}");
     }
     let [told, own] =
-        [&sent, &received].map(|results| results["flows"][0]["received_rate"].as_f64().unwrap());
+        [&sent, &received].map(|results| results["flows"][0]["received_rate_bps"].as_f64().unwrap());
     assert!((told / own - 1.0).abs() < 0.05, "{told} and {own}");
-    assert_eq!(sent["flows"][0]["loss"].as_f64(), Some(0.0));
+    assert_eq!(sent["flows"][0]["loss_ratio"].as_f64(), Some(0.0));
 
     let replayed = place.weir("replay call.json --controller nada --json");
     assert!(replayed.stdout.contains("nada"), "{}", replayed.stdout);
@@ -131,7 +131,7 @@ fn several_coupled_flows_run_both_ways_and_in_reverse() {
     let sent: Vec<_> =
         flows.iter().map(|flow| (flow["controller"].as_str(), flow["sent_here"].as_bool())).collect();
     assert_eq!(sent, [(Some("gcc"), Some(true)), (Some("gcc"), Some(true)), (Some("nada"), Some(false))]);
-    assert!(flows.iter().all(|flow| flow["received_rate"].as_u64() > Some(50_000)), "{results:#}");
+    assert!(flows.iter().all(|flow| flow["received_rate_bps"].as_u64() > Some(50_000)), "{results:#}");
     assert!(matches!(receiver.code, Some(0 | 3)), "{receiver:#?}");
 
     let own = if UdpSocket::bind("[::1]:0").is_ok() { "[::1]:0" } else { "127.0.0.1:0" };
@@ -139,7 +139,7 @@ fn several_coupled_flows_run_both_ways_and_in_reverse() {
     let sender = start(&place, &format!("send {own} {arguments}"));
     let receiver = place.try_weir(&format!("recv {} --reverse --json --priority normal", sender.address));
     let sender = sender.end();
-    assert!(json(&receiver)["flows"][0]["received_rate"].as_u64() > Some(100_000), "{receiver:#?}");
+    assert!(json(&receiver)["flows"][0]["received_rate_bps"].as_u64() > Some(100_000), "{receiver:#?}");
     assert!(json(&sender)["flows"][0]["sent_here"].as_bool().unwrap(), "{sender:#?}");
 }
 
@@ -165,7 +165,7 @@ fn requirements_and_ceilings_decide_the_exit_code() {
         "send {} --bytes 100kB --source constant --start-rate 400kbps --json --quiet --priority normal",
         receiver.address
     ));
-    let rate = json(&outcome)["flows"][0]["received_rate"].as_f64().unwrap();
+    let rate = json(&outcome)["flows"][0]["received_rate_bps"].as_f64().unwrap();
     assert!((380e3..420e3).contains(&rate), "{outcome:#?}");
     assert!(matches!(receiver.end().code, Some(0 | 3)));
 }
@@ -297,7 +297,7 @@ fn a_session_behind_an_emulated_path_has_the_rate_of_its_link() {
     let sent =
         reports.iter().find(|report| report["keyed"].is_boolean()).unwrap_or_else(|| panic!("{outcome:#?}"));
     let flow = &sent["flows"][0];
-    let rate = flow["received_rate"].as_f64().unwrap();
+    let rate = flow["received_rate_bps"].as_f64().unwrap();
     assert!((650e3..1e6).contains(&rate), "{sent:#}");
     // 25 ms each way, and the queue.
     let rtt = sent["rtt_ms"][0].as_f64().unwrap();

@@ -106,9 +106,9 @@ fn rate(bytes: u64, span: TimeDelta) -> u64 {
 fn received_flow(flow: FlowResults, figures: &ReceivedFigures, span: TimeDelta) -> FlowResults {
     let expected = figures.packets + figures.lost;
     FlowResults {
-        received_rate: Some(rate(figures.bytes, span)),
-        media_rate: Some(rate(figures.payload, span)),
-        loss: Some(if expected == 0 { 0.0 } else { figures.lost as f64 / expected as f64 }),
+        received_rate_bps: Some(rate(figures.bytes, span)),
+        media_rate_bps: Some(rate(figures.payload, span)),
+        loss_ratio: Some(if expected == 0 { 0.0 } else { figures.lost as f64 / expected as f64 }),
         marked: Some(figures.marked),
         delay_ms: Some([figures.delay_p50, figures.delay_p95].map(TimeDelta::millis_f64)),
         ..flow
@@ -125,12 +125,12 @@ fn sent_flow(
         let flow = received_flow(flow, figures, span);
         // Packets behind the last one that arrived are lost, too.
         let loss = 1.0 - figures.packets as f64 / sent.packets.max(1) as f64;
-        FlowResults { loss: Some(loss.max(0.0)), ..flow }
+        FlowResults { loss_ratio: Some(loss.max(0.0)), ..flow }
     });
     FlowResults {
         sent_here: true,
-        target: Some(sent.mean_target(local).bps()).filter(|&target| target > 0),
-        sent_rate: Some(rate(sent.bytes, span)),
+        target_rate_bps: Some(sent.mean_target(local).bps()).filter(|&target| target > 0),
+        sent_rate_bps: Some(rate(sent.bytes, span)),
         frames: (sent.frames > 0).then_some([sent.frames, sent.skipped_frames]),
         stopped: sent.stopped.clone(),
         ..flow

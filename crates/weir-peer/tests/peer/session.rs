@@ -24,14 +24,14 @@ fn a_gcc_flow_fills_its_link_and_both_ends_report_it() {
         let [sender, receiver] = rig.ends.each_mut().map(|end| end.results(now));
         let [sent, received] = [&sender.flows[0], &receiver.flows[0]];
         assert!(sent.sent_here && !received.sent_here);
-        let rate = received.received_rate.unwrap();
+        let rate = received.received_rate_bps.unwrap();
         assert!((750_000..1_000_000).contains(&rate), "{rate}");
         // The sender's figures of the receiver are the receiver's own.
         assert_eq!(sent.marked, received.marked);
         for (told, own) in sent.delay_ms.unwrap().into_iter().zip(received.delay_ms.unwrap()) {
             assert!((told - own).abs() < 0.002, "{told} ms, {own} ms");
         }
-        let ratio = sent.received_rate.unwrap() as f64 / rate as f64;
+        let ratio = sent.received_rate_bps.unwrap() as f64 / rate as f64;
         assert!((0.995..1.005).contains(&ratio), "{ratio}");
         // 50 ms of delay, and the queue: a message leaves with each fifteenth frame, behind its packets of 10 ms each.
         for [p50, p95] in [sender.rtt_ms.unwrap(), receiver.rtt_ms.unwrap()] {
