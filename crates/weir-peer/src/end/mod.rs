@@ -3,10 +3,10 @@
 mod handshake;
 mod packets;
 mod report;
+mod state;
 
 use std::net::SocketAddr;
 
-use weir_cc::Ecn;
 use weir_live::lateness::Lateness;
 use weir_net::Time;
 use weir_registry::Registry;
@@ -16,7 +16,7 @@ use weir_world::RecordedCall;
 use crate::handshake::{HelloCaller, HelloListener};
 use crate::hosts::{HostSurroundings, ReceivingHosts, SendPlan, SendingHosts};
 use crate::keys::KeyRing;
-use crate::message::{ByeReason, CallRefusal, ReceivedFigures, StatusMessage};
+use crate::message::{ByeReason, ReceivedFigures, StatusMessage};
 use crate::monitor::SentFigures;
 use crate::offer::{ReceiveCeilings, SessionTerms};
 use crate::outbox::PacketSealing;
@@ -26,6 +26,7 @@ use crate::session::SealedSession;
 use crate::watch::{FeedbackWatch, LONGEST_SILENCE, REPORT_INTERVAL, WatchVerdict};
 
 pub use packets::IncomingDatagram;
+pub use state::{DroppedDatagrams, EndOutcome, EndPhase, OutgoingDatagram};
 
 /// Time in which a listener must answer a caller.
 pub const ANSWER_LIMIT: TimeDelta = TimeDelta::from_secs(5);
@@ -60,66 +61,6 @@ pub struct EndConfig {
     pub bytes: Option<u64>,
     /// Whether the media flows that it sends are recorded.
     pub record: bool,
-}
-
-/// The end of a session, by its cause.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum EndOutcome {
-    /// All was sent.
-    Done,
-    /// The user ended it, here or at the other end.
-    Interrupted,
-    /// The listener refused.
-    Refused(CallRefusal),
-    /// There was no valid answer to the call, perhaps for this reason.
-    NoAnswer(Option<CallRefusal>),
-    /// No valid packet of the peer came any more.
-    Silent,
-    /// The peer sends above the ceiling of rate.
-    AboveCeiling,
-    /// The terms do not fit.
-    Terms(String),
-}
-
-/// Datagrams that were dropped.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct DroppedDatagrams {
-    /// Wrong tags, and packets without a session.
-    pub forged: u64,
-    /// Counters that came before, or are too old.
-    pub replayed: u64,
-    /// Packets of other addresses than the peer's.
-    pub foreign: u64,
-    /// Valid packets without meaning.
-    pub unreadable: u64,
-    /// Answers to hellos.
-    pub hellos: u64,
-}
-
-/// A datagram to send.
-#[derive(Clone, Copy, Debug)]
-pub struct OutgoingDatagram<'a> {
-    /// Destination.
-    pub to: SocketAddr,
-    /// ECN field.
-    pub ecn: Ecn,
-    /// Content.
-    pub bytes: &'a [u8],
-    /// Bytes without the trailer.
-    pub plain: usize,
-}
-
-/// The state of an end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum EndPhase {
-    /// No session yet.
-    Waiting,
-    /// Flows are sent or received.
-    Running,
-    /// All is over but the goodbyes.
-    Farewell,
-    /// All is over.
-    Ended,
 }
 
 /// How an end meets its peer.
@@ -392,7 +333,7 @@ impl PeerEnd {
             return;
         }
         // After a suspension no messages are sent for the past.
-        self.status_due = (self.status_due + REPORT_INTERVAL).max(now);
+        self.status_due = (self.status_due + self.status_interval()).max(now);
         self.send_status(now);
         let bytes: u64 = self.reception.iter().map(FlowReception::bytes).sum();
         let place = self.statuses as usize % RATE_STATUSES;
@@ -404,6 +345,13 @@ impl PeerEnd {
         if complete && self.config.ceilings.rate.is_some_and(|ceiling| rate > 2.0 * ceiling.bps_f64()) {
             self.say_goodbye(now, ByeReason::Rate, EndOutcome::AboveCeiling);
         }
+    }
+
+    /// Time until the next status message, up to a tenth from [`REPORT_INTERVAL`]: they do not keep step with frames.
+    fn status_interval(&mut self) -> TimeDelta {
+        let mut random = [0];
+        self.random.fill(&mut random);
+        REPORT_INTERVAL.scale(0.9 + 0.2 * f64::from(random[0]) / 255.0)
     }
 
     /// Sends a status message.

@@ -33,7 +33,7 @@ fn a_gcc_flow_fills_its_link_and_both_ends_report_it() {
         }
         let ratio = sent.received_rate_bps.unwrap() as f64 / rate as f64;
         assert!((0.995..1.005).contains(&ratio), "{ratio}");
-        // 50 ms of delay, and the queue: a message leaves with each fifteenth frame, behind its packets of 10 ms each.
+        // 50 ms of delay, and the queue, in which a packet takes 10 ms.
         for [p50, p95] in [sender.rtt_ms.unwrap(), receiver.rtt_ms.unwrap()] {
             assert!((51.0..95.0).contains(&p50) && p95 < 150.0, "{p50} {p95}");
         }
