@@ -9,8 +9,9 @@ use nix::poll::{PollFd, PollFlags};
 use weir_net::Time;
 use weir_units::TimeDelta;
 
-use super::{BATCH, is_readable, wait_for};
+use super::BATCH;
 use crate::clock::RunClock;
+use crate::inbox::{is_readable, wait_for};
 
 /// Longest time without a look at the flag that stops the thread.
 const PATIENCE: TimeDelta = TimeDelta::from_millis(100);
