@@ -106,7 +106,7 @@ pub fn never_fragment(socket: &UdpSocket) -> io::Result<()> {
 pub enum SendOutcome {
     /// The system took it.
     Taken,
-    /// There was no room, no receiver, or no way to it at present.
+    /// There was no room, no receiver, or no way to this address.
     Refused,
     /// The path carries only smaller packets.
     TooLong,
@@ -138,9 +138,15 @@ pub fn send_once(socket: impl AsFd, to: SocketAddr, ecn: Ecn, bytes: &[u8]) -> i
     match sendmsg(descriptor, &slices, controls, MsgFlags::MSG_DONTWAIT, Some(&address)) {
         Ok(_) => Ok(SendOutcome::Taken),
         Err(nix::Error::EMSGSIZE) => Ok(SendOutcome::TooLong),
-        Err(error) if is_of_one_packet(error) => Ok(SendOutcome::Refused),
+        // An address that a forged packet named, among others.
+        Err(error) if !is_of_the_socket(error) => Ok(SendOutcome::Refused),
         Err(error) => Err(error.into()),
     }
+}
+
+/// Whether the descriptor itself cannot send. Each other error of `sendmsg` concerns one packet and its address.
+fn is_of_the_socket(error: nix::Error) -> bool {
+    matches!(error, nix::Error::EBADF | nix::Error::ENOTSOCK)
 }
 
 fn nanos(time: TimeSpec) -> i64 {
@@ -238,5 +244,16 @@ mod tests {
     fn an_address_keeps_its_scope() {
         let address: SocketAddr = "[fe80::1%7]:5000".parse().unwrap();
         assert_eq!(plain(&SockaddrStorage::from(address)), Some(address));
+    }
+
+    #[test]
+    fn an_address_without_a_way_to_it_is_no_error_of_the_socket() {
+        let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+        for to in ["127.0.0.1:0", "255.255.255.255:9", "192.0.2.1:9", "[2001:db8::1]:9"] {
+            let sent = send_once(&socket, to.parse().unwrap(), Ecn::NotEct, b"x");
+            assert_eq!(sent.unwrap(), SendOutcome::Refused, "{to}");
+        }
+        let file = std::fs::File::open("/dev/null").unwrap();
+        assert!(send_once(&file, "127.0.0.1:9".parse().unwrap(), Ecn::NotEct, b"x").is_err());
     }
 }
