@@ -16,7 +16,7 @@ const ASLEEP: TimeDelta = TimeDelta::from_secs(1);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WatchVerdict {
     /// Reports come.
-    Heard,
+    Reported,
     /// Reports are missing: the rate is halved this many times.
     Halved(u32),
     /// No valid report for [`LONGEST_SILENCE`]: nothing more may be sent.
@@ -26,8 +26,8 @@ pub enum WatchVerdict {
 /// Watches the time since the last valid report.
 #[derive(Clone, Copy, Debug)]
 pub struct FeedbackWatch {
-    /// Time of the last valid report, moved by times in which the process was suspended.
-    heard: Time,
+    /// Time of the last report, moved by times in which the process was suspended.
+    reported: Time,
     /// Time of the last call.
     served: Time,
 }
@@ -35,19 +35,19 @@ pub struct FeedbackWatch {
 impl FeedbackWatch {
     /// A watch that begins at `now`, as if a report had come.
     pub const fn new(now: Time) -> Self {
-        Self { heard: now, served: now }
+        Self { reported: now, served: now }
     }
 
-    /// A valid packet of the receiver has come.
+    /// A report has come that echoes a recent status of this end.
     pub fn on_report(&mut self, now: Time) {
-        self.heard = self.heard.max(now);
+        self.reported = self.reported.max(now);
     }
 
     /// Time of the next change, if no report comes.
     pub fn next_wake(&self) -> Time {
         let step = REPORT_INTERVAL * MISSING_REPORTS;
         let halved = self.halvings(self.served);
-        (self.heard + step * i64::from(halved + 1)).min(self.heard + LONGEST_SILENCE)
+        (self.reported + step * i64::from(halved + 1)).min(self.reported + LONGEST_SILENCE)
     }
 
     /// The verdict at `now`. Reports that came earlier are reported before.
@@ -55,33 +55,33 @@ impl FeedbackWatch {
         let late = now - self.next_wake();
         if late > ASLEEP {
             // A suspended process received no report either.
-            self.heard += late;
+            self.reported += late;
         }
         self.served = now;
-        if now - self.heard >= LONGEST_SILENCE {
+        if now - self.reported >= LONGEST_SILENCE {
             return WatchVerdict::Silent;
         }
         match self.halvings(now) {
-            0 => WatchVerdict::Heard,
+            0 => WatchVerdict::Reported,
             times => WatchVerdict::Halved(times),
         }
     }
 
     /// Time since the last report.
     pub fn silence(&self, now: Time) -> TimeDelta {
-        now - self.heard
+        now - self.reported
     }
 
     fn halvings(&self, now: Time) -> u32 {
         let step = REPORT_INTERVAL * MISSING_REPORTS;
-        let silence = (now - self.heard).min(LONGEST_SILENCE);
+        let silence = (now - self.reported).min(LONGEST_SILENCE);
         (silence.nanos() / step.nanos()).max(0) as u32
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::WatchVerdict::{Halved, Heard, Silent};
+    use super::WatchVerdict::{Halved, Reported, Silent};
     use super::*;
 
     const AT: fn(u64) -> Time = Time::from_millis;
@@ -98,7 +98,7 @@ mod tests {
             }
         }
         let expected =
-            [(1000, Heard), (2500, Halved(1)), (4000, Halved(2)), (5500, Halved(3)), (6000, Silent)];
+            [(1000, Reported), (2500, Halved(1)), (4000, Halved(2)), (5500, Halved(3)), (6000, Silent)];
         assert_eq!(changes, expected);
     }
 
@@ -108,7 +108,7 @@ mod tests {
         assert_eq!(watch.next_wake(), AT(1500));
         assert_eq!((watch.poll(AT(1500)), watch.next_wake()), (WatchVerdict::Halved(1), AT(3000)));
         watch.on_report(AT(2900));
-        assert_eq!((watch.poll(AT(2900)), watch.next_wake()), (WatchVerdict::Heard, AT(4400)));
+        assert_eq!((watch.poll(AT(2900)), watch.next_wake()), (WatchVerdict::Reported, AT(4400)));
     }
 
     #[test]

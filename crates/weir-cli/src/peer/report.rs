@@ -117,7 +117,8 @@ fn mbps(rate: f64) -> String {
 }
 
 fn percent(lost: u64, arrived: u64) -> String {
-    let all = lost + arrived;
+    // Both may be figures of a peer that lies.
+    let all = lost.saturating_add(arrived);
     format!("{:.1} %", if all == 0 { 0.0 } else { 100.0 * lost as f64 / all as f64 })
 }
 
@@ -152,9 +153,9 @@ pub(super) fn judge(args: &SessionArgs, results: &mut PeerResults, figures: &Dri
 /// The requirements of the command line that the flows do not meet.
 fn failed(args: &SessionArgs, flows: &[FlowResults]) -> Vec<String> {
     let mut failed = Vec::new();
-    let rate: u64 = flows.iter().filter_map(|flow| flow.received_rate_bps).sum();
-    if let Some(least) = args.at_least.filter(|least| rate < least.bps()) {
-        failed.push(format!("received {} Mbit/s, and --at-least is {least}", mbps(rate as f64)));
+    let rate: f64 = flows.iter().filter_map(|flow| flow.received_rate_bps).map(|rate| rate as f64).sum();
+    if let Some(least) = args.at_least.filter(|least| rate < least.bps_f64()) {
+        failed.push(format!("received {} Mbit/s, and --at-least is {least}", mbps(rate)));
     }
     let most =
         |value: &dyn Fn(&FlowResults) -> Option<f64>| flows.iter().filter_map(value).fold(0.0, f64::max);
@@ -236,4 +237,15 @@ fn row(flow: &FlowResults) -> Vec<String> {
         or_none(flow.frames.map(|frames| frames[0].to_string())),
         or_none(flow.frames.map(|frames| frames[1].to_string())),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counters_of_a_peer_that_lies_have_a_ratio() {
+        assert_eq!(percent(u64::MAX, u64::MAX), "100.0 %");
+        assert_eq!((percent(0, 0), percent(1, 3)), ("0.0 %".to_owned(), "25.0 %".to_owned()));
+    }
 }

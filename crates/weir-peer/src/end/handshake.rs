@@ -155,7 +155,6 @@ impl PeerEnd {
         let again = self.phase == EndPhase::Running;
         let terms = session.terms.clone();
         self.session = Some(Box::new(session));
-        self.watch.on_report(now);
         self.status_due = now;
         let is_caller = matches!(self.meeting, EndMeeting::Caller { .. });
         if let EndMeeting::Caller { call, .. } = &mut self.meeting {
@@ -191,8 +190,10 @@ impl PeerEnd {
             let hosts = SendingHosts::start(plan, self.sent_base, &terms.ceilings, how, &mut self.world);
             self.sending = Some(hosts);
         }
-        // A caller's first packet proves that it has the keys.
-        self.serve_status(now);
+        if is_caller {
+            // Its first packet proves that it has the keys. The listener's first status echoes that of the caller.
+            self.serve_status(now);
+        }
         self.serve_hosts(now);
     }
 

@@ -34,6 +34,8 @@ pub const ANSWER_LIMIT: TimeDelta = TimeDelta::from_secs(5);
 const EXPLAINED_LIMIT: TimeDelta = TimeDelta::from_secs(1);
 /// Time after the last valid packet at which a receiver ends the session. A sender may be suspended for a while.
 const RECEIVER_LIMIT: TimeDelta = TimeDelta::from_secs(15);
+/// Shortest time between the beginnings of two calls during a session.
+const CALL_INTERVAL: TimeDelta = TimeDelta::from_secs(1);
 /// Time for which an end says goodbye, or answers goodbyes.
 const FAREWELL: TimeDelta = TimeDelta::from_secs(1);
 const BYE_INTERVAL: TimeDelta = TimeDelta::from_millis(100);
@@ -315,14 +317,17 @@ impl PeerEnd {
         let local = self.local(now);
         let verdict = self.watch.poll(now);
         let times = match verdict {
-            WatchVerdict::Heard => 0,
+            WatchVerdict::Reported => 0,
             WatchVerdict::Halved(times) => times,
             WatchVerdict::Silent => return self.end(now, EndOutcome::Silent),
         };
         if let Some(hosts) = &mut self.sending {
             hosts.halve(local, times, &mut self.world);
         }
-        if times > 0 && matches!(self.meeting, EndMeeting::Caller { call: None, .. }) {
+        if times > 0
+            && let EndMeeting::Caller { call: None, began, .. } = self.meeting
+            && now - began >= CALL_INTERVAL
+        {
             // The receiver may have begun anew.
             self.begin_call(now);
         }

@@ -4,7 +4,6 @@ use std::net::SocketAddr;
 
 use weir_cc::Ecn;
 use weir_net::Time;
-use weir_units::TimeDelta;
 use weir_wire::AbsSendTime;
 use weir_wire::media::{ExtensionIds, MediaHeader};
 use weir_wire::rtcp::is_rtcp;
@@ -17,6 +16,7 @@ use crate::outbox::PacketSealing;
 use crate::protection::{SealFault, TRAILER_LENGTH};
 use crate::reception::PacketArrival;
 use crate::session::{PathChallenge, SessionFault};
+use crate::watch::LONGEST_SILENCE;
 use crate::wire::WireReader;
 
 /// A datagram as it arrived.
@@ -39,6 +39,11 @@ impl PeerEnd {
         if self.phase == EndPhase::Ended {
             return None;
         }
+        // Port zero has no receiver, so that no packet of a peer comes from there.
+        if from.port() == 0 {
+            self.dropped.forged += 1;
+            return None;
+        }
         let kind = MessageHead::read(bytes).and_then(|head| head.kind);
         if let Some(MessageKind::Hello | MessageKind::Retry | MessageKind::Accept | MessageKind::Refuse) =
             kind
@@ -55,7 +60,6 @@ impl PeerEnd {
                     if let Some(challenge) = packet.challenge {
                         self.send_to(from, MessageKind::Challenge, challenge);
                     }
-                    self.on_heard(now);
                     self.on_packet(now, &datagram, packet.bytes);
                     return Some(packet.bytes.len());
                 }
@@ -77,17 +81,16 @@ impl PeerEnd {
         None
     }
 
-    /// A valid packet of the peer has come.
-    fn on_heard(&mut self, now: Time) {
+    /// A status has come that proves that the peer received a recent one of this end.
+    fn on_report(&mut self, now: Time) {
+        if self.phase != EndPhase::Running {
+            return;
+        }
         self.watch.on_report(now);
-        if self.phase == EndPhase::Running
-            && let EndMeeting::Caller { call, .. } = &mut self.meeting
-        {
+        if let EndMeeting::Caller { call, .. } = &mut self.meeting {
             *call = None;
         }
-        if self.phase == EndPhase::Running {
-            self.serve_watch(now);
-        }
+        self.serve_watch(now);
     }
 
     fn send_to(&mut self, to: SocketAddr, kind: MessageKind, content: PathChallenge) {
@@ -157,10 +160,12 @@ impl PeerEnd {
         if is_newer || begins_anew {
             if let Some((number, held)) = status.echo {
                 let sent = self.status_sent.iter().flatten().find(|(own, _)| *own == number);
-                let rtt = sent.map(|&(_, sent)| now - sent - held).filter(|rtt| *rtt >= TimeDelta::ZERO);
-                if let Some(rtt) = rtt {
-                    self.rtts.record(rtt);
-                    self.rtt = Some(rtt);
+                if let Some(age) = sent.map(|&(_, sent)| now - sent).filter(|age| *age < LONGEST_SILENCE) {
+                    self.on_report(now);
+                    if age >= held {
+                        self.rtts.record(age - held);
+                        self.rtt = Some(age - held);
+                    }
                 }
             }
             self.has_new_keys = false;

@@ -104,7 +104,7 @@ fn rate(bytes: u64, span: TimeDelta) -> u64 {
 }
 
 fn received_flow(flow: FlowResults, figures: &ReceivedFigures, span: TimeDelta) -> FlowResults {
-    let expected = figures.packets + figures.lost;
+    let expected = figures.packets.saturating_add(figures.lost);
     FlowResults {
         received_rate_bps: Some(rate(figures.bytes, span)),
         media_rate_bps: Some(rate(figures.payload, span)),

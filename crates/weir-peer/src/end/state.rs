@@ -17,7 +17,7 @@ pub enum EndOutcome {
     Refused(CallRefusal),
     /// There was no valid answer to the call, perhaps for this reason.
     NoAnswer(Option<CallRefusal>),
-    /// No valid packet of the peer came any more.
+    /// No report of the peer came any more.
     Silent,
     /// The peer sends above the ceiling of rate.
     AboveCeiling,

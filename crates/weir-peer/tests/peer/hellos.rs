@@ -69,6 +69,8 @@ fn short_hellos_get_no_answer() {
     for length in 0..HELLO_LENGTH {
         assert!(offer(&mut end, Time::ZERO, &hello, &hello.bytes[..length]).is_empty(), "{length} bytes");
     }
+    let from_port_zero = Flying { from: address(1, 0), ..hello.clone() };
+    assert!(offer(&mut end, Time::ZERO, &from_port_zero, &hello.bytes).is_empty(), "nobody receives there");
     assert_eq!(offer(&mut end, Time::ZERO, &hello, &hello.bytes).len(), 1);
 }
 
