@@ -123,13 +123,13 @@ unsafe fn option<T>(socket: impl AsFd, level: c_int, name: c_int) -> io::Result<
     Ok(unsafe { value.assume_init() })
 }
 
-/// Sets the DF bit of all packets of a socket of UDP, and lets the kernel keep the path's MTU (IP_MTU_DISCOVER). (`nix`
-/// lacks the option.)
-pub(crate) fn discover_mtu(socket: impl AsFd, ipv6: bool) -> io::Result<()> {
+/// Sets the DF bit of all packets of a socket of UDP, and lets no message of ICMP shorten them (IP_PMTUDISC_PROBE): anybody
+/// can forge one. (`nix` lacks the option.)
+pub(crate) fn set_df(socket: impl AsFd, ipv6: bool) -> io::Result<()> {
     let (level, name, value) = if ipv6 {
-        (libc::IPPROTO_IPV6, libc::IPV6_MTU_DISCOVER, libc::IPV6_PMTUDISC_DO)
+        (libc::IPPROTO_IPV6, libc::IPV6_MTU_DISCOVER, libc::IPV6_PMTUDISC_PROBE)
     } else {
-        (libc::IPPROTO_IP, libc::IP_MTU_DISCOVER, libc::IP_PMTUDISC_DO)
+        (libc::IPPROTO_IP, libc::IP_MTU_DISCOVER, libc::IP_PMTUDISC_PROBE)
     };
     let (socket, length) = (socket.as_fd().as_raw_fd(), size_of::<c_int>() as libc::socklen_t);
     // SAFETY: the kernel reads `length` bytes of an integer that lives as long as the call.

@@ -104,9 +104,9 @@ pub struct DriveFigures {
 /// An error of a drive.
 #[derive(Debug, thiserror::Error)]
 pub enum DriveError {
-    /// The path carries only shorter packets.
+    /// The interface carries only shorter packets.
     #[error(
-        "the path to {to} does not carry a packet of {bytes} bytes without fragments (EMSGSIZE); it needs an MTU of {PEER_MTU} bytes"
+        "the interface to {to} does not carry a packet of {bytes} bytes without fragments (EMSGSIZE); it needs an MTU of {PEER_MTU} bytes"
     )]
     TooLong {
         /// The destination.
@@ -122,7 +122,7 @@ pub enum DriveError {
 /// Drives the end that `make` makes for a time, until it has ended or the observer abandons it.
 ///
 /// # Errors
-/// A path with a smaller MTU, or an error of the socket.
+/// An interface with a smaller MTU, or an error of the socket.
 pub fn drive(
     socket: &PeerSocket,
     realtime: bool,

@@ -307,7 +307,7 @@ fn a_session_behind_an_emulated_path_has_the_rate_of_its_link() {
 }
 
 #[test]
-fn a_path_with_a_small_mtu_is_a_sentence() {
+fn an_interface_with_a_small_mtu_is_a_sentence_and_a_learned_mtu_is_ignored() {
     let inside = |script: &str| Outcome::of(Command::new("unshare").args(["-rn", "sh", "-c", script]));
     let can = Command::new("unshare").args(["-rn", "ip", "link", "set", "lo", "up", "mtu", "1000"]).output();
     if !can.is_ok_and(|output| output.status.success()) {
@@ -321,4 +321,9 @@ fn a_path_with_a_small_mtu_is_a_sentence() {
         outcome.stderr.contains("does not carry a packet of 1152 bytes without fragments (EMSGSIZE)"),
         "{outcome:#?}"
     );
+    // A route with an MTU stands for one that ICMP, perhaps forged, has told the kernel.
+    let route = "ip link set lo up; ip route add local 192.0.2.1 dev lo table local mtu 1000";
+    let outcome = inside(&format!("{route}; {weir} send 192.0.2.1 --open --quiet"));
+    assert_eq!(outcome.code, Some(2), "{outcome:#?}");
+    assert!(outcome.stderr.contains("there is no answer"), "{outcome:#?}");
 }

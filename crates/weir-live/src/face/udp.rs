@@ -92,13 +92,13 @@ pub fn receive(socket: impl AsFd, buffer: &mut [u8]) -> io::Result<Option<Datagr
     Ok(Some(Datagram { length: message.bytes, truncated, from, ecn, stamp }))
 }
 
-/// Lets a socket send no datagram in fragments, nor let routers fragment it: a longer one is
+/// Lets a socket send no datagram in fragments, nor let routers fragment it. One that is longer than the interface allows is
 /// [too long](SendOutcome::TooLong).
 ///
 /// # Errors
 /// If the kernel refuses.
 pub fn never_fragment(socket: &UdpSocket) -> io::Result<()> {
-    sys::discover_mtu(socket, socket.local_addr()?.is_ipv6())
+    sys::set_df(socket, socket.local_addr()?.is_ipv6())
 }
 
 /// The result of sending a datagram.
@@ -108,7 +108,7 @@ pub enum SendOutcome {
     Taken,
     /// There was no room, no receiver, or no way to this address.
     Refused,
-    /// The path carries only smaller packets.
+    /// The interface carries only smaller packets.
     TooLong,
 }
 
