@@ -207,10 +207,9 @@ pub(crate) fn terms(data: &[u8]) {
         let mut written = Vec::new();
         terms.write(&mut written);
         assert_eq!(SessionTerms::parse(&written).as_ref(), Some(&terms));
-        let judged = terms.ceilings.judge(&terms.flows);
-        for flow in &terms.flows {
-            if let (Ok(()), OfferedFlow::Media(media)) = (&judged, flow) {
-                let within = terms.ceilings.within(media.limits, terms.flows.len());
+        let within = terms.ceilings.within(&terms.flows);
+        for (flow, within) in terms.flows.iter().zip(within) {
+            if let (Some(within), OfferedFlow::Media(media)) = (within, flow) {
                 assert!(within.min() == media.limits.min() && within.max() <= media.limits.max());
             }
             // A refusal is a sentence.

@@ -13,14 +13,13 @@ use weir_world::{ClockSpec, CouplingSpec, FlowSpec, PacketMeta, Side, Traffic, p
 
 use crate::message::{ConstantMessage, LARGEST_DATAGRAM};
 use crate::monitor::PeerMonitor;
-use crate::offer::{OfferedFlow, ReceiveCeilings, ReceivingHalf};
+use crate::offer::{OfferedFlow, ReceivingHalf};
 use crate::outbox::PacketOutbox;
 use crate::protection::TRAILER_LENGTH;
+use crate::wire::RTP_HEADER;
 
 /// Longest packet of an endpoint without its trailer.
 const LONGEST_PACKET: usize = LARGEST_DATAGRAM - TRAILER_LENGTH;
-/// Most bytes of an RTP header with Weir's extensions.
-const RTP_HEADER: usize = 36;
 /// Most payload bytes of a media packet.
 pub const PAYLOAD_LIMIT: u16 = (LONGEST_PACKET - RTP_HEADER) as u16;
 
@@ -159,6 +158,18 @@ struct FlowBounds {
     target: DataRate,
 }
 
+impl FlowBounds {
+    /// The bounds after so many halvings of the target.
+    fn halved(&self, times: u32) -> RateLimits {
+        let Self { limits, target } = *self;
+        if times == 0 {
+            return limits;
+        }
+        let cap = DataRate::from_bps((target.bps() >> times.min(63)).max(1)).min(limits.max());
+        RateLimits::new(limits.min().min(cap), limits.start().min(cap), cap).unwrap_or(limits)
+    }
+}
+
 /// The sending hosts of an end.
 #[derive(Debug)]
 pub(crate) struct SendingHosts {
@@ -173,11 +184,11 @@ pub(crate) struct SendingHosts {
 }
 
 impl SendingHosts {
-    /// The hosts of `plan`, whose first flow has the index `base`, within the ceilings of the other end.
+    /// The hosts of `plan`, whose first flow has the index `base`, within these bounds of each media flow.
     pub(crate) fn start(
         plan: SendPlan,
         base: usize,
-        ceilings: &ReceiveCeilings,
+        within: &[Option<RateLimits>],
         (headers, record): (u64, bool),
         world: &mut HostSurroundings,
     ) -> Self {
@@ -197,7 +208,6 @@ impl SendingHosts {
             base,
             served: Time::ZERO,
         };
-        let count = specs.len();
         for (flow, spec) in specs.into_iter().enumerate() {
             let life = Life { flow: base + flow, ..Life::of(flow, &spec) };
             let random = |purpose| stream(seed, &spec.name, purpose);
@@ -216,7 +226,7 @@ impl SendingHosts {
                         own.hosts.push(SendingHost::Media(source));
                         own.hosts.len() - 1
                     });
-                    let limits = ceilings.within(config.limits, count);
+                    let limits = within.get(flow).copied().flatten().unwrap_or(config.limits);
                     if let SendingHost::Media(source) = &mut own.hosts[host] {
                         source.add(life, controller, &config, seeds, spec.pauses, spec.coupled);
                         if limits != config.limits {
@@ -290,14 +300,24 @@ impl SendingHosts {
             if before == 0 {
                 bounds.target = target;
             }
-            let FlowBounds { limits, target } = *bounds;
-            if times == 0 {
-                return Some(PathEvent::Limits(limits));
-            }
-            let cap = DataRate::from_bps((target.bps() >> times.min(63)).max(1));
-            let min = limits.min().min(cap);
-            RateLimits::new(min, limits.start().min(cap), cap).ok().map(PathEvent::Limits)
+            Some(PathEvent::Limits(bounds.halved(times)))
         });
+    }
+
+    /// Sets the bounds of each media flow.
+    pub(crate) fn set_bounds(
+        &mut self,
+        now: Time,
+        within: &[Option<RateLimits>],
+        world: &mut HostSurroundings,
+    ) {
+        for (bounds, within) in self.bounds.iter_mut().zip(within) {
+            if let (Some(bounds), Some(limits)) = (bounds, within) {
+                bounds.limits = *limits;
+            }
+        }
+        let times = world.thinning;
+        self.on_events(now, world, |bounds, _| Some(PathEvent::Limits(bounds.halved(times))));
     }
 
     /// Passes each media flow an event of its bounds and its present target.

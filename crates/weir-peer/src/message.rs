@@ -18,8 +18,8 @@ use crate::offer::{MOST_FLOWS, SessionTerms};
 use crate::protection::TRAILER_LENGTH;
 use crate::wire::{WireReader, put_span, put_text};
 
-/// Largest packet on the wire in bytes, headers of IPv6 or IPv4 included.
-pub const PEER_MTU: usize = 1200;
+pub use crate::wire::PEER_MTU;
+
 /// Largest datagram: a packet of IPv6 without its headers.
 pub const LARGEST_DATAGRAM: usize = PEER_MTU - 48;
 /// Bytes of a hello with its trailer. No answer is larger.

@@ -6,12 +6,17 @@ use weir_media::{AudioConfig, BottleneckDetection, CountedBytes, DetectionSide, 
 use weir_registry::Registry;
 use weir_units::{DataRate, TimeDelta};
 
-use crate::wire::{WireReader, put_span, put_text};
+use crate::protection::TRAILER_LENGTH;
+use crate::wire::{PEER_MTU, RTP_HEADER, WireReader, put_span, put_text};
 
 /// Most flows of one end.
 pub const MOST_FLOWS: usize = 8;
 /// Longest name of a controller, and longest options, in bytes.
 const LONGEST: [usize; 2] = [64, 600];
+/// Most bytes of the headers of a media packet: IP, UDP and RTP, and the trailer.
+const PACKET_HEADERS: usize = 48 + TRAILER_LENGTH + RTP_HEADER;
+/// Bytes of a full packet on the wire, as a multiple of its payload.
+const FULL_PACKET: f64 = PEER_MTU as f64 / (PEER_MTU - PACKET_HEADERS) as f64;
 /// The lowest rates of all flows together that need no consent.
 pub const MOST_FLOOR: DataRate = DataRate::from_kbps(150);
 
@@ -81,6 +86,9 @@ pub enum TermsFault {
     /// A controller that this end cannot make.
     #[error("{0}")]
     Controller(String),
+    /// The other end began anew with other flows.
+    #[error("the other end began anew with other flows; start both ends again")]
+    OtherFlows,
     /// Only one of the ends sends, or only one receives.
     #[error("the ends do not fit together: {0}")]
     Direction(&'static str),
@@ -93,6 +101,15 @@ impl OfferedFlow {
             Self::Media(media) => media.limits.min(),
             Self::Constant(rate) => *rate,
         }
+    }
+
+    /// The lowest rate in bit/s on the wire, headers included.
+    fn wire_floor(&self) -> f64 {
+        let Self::Media(media) = self else { return self.floor().bps_f64() };
+        // Of each frame one packet is not full.
+        let audio = media.config.audio.map_or(0.0, |audio| 1.0 / audio.interval.secs_f64());
+        let packets = media.config.encoder.frame_rate + audio;
+        self.floor().bps_f64() * FULL_PACKET + packets * 8.0 * PACKET_HEADERS as f64
     }
 
     /// Name of its controller, or `constant`.
@@ -140,12 +157,23 @@ impl ReceiveCeilings {
         }
     }
 
-    /// The bounds of a flow, one of `flows`, within its share of the ceiling.
-    pub fn within(&self, limits: RateLimits, flows: usize) -> RateLimits {
-        let Some(ceiling) = self.rate else { return limits };
-        let share = DataRate::from_bps(ceiling.bps() / flows.max(1) as u64);
-        let max = limits.max().min(share.max(limits.min()));
-        RateLimits::new(limits.min(), limits.start().min(max), max).unwrap_or(limits)
+    /// The bounds of each flow, `None` where nothing controls it. Media flows share the part of the ceiling that the lowest rates of
+    /// all flows leave. The ceiling counts headers, the bounds do not.
+    pub fn within(&self, flows: &[OfferedFlow]) -> Vec<Option<RateLimits>> {
+        let media = |flow: &OfferedFlow| match flow {
+            OfferedFlow::Media(media) => Some(media.limits),
+            OfferedFlow::Constant(_) => None,
+        };
+        let Some(ceiling) = self.rate else { return flows.iter().map(media).collect() };
+        let lowest = flows.iter().map(OfferedFlow::wire_floor).sum::<f64>();
+        let count = flows.iter().filter_map(media).count().max(1);
+        let rest = (ceiling.bps_f64() - lowest).max(0.0) / count as f64 / FULL_PACKET;
+        let share = |limits: RateLimits| {
+            let max = limits.min().bps().saturating_add(rest as u64);
+            let max = limits.max().min(DataRate::from_bps(max));
+            RateLimits::new(limits.min(), limits.start().min(max), max).unwrap_or(limits)
+        };
+        flows.iter().map(|flow| media(flow).map(share)).collect()
     }
 }
 
@@ -305,7 +333,8 @@ impl SessionTerms {
             }
             _ => {}
         }
-        self.ceilings.judge(&other.flows)
+        self.ceilings.judge(&other.flows)?;
+        other.ceilings.judge(&self.flows)
     }
 }
 
@@ -380,12 +409,25 @@ pub(crate) mod tests {
 
     #[test]
     fn flows_share_a_ceiling() {
-        let ceilings = ReceiveCeilings { rate: Some(DataRate::from_kbps(600)), ..ReceiveCeilings::default() };
-        let OfferedFlow::Media(media) = gcc(50, 400, 2500) else { panic!("media") };
-        let within = ceilings.within(media.limits, 2);
-        let all = [within.min(), within.start(), within.max()].map(|rate| rate.bps() / 1000);
-        assert_eq!(all, [50, 300, 300]);
-        assert_eq!(ReceiveCeilings::default().within(media.limits, 2), media.limits);
+        let within = |kbps: u64, flows: &[OfferedFlow]| {
+            let rate = Some(DataRate::from_kbps(kbps));
+            let limits = ReceiveCeilings { rate, ..ReceiveCeilings::default() }.within(flows);
+            limits.into_iter().map(|limits| limits.map(|limits| limits.max().bps())).collect::<Vec<_>>()
+        };
+        // 102 bytes of headers for each of 30 frames, and full packets of 1098 bytes of payload in 1200.
+        let headers = 30 * 8 * 102;
+        assert_eq!(within(600, &[gcc(50, 400, 2500)]), [Some((600_000 - headers) * 1098 / 1200)]);
+        let both = (600_000 - 2 * headers) / 2 * 1098 / 1200;
+        assert_eq!(within(600, &[gcc(50, 400, 2500), gcc(50, 60, 2500)]), [Some(both), Some(both)]);
+        assert_eq!(within(9000, &[gcc(50, 400, 2500)]), [Some(2_500_000)]);
+        // A flow without control has its own rate, and other flows at least their lowest.
+        let constant = OfferedFlow::Constant(DataRate::from_kbps(300));
+        let rest = (400_000 - 300_000 - headers) * 1098 / 1200;
+        assert_eq!(within(400, &[constant.clone(), gcc(50, 400, 2500)]), [None, Some(rest)]);
+        assert_eq!(within(310, &[constant, gcc(50, 400, 2500)]), [None, Some(50_000)]);
+        let limits = ReceiveCeilings::default().within(&[gcc(50, 400, 2500)]);
+        let start = limits[0].map(|limits| [limits.start(), limits.max()].map(|rate| rate.bps() / 1000));
+        assert_eq!(start, Some([400, 2500]));
         let narrow = ReceiveCeilings { rate: Some(DataRate::from_kbps(100)), ..ReceiveCeilings::default() };
         let floor = DataRate::from_kbps(120);
         let flows = [gcc(60, 60, 100), gcc(60, 60, 100)];

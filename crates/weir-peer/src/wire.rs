@@ -2,6 +2,11 @@
 
 use weir_units::TimeDelta;
 
+/// Largest packet on the wire in bytes, headers of IPv6 or IPv4 included.
+pub const PEER_MTU: usize = 1200;
+/// Most bytes of an RTP header with Weir's extensions.
+pub(crate) const RTP_HEADER: usize = 36;
+
 /// The bytes of a message that are still to be read.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WireReader<'a>(&'a [u8]);

@@ -154,18 +154,25 @@ impl PeerEnd {
     fn establish(&mut self, now: Time, session: SealedSession) {
         let again = self.phase == EndPhase::Running;
         let terms = session.terms.clone();
-        self.session = Some(Box::new(session));
+        let former = self.session.replace(Box::new(session));
         self.status_due = now;
         let is_caller = matches!(self.meeting, EndMeeting::Caller { .. });
         if let EndMeeting::Caller { call, .. } = &mut self.meeting {
             *call = None;
         }
+        let has_other_flows = again && former.is_some_and(|former| former.terms.flows != terms.flows);
+        let judged = if has_other_flows { Err(TermsFault::OtherFlows) } else { self.terms.judge(&terms) };
+        if let Err(fault) = judged {
+            return self.say_goodbye(now, ByeReason::Terms, EndOutcome::Terms(fault.to_string()));
+        }
+        let within = terms.ceilings.within(&self.terms.flows);
         if again {
             self.has_new_keys = true;
+            let local = self.local(now);
+            if let Some(hosts) = &mut self.sending {
+                hosts.set_bounds(local, &within, &mut self.world);
+            }
             return self.on_route_changed(now);
-        }
-        if let Err(fault) = self.terms.judge(&terms) {
-            return self.say_goodbye(now, ByeReason::Terms, EndOutcome::Terms(fault.to_string()));
         }
         // The flows of the caller come first.
         let (own, other) = (self.terms.flows.len(), terms.flows.len());
@@ -187,7 +194,7 @@ impl PeerEnd {
         if let Some(plan) = self.config.plan.take() {
             let headers = if self.peer().is_some_and(|peer| peer.is_ipv6()) { 48 } else { 28 };
             let how = (headers, self.config.record);
-            let hosts = SendingHosts::start(plan, self.sent_base, &terms.ceilings, how, &mut self.world);
+            let hosts = SendingHosts::start(plan, self.sent_base, &within, how, &mut self.world);
             self.sending = Some(hosts);
         }
         if is_caller {

@@ -105,8 +105,10 @@ pub struct PeerEnd {
     rtts: Lateness,
     /// The last round-trip time.
     rtt: Option<TimeDelta>,
-    /// Bytes received at the last status messages.
-    received_bytes: [u64; RATE_STATUSES],
+    /// At the last status messages: bytes received, arrival of the last packet, and time of the message.
+    received_before: [(u64, [Time; 2]); RATE_STATUSES],
+    /// Arrival of the last valid packet.
+    arrived: Time,
     /// The peer's latest status, and when it came.
     told: Option<(StatusMessage, Time)>,
     /// Figures of former receivers, where the receiver began anew, by flow.
@@ -160,7 +162,8 @@ impl PeerEnd {
             status_sent: [None; ECHOED_STATUSES],
             rtts: Lateness::default(),
             rtt: None,
-            received_bytes: [0; RATE_STATUSES],
+            received_before: [(0, [now; 2]); RATE_STATUSES],
+            arrived: now,
             told: None,
             told_before: Vec::new(),
             has_new_keys: false,
@@ -342,8 +345,10 @@ impl PeerEnd {
         self.send_status(now);
         let bytes: u64 = self.reception.iter().map(FlowReception::bytes).sum();
         let place = self.statuses as usize % RATE_STATUSES;
-        let before = core::mem::replace(&mut self.received_bytes[place], bytes);
-        let span = (REPORT_INTERVAL * RATE_STATUSES as i64).secs_f64();
+        let times = [self.arrived, now];
+        let (before, [arrived, sent]) = core::mem::replace(&mut self.received_before[place], (bytes, times));
+        // Packets that waited while this process was suspended arrived before they were read.
+        let span = (self.arrived - arrived).max(now - sent).secs_f64();
         let rate = bytes.saturating_sub(before) as f64 * 8.0 / span;
         let complete = self.statuses as usize > RATE_STATUSES;
         // Probes and bursts are above the target for a while.

@@ -100,6 +100,7 @@ impl PeerEnd {
     }
 
     fn on_packet(&mut self, now: Time, datagram: &IncomingDatagram<'_>, packet: &[u8]) {
+        self.arrived = self.arrived.max(datagram.at);
         let understood = match MessageHead::read(packet) {
             Some(head) => self.on_message(now, datagram, head),
             None if is_rtcp(packet) => self.on_rtcp(now, datagram, packet),

@@ -41,7 +41,7 @@ pub(crate) struct Rig {
     path: Path<Flying, Flying>,
     /// Time until which an end is suspended; packets wait at its socket.
     pub(crate) asleep: [Time; 2],
-    waiting: [Vec<Flying>; 2],
+    waiting: [Vec<(Time, Flying)>; 2],
     /// Target of the first flow each [`SAMPLE`], by the end that sends it.
     pub(crate) targets: Vec<DataRate>,
     sender: usize,
@@ -205,7 +205,7 @@ impl Rig {
     pub(crate) fn inject(&mut self, end: usize, from: SocketAddr, bytes: &[u8]) {
         let datagram =
             Flying { at: self.now, from, to: self.addresses[end], ecn: Ecn::NotEct, bytes: bytes.to_vec() };
-        self.deliver(end, datagram);
+        self.deliver(end, self.now, datagram);
         self.flush();
     }
 
@@ -266,8 +266,8 @@ impl Rig {
     /// An end that was suspended reads its socket first.
     fn wake_up(&mut self, end: usize) {
         if self.now >= self.asleep[end] {
-            for datagram in core::mem::take(&mut self.waiting[end]) {
-                self.deliver(end, datagram);
+            for (at, datagram) in core::mem::take(&mut self.waiting[end]) {
+                self.deliver(end, at, datagram);
             }
         }
     }
@@ -275,12 +275,13 @@ impl Rig {
     /// A datagram reaches the end that has its address now.
     fn arrive(&mut self, datagram: Flying) {
         let Some(end) = self.addresses.iter().position(|&address| address == datagram.to) else { return };
-        self.deliver(end, datagram);
+        self.deliver(end, self.now, datagram);
     }
 
-    fn deliver(&mut self, end: usize, datagram: Flying) {
+    /// A datagram that arrived at `at` is read, unless the end is suspended.
+    fn deliver(&mut self, end: usize, at: Time, datagram: Flying) {
         if self.now < self.asleep[end] {
-            self.waiting[end].push(datagram);
+            self.waiting[end].push((at, datagram));
             return;
         }
         if let Some(wall) = self.walls.as_mut().map(|walls| &mut walls[end]) {
@@ -289,7 +290,7 @@ impl Rig {
             return;
         }
         let Flying { from, ecn, bytes, .. } = &datagram;
-        let incoming = IncomingDatagram { at: self.now, from: *from, ecn: *ecn, bytes };
+        let incoming = IncomingDatagram { at, from: *from, ecn: *ecn, bytes };
         self.ends[end].on_datagram(self.now, incoming);
     }
 

@@ -2,11 +2,11 @@
 
 use weir_cc::{DataRate, TimeDelta};
 use weir_net::Time;
-use weir_peer::end::{DroppedDatagrams, EndOutcome, EndPhase};
+use weir_peer::end::{DroppedDatagrams, EndConfig, EndOutcome, EndPhase};
 use weir_peer::keys::KeyRing;
 use weir_peer::offer::ReceiveCeilings;
 
-use crate::rig::{CALLER, LISTENER, Rig, config, key, keyed, plan};
+use crate::rig::{CALLER, LISTENER, Rig, config, constant_plan, key, keyed, plan};
 
 const SECONDS: fn(u64) -> Time = |seconds| Time::from_millis(1000 * seconds);
 
@@ -122,8 +122,10 @@ fn the_ceilings_of_the_receiver_hold() {
     let caller = config(keyed(), Some(plan("gcc", 2, [50, 300, 2500])));
     let mut rig = Rig::new(2000, caller, listener);
     rig.run_until(SECONDS(9));
-    let targets: Vec<DataRate> = rig.ends[CALLER].sent().iter().map(|flow| flow.target).collect();
-    assert!(targets.iter().all(|target| *target <= DataRate::from_kbps(200)), "{targets:?}");
+    let rates = rig.ends[LISTENER].results(rig.now).flows;
+    let rates: Vec<u64> = rates.iter().filter_map(|flow| flow.received_rate_bps).collect();
+    // Headers count, and audio-less flows at their highest rate use nearly all of it.
+    assert!((330_000..=400_000).contains(&rates.iter().sum::<u64>()), "{rates:?}");
     rig.run_until(SECONDS(12));
     assert!(rig.ends.iter().all(|end| end.outcome() == Some(&EndOutcome::Done)));
     let now = rig.now;
@@ -140,4 +142,47 @@ fn nobody_answers_and_the_caller_gives_up() {
     assert_eq!(rig.ends[CALLER].outcome(), Some(&EndOutcome::NoAnswer(None)));
     // 0, 250 and 750 ms, 1.75, 2.75, 3.75 and 4.75 s.
     assert_eq!(rig.sent[CALLER], 7);
+}
+
+#[test]
+fn the_ceilings_of_a_receiver_that_began_anew_hold() {
+    let mut rig = Rig::gcc(&keyed(), 700);
+    rig.run_until(SECONDS(10));
+    rig.asleep[LISTENER] = SECONDS(12);
+    rig.run_until(Time::from_millis(11_999));
+    let mut listener = config(keyed(), None);
+    listener.ceilings.rate = Some(DataRate::from_kbps(200));
+    rig.restart_listener(listener, 88);
+    rig.run_until(SECONDS(15));
+    let before = rig.received();
+    rig.run_until(SECONDS(25));
+    let rate = (rig.received() - before) * 8 / 10;
+    assert!((150_000..=200_000).contains(&rate), "{rate} bit/s");
+    assert!(rig.is_running());
+}
+
+#[test]
+fn a_session_ends_where_a_peer_begins_anew_with_other_flows() {
+    let sends = |count| {
+        let both = config(keyed(), Some(plan("nada", count, [50, 100, 150])));
+        EndConfig { receives: true, ..both }
+    };
+    let mut rig = Rig::new(1000, sends(1), sends(1));
+    rig.run_until(SECONDS(5));
+    rig.restart_listener(sends(2), 88);
+    rig.run_until(SECONDS(9));
+    let text = rig.ends[CALLER].outcome().expect("an end").text();
+    assert!(text.contains("began anew with other flows"), "{text}");
+}
+
+#[test]
+fn a_receiver_that_was_suspended_finds_no_rate_above_its_ceiling() {
+    let mut listener = config(keyed(), None);
+    (listener.ceilings.rate, listener.ceilings.unresponsive) = (Some(DataRate::from_kbps(700)), true);
+    let mut rig = Rig::new(1000, config(keyed(), Some(constant_plan(700))), listener);
+    rig.run_until(SECONDS(10));
+    // At once it reads all of 3 s at this rate, and 3 s at the halved rates.
+    rig.asleep[LISTENER] = Time::from_millis(14_600);
+    rig.run_until(SECONDS(20));
+    assert!(rig.is_running(), "{:?}", rig.ends[LISTENER].outcome());
 }
