@@ -51,7 +51,7 @@ pub(crate) struct HostSurroundings {
     couplings: Couplings,
     /// Index of the first flow that this end sends.
     base: usize,
-    /// Of so many packets of a constant flow one is sent, as a power of two.
+    /// Halvings of constant flows: of 2ⁿ packets one is sent.
     thinning: u32,
     /// Packets of constant flows so far, and those that left, by flow.
     constant: Vec<[u64; 2]>,

@@ -68,7 +68,11 @@ pub fn generate(path: &Path, random: &mut dyn RandomBytes) -> Result<(), KeyFile
         line
     });
     line.push('\n');
-    file.write_all(line.as_bytes()).map_err(failed)
+    file.write_all(line.as_bytes()).map_err(|error| {
+        // A part of a key is none. The error of the write is the one to report.
+        let _stays: io::Result<()> = std::fs::remove_file(path);
+        failed(error)
+    })
 }
 
 /// The keys in the file at `path`.
@@ -77,6 +81,12 @@ pub fn generate(path: &Path, random: &mut dyn RandomBytes) -> Result<(), KeyFile
 /// The file is missing, others may read it, or it has no keys.
 pub fn read(path: &Path) -> Result<KeyRing, KeyFileError> {
     let failed = |error| KeyFileError::File { path: path.to_owned(), error };
+    let found = std::fs::metadata(path).map_err(failed)?;
+    if !found.is_file() {
+        // Opening a pipe would wait for its writer.
+        let problem = "this is no regular file".to_owned();
+        return Err(KeyFileError::Content { path: path.to_owned(), problem });
+    }
     let file = std::fs::File::open(path).map_err(failed)?;
     check_owner(path, &file)?;
     let mut text = String::new();
@@ -152,6 +162,13 @@ mod tests {
         let text = std::fs::read(&path).unwrap();
         assert!(matches!(generate(&path, &mut RepeatableRandom::new(2)), Err(KeyFileError::File { .. })));
         assert_eq!(std::fs::read(&path).unwrap(), text);
+    }
+
+    #[test]
+    fn a_key_is_read_from_a_regular_file() {
+        let directory = tempfile::tempdir().unwrap();
+        let error = read(directory.path()).unwrap_err().to_string();
+        assert!(error.contains("no regular file"), "{error}");
     }
 
     #[cfg(unix)]

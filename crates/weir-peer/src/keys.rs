@@ -43,7 +43,7 @@ pub struct KeyRing {
 }
 
 impl KeyRing {
-    /// No key: everybody can compute the tags who sees the handshake. Only the return path is proved.
+    /// No key. Whoever reads the handshake can compute the tags; only the return path is proved.
     pub const fn open() -> Self {
         Self { keys: Vec::new() }
     }

@@ -13,7 +13,7 @@
 use weir_units::TimeDelta;
 
 use crate::cookie::COOKIE_LENGTH;
-use crate::keys::HandshakeNonce;
+use crate::keys::{HandshakeNonce, NONCE_LENGTH};
 use crate::offer::{MOST_FLOWS, SessionTerms};
 use crate::protection::TRAILER_LENGTH;
 use crate::wire::{WireReader, put_span, put_text};
@@ -28,8 +28,10 @@ pub const HELLO_LENGTH: usize = LARGEST_DATAGRAM;
 pub const VERSION: u8 = 1;
 
 const MAGIC: [u8; 4] = *b"Weir";
-/// Number of no status, for want of one to echo.
+/// The echo of a status that echoes no other.
 const NO_STATUS: u32 = u32::MAX;
+/// Bytes of a refusal without a tag.
+pub(crate) const BARE_REFUSAL: usize = 6 + NONCE_LENGTH + 1;
 /// Longest text of a refusal.
 const LONGEST_TEXT: usize = 240;
 

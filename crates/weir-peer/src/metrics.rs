@@ -6,15 +6,13 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::results::{FlowResults, PeerResults};
 
 /// Longest request in bytes.
 const LONGEST_REQUEST: usize = 4096;
-/// Most parts in which a request may come.
-const MOST_PARTS: usize = 16;
-/// Longest time for a part of a request, or for an answer.
+/// Longest time for a request, or for an answer.
 const PATIENCE: Duration = Duration::from_millis(250);
 /// Time between two looks for a connection.
 const INTERVAL: Duration = Duration::from_millis(50);
@@ -125,10 +123,9 @@ impl Drop for MetricsServer {
     }
 }
 
-/// Reads a request and answers it.
+/// Reads a request and answers it, each within [`PATIENCE`].
 fn answer(mut stream: TcpStream, text: &Mutex<String>) -> io::Result<()> {
     stream.set_nonblocking(false)?;
-    stream.set_read_timeout(Some(PATIENCE))?;
     stream.set_write_timeout(Some(PATIENCE))?;
     let request = read_request(&mut stream)?;
     let (status, body) = match request_line(&request) {
@@ -147,9 +144,16 @@ fn answer(mut stream: TcpStream, text: &Mutex<String>) -> io::Result<()> {
 }
 
 /// The bytes up to the empty line, or the first of a request that is too long.
-fn read_request(stream: &mut impl Read) -> io::Result<Vec<u8>> {
+#[expect(clippy::disallowed_methods, reason = "the deadline of a client, which no session sees")]
+fn read_request(stream: &mut TcpStream) -> io::Result<Vec<u8>> {
     let (mut request, mut part) = (Vec::new(), [0; 512]);
-    for _ in 0..MOST_PARTS {
+    let until = Instant::now() + PATIENCE;
+    loop {
+        let left = until.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        stream.set_read_timeout(Some(left))?;
         let length = stream.read(&mut part)?;
         request.extend_from_slice(&part[..length]);
         if length == 0 || request.len() > LONGEST_REQUEST || request.windows(4).any(|end| end == b"\r\n\r\n")
@@ -231,5 +235,22 @@ mod tests {
         let long = get(server.address(), &[b'x'; 8000]);
         assert!(long.is_empty() || long.starts_with("HTTP/1.1 400 "), "{long}");
         assert!(get(server.address(), b"GET /metrics HTTP/1.0\r\n\r\n").starts_with("HTTP/1.1 200"));
+    }
+
+    #[test]
+    fn a_slow_client_holds_the_server_for_a_moment() {
+        let server = MetricsServer::start(([127, 0, 0, 1], 0).into()).unwrap();
+        let mut slow = TcpStream::connect(server.address()).unwrap();
+        let sends = thread::spawn(move || {
+            // A byte each 100 ms, until the server has closed.
+            (0..100)
+                .take_while(|_| {
+                    thread::sleep(Duration::from_millis(100));
+                    slow.write_all(b"x").is_ok()
+                })
+                .count()
+        });
+        let parts = sends.join().unwrap();
+        assert!(parts < 10, "{parts} parts");
     }
 }

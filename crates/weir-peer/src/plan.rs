@@ -1,4 +1,4 @@
-//! CallRefusal of flows that cannot be sent.
+//! Checks of a plan before a session.
 
 use weir_world::Traffic;
 

@@ -6,7 +6,7 @@
 //! +----------------------------+-------------------+-----------------+
 //! ```
 //!
-//! The tag is the first 80 bits of HMAC-SHA-256 (RFC 2104) over packet and counter. A counter is used once under a key. The content is
+//! The tag is the first 80 bits of HMAC-SHA-256 (RFC 2104) over packet and counter. A counter is used once under a key of a session. The content is
 //! not encrypted: it is synthetic.
 
 use hmac::{Hmac, KeyInit as _, Mac as _};

@@ -28,7 +28,7 @@ pub(crate) struct SealedSession {
     /// Nonces of the caller and, at the listener, of this end.
     pub(crate) nonces: [HandshakeNonce; 2],
     /// Time of the last valid packet.
-    pub(crate) heard: Time,
+    pub(crate) last_valid: Time,
     /// An address that is not proved yet, its challenge, and when that was sent.
     probe: Option<(SocketAddr, PathChallenge, Time)>,
 }
@@ -58,7 +58,7 @@ impl SealedSession {
         terms: SessionTerms,
         nonces: [HandshakeNonce; 2],
     ) -> Self {
-        Self { sealer, opener, remote, terms, nonces, heard: now, probe: None }
+        Self { sealer, opener, remote, terms, nonces, last_valid: now, probe: None }
     }
 
     /// The packet in `datagram` of `from`. In a session with a key (`follows`) the peer may come from another address; the
@@ -75,7 +75,7 @@ impl SealedSession {
             return Err(SessionFault::Foreign);
         }
         let opened = self.opener.open(datagram).map_err(SessionFault::Sealed)?;
-        self.heard = self.heard.max(now);
+        self.last_valid = self.last_valid.max(now);
         let mut packet = SessionPacket { bytes: opened.bytes, challenge: None };
         if from == self.remote || !opened.newest {
             return Ok(packet);

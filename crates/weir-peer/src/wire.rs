@@ -42,7 +42,7 @@ impl<'a> WireReader<'a> {
         self.array().map(u64::from_be_bytes)
     }
 
-    /// A text of at most `most` bytes, behind its length in a byte.
+    /// A text of at most `most` bytes, behind its length in two bytes.
     pub(crate) fn text(&mut self, most: usize) -> Option<&'a str> {
         let length = usize::from(self.u16()?);
         let bytes = self.bytes(length).filter(|_| length <= most)?;

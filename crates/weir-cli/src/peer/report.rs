@@ -30,7 +30,7 @@ pub(super) struct LiveLines {
     /// Start of the session, and time of the last line.
     times: Option<[Time; 2]>,
     /// Time of the peer's report that the last line used.
-    told_before: Option<Time>,
+    reported_before: Option<Time>,
     /// Counters by the index of the flow.
     before: Vec<CountersBefore>,
 }
@@ -38,7 +38,7 @@ pub(super) struct LiveLines {
 impl LiveLines {
     pub(super) fn new(args: &SessionArgs) -> Self {
         let wanted = !args.quiet && !args.json;
-        Self { wanted, interval: args.interval, times: None, told_before: None, before: Vec::new() }
+        Self { wanted, interval: args.interval, times: None, reported_before: None, before: Vec::new() }
     }
 
     /// Prints the lines that are due.
@@ -49,18 +49,18 @@ impl LiveLines {
         }
         self.times = Some([start, now]);
         let span = (now - last).secs_f64();
-        let told = end.told();
+        let reported = end.reported();
         // The peer's reports have times of their own.
-        let told_at = end.told_at();
-        let told_span =
-            told_at.map_or(span, |at| (at - self.told_before.unwrap_or(start)).secs_f64().max(1e-3));
-        self.told_before = told_at;
+        let reported_at = end.reported_at();
+        let reported_span =
+            reported_at.map_or(span, |at| (at - self.reported_before.unwrap_or(start)).secs_f64().max(1e-3));
+        self.reported_before = reported_at;
         let received = end.received();
         let rtt = end.rtt().map_or_else(|| "–".to_owned(), |rtt| format!("{:.0} ms", rtt.millis_f64()));
         let mut lines = Vec::new();
         let base = end.first_sent();
         for (flow, sent) in end.sent().iter().enumerate().map(|(own, sent)| (base + own, sent)) {
-            let figures = told.iter().find(|(index, _)| *index == flow).map(|(_, figures)| *figures);
+            let figures = reported.iter().find(|(index, _)| *index == flow).map(|(_, figures)| *figures);
             let figures = figures.unwrap_or_default();
             let before = self.counters(flow);
             let arrived = figures.packets.saturating_sub(before.arrived);
@@ -69,7 +69,7 @@ impl LiveLines {
                 "flow {flow}: target {}, sent {}, received {} Mbit/s, loss {}, delay +{:.0} ms, rtt {rtt}",
                 mbps(sent.target.bps_f64()),
                 mbps(sent.bytes.saturating_sub(before.sent) as f64 * 8.0 / span),
-                mbps(figures.bytes.saturating_sub(before.received) as f64 * 8.0 / told_span),
+                mbps(figures.bytes.saturating_sub(before.received) as f64 * 8.0 / reported_span),
                 percent(lost, arrived),
                 figures.delay_now.millis_f64(),
             ));

@@ -266,13 +266,14 @@ impl<'a> CommandEnd<'a> {
         let mut results = end.results(stopped);
         let calls = end.take_calls();
         let terms_differ = matches!(outcome, Some(EndOutcome::Terms(_)));
-        let broke_off =
-            terms_differ || matches!(outcome, Some(EndOutcome::Silent | EndOutcome::AboveCeiling));
+        let interrupted = outcome == Some(EndOutcome::Interrupted);
+        let broke_off = terms_differ
+            || interrupted
+            || matches!(outcome, Some(EndOutcome::Silent | EndOutcome::AboveCeiling));
         report::judge(self.args, &mut results, &figures, broke_off);
         if let Some(metrics) = &self.metrics {
             metrics.set(metrics_text(&results));
         }
-        let interrupted = outcome == Some(EndOutcome::Interrupted);
         if let MeetingPlace::Calls(to) = place {
             let problem = match outcome {
                 Some(EndOutcome::Refused(refusal) | EndOutcome::NoAnswer(Some(refusal))) => {
@@ -289,8 +290,7 @@ impl<'a> CommandEnd<'a> {
                 return Err(wrong(&to.to_string(), problem));
             }
         } else if interrupted && results.peer.is_none() {
-            // That is how a server ends.
-            return Ok((None, ExitCode::SUCCESS, calls));
+            return Ok((None, INTERRUPTED.into(), calls));
         }
         let code = match (results.failed.is_empty(), results.inconclusive.is_empty()) {
             _ if interrupted && self.watch.has_signal() => INTERRUPTED.into(),

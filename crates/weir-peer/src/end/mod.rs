@@ -110,9 +110,9 @@ pub struct PeerEnd {
     /// Arrival of the last valid packet.
     arrived: Time,
     /// The peer's latest status, and when it came.
-    told: Option<(StatusMessage, Time)>,
+    reported: Option<(StatusMessage, Time)>,
     /// Figures of former receivers, where the receiver began anew, by flow.
-    told_before: Vec<ReceivedFigures>,
+    reported_before: Vec<ReceivedFigures>,
     /// Whether the session has new keys since the latest status.
     has_new_keys: bool,
     bye: Option<(ByeReason, Time)>,
@@ -164,8 +164,8 @@ impl PeerEnd {
             rtt: None,
             received_before: [(0, [now; 2]); RATE_STATUSES],
             arrived: now,
-            told: None,
-            told_before: Vec::new(),
+            reported: None,
+            reported_before: Vec::new(),
             has_new_keys: false,
             bye: None,
             farewell_until: Time::MAX,
@@ -265,7 +265,7 @@ impl PeerEnd {
         }
     }
 
-    /// Ends the session at the user's wish. The peer is told.
+    /// Ends the session at the user's wish. The peer gets a goodbye.
     pub fn interrupt(&mut self, now: Time) {
         match self.phase {
             EndPhase::Waiting => {
@@ -298,7 +298,7 @@ impl PeerEnd {
     fn receiving_end(&self) -> Time {
         let duration = self.config.ceilings.duration.filter(|_| self.receiving.is_some());
         let ceiling = duration.map_or(Time::MAX, |duration| self.started + duration + FAREWELL);
-        let silent = self.session.as_ref().map_or(Time::MAX, |session| session.heard + RECEIVER_LIMIT);
+        let silent = self.session.as_ref().map_or(Time::MAX, |session| session.last_valid + RECEIVER_LIMIT);
         ceiling.min(silent)
     }
 
@@ -370,7 +370,7 @@ impl PeerEnd {
         let flows =
             self.reception.iter_mut().zip(base..).map(|(flow, index)| (index as u8, flow.take_figures()));
         let flows = flows.collect();
-        let echo = self.told.as_ref().map(|(told, at)| (told.number, now - *at));
+        let echo = self.reported.as_ref().map(|(reported, at)| (reported.number, now - *at));
         let status = StatusMessage { number: self.statuses, echo, flows };
         self.status_sent[self.statuses as usize % ECHOED_STATUSES] = Some((self.statuses, now));
         self.statuses += 1;
@@ -379,7 +379,7 @@ impl PeerEnd {
     }
 
     fn serve_ends(&mut self, now: Time) {
-        if self.session.as_ref().is_some_and(|session| now >= session.heard + RECEIVER_LIMIT) {
+        if self.session.as_ref().is_some_and(|session| now >= session.last_valid + RECEIVER_LIMIT) {
             return self.end(now, EndOutcome::Silent);
         }
         let sent: u64 = self.sent().iter().map(|flow| flow.bytes).sum();
@@ -391,7 +391,7 @@ impl PeerEnd {
         }
     }
 
-    /// Stops all flows and tells the peer until it answers.
+    /// Stops all flows and says goodbye until the peer answers.
     fn say_goodbye(&mut self, now: Time, reason: ByeReason, outcome: EndOutcome) {
         self.stop_flows(now, outcome);
         self.phase = EndPhase::Farewell;

@@ -12,6 +12,7 @@ use super::{EndMeeting, EndOutcome, EndPhase, FAREWELL, PeerEnd};
 use crate::message::{
     ByeReason, ConstantMessage, MessageHead, MessageKind, ReceivedFigures, StatusMessage, begin,
 };
+use crate::offer::OfferedFlow;
 use crate::outbox::PacketSealing;
 use crate::protection::{SealFault, TRAILER_LENGTH};
 use crate::reception::PacketArrival;
@@ -134,7 +135,7 @@ impl PeerEnd {
             }
             MessageKind::Constant => {
                 let ConstantMessage { flow, number, departure } = ConstantMessage::read(body)?;
-                let flow = usize::from(flow).checked_sub(self.received_base)?;
+                let flow = self.received_flow(usize::from(flow), true)?;
                 let arrival = self.arrival(datagram, datagram.bytes.len() as u64);
                 let reception = self.reception.get_mut(flow)?;
                 reception.on_packet(arrival, 0, number, AbsSendTime::from_ticks(departure & 0xFF_FFFF));
@@ -147,13 +148,13 @@ impl PeerEnd {
     }
 
     fn on_status(&mut self, now: Time, status: StatusMessage) {
-        let is_newer = self.told.as_ref().is_none_or(|(told, _)| told.number <= status.number);
+        let is_newer = self.reported.as_ref().is_none_or(|(reported, _)| reported.number <= status.number);
         let begins_anew = !is_newer && core::mem::take(&mut self.has_new_keys);
-        if begins_anew && let Some((told, _)) = self.told.take() {
-            self.told_before.resize(self.sent().len(), ReceivedFigures::default());
-            for (index, figures) in &told.flows {
+        if begins_anew && let Some((reported, _)) = self.reported.take() {
+            self.reported_before.resize(self.sent().len(), ReceivedFigures::default());
+            for (index, figures) in &reported.flows {
                 let flow = usize::from(*index).checked_sub(self.sent_base);
-                if let Some(before) = flow.and_then(|flow| self.told_before.get_mut(flow)) {
+                if let Some(before) = flow.and_then(|flow| self.reported_before.get_mut(flow)) {
                     *before = before.and(figures);
                 }
             }
@@ -170,8 +171,15 @@ impl PeerEnd {
                 }
             }
             self.has_new_keys = false;
-            self.told = Some((status, now));
+            self.reported = Some((status, now));
         }
+    }
+
+    /// Place of the received flow with this index, if the peer offered it as one without control, or with.
+    fn received_flow(&self, index: usize, is_constant: bool) -> Option<usize> {
+        let place = index.checked_sub(self.received_base)?;
+        let offered = self.session.as_ref()?.terms.flows.get(place)?;
+        (matches!(offered, OfferedFlow::Constant(_)) == is_constant).then_some(place)
     }
 
     fn arrival(&self, datagram: &IncomingDatagram<'_>, payload: u64) -> PacketArrival {
@@ -189,8 +197,8 @@ impl PeerEnd {
         let (flow, is_sender) = flow_of(header.ssrc)?;
         let payload = packet.len().saturating_sub(header.wire_len());
         let arrival = self.arrival(datagram, payload as u64);
-        let reception =
-            self.reception.get_mut(flow.checked_sub(self.received_base)?).filter(|_| is_sender)?;
+        let own = self.received_flow(flow, false).filter(|_| is_sender)?;
+        let reception = self.reception.get_mut(own)?;
         reception.on_media(arrival, &header);
         // Late packets after a goodbye count, and are not reported to the sender.
         if let Some(hosts) = &mut self.receiving {

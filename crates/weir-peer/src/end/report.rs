@@ -32,12 +32,12 @@ impl PeerEnd {
     }
 
     /// Figures of the flows that the peer receives, by their index, as its last report has them.
-    pub fn told(&self) -> Vec<(usize, ReceivedFigures)> {
-        let told = self.told.iter().flat_map(|(told, _)| &told.flows);
-        let with_former = told.filter_map(|(index, figures)| {
+    pub fn reported(&self) -> Vec<(usize, ReceivedFigures)> {
+        let reported = self.reported.iter().flat_map(|(reported, _)| &reported.flows);
+        let with_former = reported.filter_map(|(index, figures)| {
             let index = usize::from(*index);
             let own = index.checked_sub(self.sent_base).filter(|own| *own < self.sent().len())?;
-            let before = self.told_before.get(own).copied().unwrap_or_default();
+            let before = self.reported_before.get(own).copied().unwrap_or_default();
             Some((index, before.and(figures)))
         });
         with_former.collect()
@@ -54,18 +54,18 @@ impl PeerEnd {
     }
 
     /// Time of the peer's last report.
-    pub fn told_at(&self) -> Option<Time> {
-        self.told.as_ref().map(|&(_, at)| at)
+    pub fn reported_at(&self) -> Option<Time> {
+        self.reported.as_ref().map(|&(_, at)| at)
     }
 
     /// The results at `now`, or at the end of the flows if that has passed. Figures of sockets and timers are the caller's.
     pub fn results(&mut self, now: Time) -> PeerResults {
         let (span, local) = (self.span(now), self.local(self.ended.unwrap_or(now)));
-        let (told, received) = (self.told(), self.received());
+        let (reported, received) = (self.reported(), self.received());
         let mut flows: Vec<FlowResults> = Vec::new();
         let offered = self.terms.flows.iter().zip(self.sent_base..).zip(self.sent());
         for ((offer, index), sent) in offered {
-            let figures = told.iter().find(|(flow, _)| *flow == index).map(|(_, figures)| figures);
+            let figures = reported.iter().find(|(flow, _)| *flow == index).map(|(_, figures)| figures);
             let controller = offer.name().to_owned();
             flows.push(sent_flow(
                 FlowResults { flow: index, controller, ..FlowResults::default() },
@@ -118,10 +118,10 @@ fn received_flow(flow: FlowResults, figures: &ReceivedFigures, span: TimeDelta) 
 fn sent_flow(
     flow: FlowResults,
     sent: &SentFigures,
-    told: Option<&ReceivedFigures>,
+    reported: Option<&ReceivedFigures>,
     (span, local): (TimeDelta, Time),
 ) -> FlowResults {
-    let flow = told.map_or(flow.clone(), |figures| {
+    let flow = reported.map_or(flow.clone(), |figures| {
         let flow = received_flow(flow, figures, span);
         // Packets behind the last one that arrived are lost, too.
         let loss = 1.0 - figures.packets as f64 / sent.packets.max(1) as f64;

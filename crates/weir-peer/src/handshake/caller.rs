@@ -5,7 +5,7 @@ use weir_units::TimeDelta;
 
 use crate::cookie::COOKIE_LENGTH;
 use crate::keys::{DirectionKeys, HandshakeNonce, KeyRing, hello_keys, session_keys};
-use crate::message::{CallRefusal, HelloMessage, MessageHead, MessageKind, VERSION};
+use crate::message::{BARE_REFUSAL, CallRefusal, HelloMessage, MessageHead, MessageKind, VERSION};
 use crate::offer::SessionTerms;
 use crate::protection::{PacketOpener, PacketSealer, unsealed};
 
@@ -110,6 +110,10 @@ impl HelloCaller {
         match kind {
             MessageKind::Retry | MessageKind::Accept if version != VERSION => CallerOutcome::Ignored,
             MessageKind::Refuse if version != VERSION => {
+                // A changed one of this version has a tag.
+                if datagram.len() != BARE_REFUSAL {
+                    return CallerOutcome::Ignored;
+                }
                 self.explained = Some(CallRefusal::Version(version));
                 CallerOutcome::Progress
             }
@@ -119,7 +123,7 @@ impl HelloCaller {
                     return CallerOutcome::Refused(refusal);
                 }
                 // A refusal that the listener would have protected.
-                if refusal != CallRefusal::Key {
+                if refusal != CallRefusal::Key || datagram.len() != BARE_REFUSAL {
                     return CallerOutcome::Ignored;
                 }
                 self.explained = Some(refusal);

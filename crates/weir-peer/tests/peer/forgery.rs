@@ -13,7 +13,9 @@ pub(crate) fn status_message([number, echo]: [u32; 2], flows: &[[u64; 5]]) -> Ve
     bytes.push(flows.len() as u8);
     for (flow, counters) in flows.iter().enumerate() {
         bytes.push(flow as u8);
-        counters.iter().for_each(|counter| bytes.extend_from_slice(&counter.to_be_bytes()));
+        for counter in counters {
+            bytes.extend_from_slice(&counter.to_be_bytes());
+        }
         // Delays.
         bytes.extend_from_slice(&[0xff; 12]);
     }
@@ -22,8 +24,8 @@ pub(crate) fn status_message([number, echo]: [u32; 2], flows: &[[u64; 5]]) -> Ve
 
 /// Number of the last status of an end.
 pub(crate) fn newest_status(rig: &Rig, end: usize) -> u32 {
-    let statuses = rig.seen[end].iter().filter(|packet| packet.bytes.starts_with(b"Weir\x01\x05"));
-    let newest = statuses.last().expect("a status each half second");
+    let mut statuses = rig.seen[end].iter().filter(|packet| packet.bytes.starts_with(b"Weir\x01\x05"));
+    let newest = statuses.next_back().expect("a status each half second");
     u32::from_be_bytes(newest.bytes[6..10].try_into().expect("4 bytes"))
 }
 

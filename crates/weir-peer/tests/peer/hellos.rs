@@ -3,7 +3,7 @@
 use weir_net::Time;
 use weir_peer::end::{EndPhase, IncomingDatagram, PeerEnd};
 use weir_peer::message::HELLO_LENGTH;
-use weir_peer::random::{RandomBytes as _, RepeatableRandom};
+use weir_peer::random::{RandomBytes, RepeatableRandom};
 
 use crate::rig::{CALLER, Flying, LISTENER, Rig, address, config, constant_plan, keyed, plan};
 
@@ -117,9 +117,27 @@ fn each_flipped_bit_of_each_message_of_a_handshake_is_refused() {
             assert_eq!(end.phase(), EndPhase::Waiting, "bit {bit}");
         }
     }
+    // A refusal of a listener that sends, too.
+    let sends = config(keyed(), Some(plan("gcc", 1, [50, 300, 2500])));
+    let mut other = PeerEnd::listen(Time::ZERO, sends, Box::new(RepeatableRandom::new(2)));
+    let refusal = offer(&mut other, Time::from_millis(80), &proved, &proved.bytes).remove(0);
+    assert_eq!(refusal[5], 4);
+    for bit in 0..8 * refusal.len() {
+        let mut bytes = refusal.clone();
+        bytes[bit / 8] ^= 1 << (bit % 8);
+        assert!(offer(&mut end, Time::from_millis(50), &retry, &bytes).is_empty(), "bit {bit}");
+    }
+    let mut refused = calling();
+    offer(&mut refused, Time::from_millis(50), &retry, &refusal);
+    assert_eq!(refused.phase(), EndPhase::Ended, "the refusal itself is taken");
+    assert!(end.next_wake() <= Time::from_millis(250), "it calls on");
+
     let answers = offer(&mut end, Time::from_millis(50), &retry, &retry.bytes);
     assert_eq!(answers, std::slice::from_ref(&proved.bytes));
-    offer(&mut end, Time::from_millis(100), &accept, &accept.bytes);
+    end.on_timeout(Time::from_millis(1100));
+    while end.poll().is_some() {}
+    assert_eq!(end.phase(), EndPhase::Waiting, "no changed refusal has cut the wait");
+    offer(&mut end, Time::from_millis(1100), &accept, &accept.bytes);
     assert_eq!(end.phase(), EndPhase::Running);
 }
 
@@ -187,21 +205,36 @@ fn a_hello_that_is_replayed_after_its_session_begins_none() {
     rig.ends[CALLER].interrupt(rig.now);
     rig.run_until(Time::from_millis(3000));
     assert_eq!(rig.ends[LISTENER].phase(), EndPhase::Ended);
-    // The same process with the same cookie keys: the consent goes to the caller's address, and nobody there can answer.
-    let (mut again, ..) = handshake();
-    let from = again.addresses[CALLER];
-    let packets = again.seen[CALLER].clone();
-    let before = again.ends[LISTENER].peer();
-    again.inject(LISTENER, from, &proved.bytes);
-    for packet in &packets {
-        again.inject(LISTENER, from, &packet.bytes);
+    // The process listens again with the same cookie keys. Its consent goes to the caller's address, and nobody there answers.
+    let random = SameCookies { first: Some(RepeatableRandom::new(2)), later: RepeatableRandom::new(99) };
+    let mut again = PeerEnd::listen(Time::ZERO, config(keyed(), None), Box::new(random));
+    let at = Time::from_millis(3000);
+    let consent = offer(&mut again, at, &proved, &proved.bytes);
+    assert!(consent.len() == 1 && consent[0][5] == 3, "the cookie is valid: {consent:?}");
+    for packet in rig.first[CALLER].iter().chain(&rig.seen[CALLER]) {
+        offer(&mut again, at, packet, &packet.bytes);
     }
-    assert_eq!(again.ends[LISTENER].peer(), before);
-    assert!(again.is_running());
+    assert_eq!((again.phase(), again.peer()), (EndPhase::Waiting, None));
+}
+
+/// The first bytes that are drawn, a cookie's key, are those of a former process.
+#[derive(Debug)]
+struct SameCookies {
+    first: Option<RepeatableRandom>,
+    later: RepeatableRandom,
+}
+
+impl RandomBytes for SameCookies {
+    fn fill(&mut self, bytes: &mut [u8]) {
+        match self.first.take() {
+            Some(mut first) => first.fill(bytes),
+            None => self.later.fill(bytes),
+        }
+    }
 }
 
 #[test]
-fn a_peer_of_another_version_is_told_so() {
+fn a_peer_of_another_version_gets_the_reason() {
     let (_, [hello, _], _) = handshake();
     let mut end = PeerEnd::listen(Time::ZERO, config(keyed(), None), Box::new(RepeatableRandom::new(3)));
     let mut newer = hello.bytes.clone();

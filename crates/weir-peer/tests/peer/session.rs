@@ -28,8 +28,8 @@ fn a_gcc_flow_fills_its_link_and_both_ends_report_it() {
         assert!((750_000..1_000_000).contains(&rate), "{rate}");
         // The sender's figures of the receiver are the receiver's own.
         assert_eq!(sent.marked, received.marked);
-        for (told, own) in sent.delay_ms.unwrap().into_iter().zip(received.delay_ms.unwrap()) {
-            assert!((told - own).abs() < 0.002, "{told} ms, {own} ms");
+        for (reported, own) in sent.delay_ms.unwrap().into_iter().zip(received.delay_ms.unwrap()) {
+            assert!((reported - own).abs() < 0.002, "{reported} ms, {own} ms");
         }
         let ratio = sent.received_rate_bps.unwrap() as f64 / rate as f64;
         assert!((0.995..1.005).contains(&ratio), "{ratio}");
@@ -51,9 +51,9 @@ fn every_controller_runs_between_two_ends() {
         let mut rig = Rig::new(2000, caller, config(keyed(), None));
         rig.run_until(SECONDS(12));
         assert!(rig.is_running(), "{name}");
-        let told = rig.ends[CALLER].told();
-        assert_eq!(told.len(), 2, "{name}");
-        for (_, figures) in told {
+        let reported = rig.ends[CALLER].reported();
+        assert_eq!(reported.len(), 2, "{name}");
+        for (_, figures) in reported {
             assert!(figures.bytes > 100_000, "{name}: {figures:?}");
         }
     }

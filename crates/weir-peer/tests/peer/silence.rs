@@ -119,3 +119,16 @@ fn counters_of_a_receiver_that_lies_are_figures() {
     let flow = &results.flows[0];
     assert_eq!((flow.loss_ratio, flow.marked), (Some(0.0), Some(u64::MAX)), "{flow:?}");
 }
+
+#[test]
+fn a_constant_packet_is_none_of_a_media_flow() {
+    let mut rig = Rig::gcc(&KeyRing::open(), 700);
+    rig.run_until(SECONDS(5));
+    let mut sealer = PacketSealer::starting_at(read_keys(&rig).caller, 100_000);
+    let mut packet = b"Weir\x01\x09\x00\x00\x07\x00\x00\x00\x00".to_vec();
+    sealer.seal(&mut packet);
+    let before = rig.received();
+    let from = rig.addresses[CALLER];
+    rig.inject(LISTENER, from, &packet);
+    assert_eq!((rig.received(), rig.ends[LISTENER].dropped().unreadable), (before, 1));
+}
