@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What whole processes take beside those of another build of Weir, in turn on one core: a table of docs/engineering/performance.md.
+# What whole processes take beside those of another build of Weir, in turn on one core: a table.
 #
 #   tools/against.sh OTHER [ROUNDS]     the other program, such as that of a worktree of another commit; 7 unless said
 #

@@ -37,7 +37,7 @@ const RESULTS: [&str; 15] = [
 ];
 
 /// Documents with measurements, which depend on a machine and a day.
-const MEASUREMENTS: [&str; 2] = ["docs/performance.md", "docs/engineering/mutants.md"];
+const MEASUREMENTS: [&str; 1] = ["docs/performance.md"];
 
 /// The tables of docs/goog_cc.md that are composed of the output of tests, by their heads; before them those of
 /// docs/suites.md and docs/suites-drawn.md that define the omniscient sender and the cases. Last those of docs/calls.md, of the tests of weir-replay
