@@ -97,10 +97,12 @@ fn own_controller_on_the_inferred_path() {
         for (held, holds) in held.iter_mut().zip(holds) {
             *held += i32::from(holds);
         }
+        let loss = infer(&call, &InferOptions::default()).expect("the call has packets").loss.share;
         println!(
-            "{} {}: seconds alike {:.2}, on the known path {:.2}; rate {:+.1} %; wait {:.1}, on the known path {:.1} ms",
+            "{} {}, random loss {:.2} %: seconds alike {:.2}, on the known path {:.2}; rate {:+.1} %; wait {:.1}, on the known path {:.1} ms",
             path.name,
             path.controller,
+            100.0 * loss,
             again.alike,
             known.alike,
             100.0 * rate,
