@@ -47,5 +47,6 @@ pub mod path;
 mod peer;
 mod sender;
 pub mod session;
+mod session_error;
 pub mod status;
 mod vp8;

@@ -4,6 +4,7 @@ mod address;
 mod arguments;
 mod commands;
 mod messages;
+mod refusals;
 mod run;
 mod server;
 

@@ -6,7 +6,7 @@ use weir_call::path::PathSettings;
 use weir_call::session::DecisionRow;
 use weir_call::status::CallStatus;
 
-use crate::server::RefusalCounts;
+use crate::refusals::RefusalCounts;
 
 fn kbps(rate: weir_units::DataRate) -> f64 {
     rate.bps_f64() / 1e3

@@ -12,7 +12,7 @@ use str0m::rtp::rtcp::{self, Rtcp};
 use str0m::rtp::{Extension, RawPacket, RtpWrite};
 use str0m::{Candidate, Event, IceConnectionState, Input, Output, Rtc, RtcConfig};
 
-use crate::session::SessionError;
+use crate::session_error::SessionError;
 use crate::vp8::VideoPacket;
 
 /// An event of the connection.

@@ -259,7 +259,7 @@ impl CallRun {
     }
 }
 
-/// Prints a line. Nobody may read it any more.
+/// Prints a line. A closed output is no error.
 fn print_line(line: &str) {
     let _closed = writeln!(std::io::stdout(), "{line}");
 }

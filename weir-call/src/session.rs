@@ -1,22 +1,22 @@
 //! A call: the browser's connection, the sender, and the path between them and the socket.
 
 use std::collections::VecDeque;
-use std::fmt;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use weir_cc::{DataRate, DataSize, LimitsOutOfOrder, RateLimits, SendTime, TimeDelta};
 use weir_net::Time;
-use weir_registry::{Registry, RegistryError};
+use weir_registry::Registry;
 
 use crate::clips::ClipSet;
 use crate::controller::ControllerChoice;
 pub use crate::decisions::{DecisionRow, EvidenceValue};
 use crate::feedback::BrowserReports;
 use crate::frame_delays::FrameDelays;
-use crate::path::{CallPath, PathDatagram, PathSettingError, PathSettings};
+use crate::path::{CallPath, PathDatagram, PathSettings};
 use crate::peer::{BrowserPeer, LeavingDatagram, PeerEvent};
 use crate::sender::VideoSender;
+pub use crate::session_error::SessionError;
 use crate::status::{CallStatus, StatusMeter};
 
 /// Lowest target of a call.
@@ -49,49 +49,6 @@ impl CallConfig {
             limits: RateLimits::new(LOWEST, DataRate::from_kbps(300), DataRate::from_mbps(5))?,
             path: PathSettings::default(),
         })
-    }
-}
-
-/// Why a call refuses an input.
-#[derive(Debug)]
-pub enum SessionError {
-    /// The text is no offer of a session.
-    Offer,
-    /// The offer has no video that a call can send.
-    NoVideo,
-    /// The address of the socket cannot be one of ICE.
-    Address(SocketAddr),
-    /// The controller cannot be built.
-    Controller(RegistryError),
-    /// A setting of the path is out of its range.
-    Path(PathSettingError),
-}
-
-impl fmt::Display for SessionError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Offer => f.write_str("the offer is no session description"),
-            Self::NoVideo => f.write_str(
-                "the offer must ask for video in VP8 with transport-wide feedback, and receive it",
-            ),
-            Self::Address(address) => {
-                write!(
-                    f,
-                    "{} cannot be the address of a call; name one that the browser can reach",
-                    address.ip()
-                )
-            }
-            Self::Controller(error) => error.fmt(f),
-            Self::Path(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for SessionError {}
-
-impl From<PathSettingError> for SessionError {
-    fn from(error: PathSettingError) -> Self {
-        Self::Path(error)
     }
 }
 

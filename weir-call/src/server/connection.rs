@@ -11,12 +11,12 @@ use tungstenite::protocol::{CloseFrame, Role, WebSocketConfig};
 use tungstenite::{Error, Message, WebSocket};
 
 use super::page;
-use super::refusals::{RefusalCounts, RequestRefusal};
 use super::request::{HEADER_LIMIT, RequestVerdict, judge};
 use super::stream::TurnStream;
 use super::token;
 use crate::commands;
 use crate::messages;
+use crate::refusals::{RefusalCounts, RequestRefusal};
 
 /// Bytes of a message at most.
 const MESSAGE_LIMIT: usize = 64 * 1024;

@@ -2,7 +2,6 @@
 
 mod connection;
 mod page;
-mod refusals;
 mod request;
 mod stream;
 mod token;
@@ -15,10 +14,9 @@ use std::time::{Duration, Instant};
 use nix::poll::{PollFd, PollFlags};
 use tungstenite::protocol::frame::coding::CloseCode;
 
+use crate::refusals::{RefusalCounts, RequestRefusal};
 pub(crate) use connection::PageEvent;
 use connection::{PageConnection, ServerState};
-pub(crate) use refusals::RefusalCounts;
-use refusals::RequestRefusal;
 
 /// Connections at the same time at most.
 const MOST_CONNECTIONS: usize = 16;

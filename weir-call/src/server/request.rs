@@ -2,7 +2,7 @@
 
 use tungstenite::handshake::derive_accept_key;
 
-use super::refusals::RequestRefusal;
+use crate::refusals::RequestRefusal;
 
 /// Bytes of a header at most.
 pub(crate) const HEADER_LIMIT: usize = 8 * 1024;
