@@ -43,7 +43,7 @@ pub struct KeyRing {
 }
 
 impl KeyRing {
-    /// No key. Whoever reads the handshake can compute the tags; only the return path is proved.
+    /// No key. A reader of the handshake can compute the tags; only the return path is proved.
     pub const fn open() -> Self {
         Self { keys: Vec::new() }
     }

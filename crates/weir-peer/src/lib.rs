@@ -8,7 +8,7 @@
 //! * [`watch`]: a sender halves its rate while reports are missing, and stops 5 s after the last one.
 //! * [`message`]: the bytes of messages beside RTP and RTCP.
 //!
-//! Nothing here prints, ends the process, or has state outside of its values.
+//! The crate neither prints nor ends the process, and has no state outside of its values.
 
 pub mod cookie;
 #[cfg(target_os = "linux")]

@@ -56,7 +56,7 @@ pub(crate) struct PeerMonitor {
 }
 
 impl PeerMonitor {
-    /// A monitor of `count` sent flows, the first of which has the index `base`. Those for which `is_media` is set are recorded.
+    /// A monitor of `count` sent flows, the first of which has the index `base`. Flows for which `is_media` is set are recorded.
     pub(crate) fn new(base: usize, is_media: &[bool], record: bool) -> Self {
         let calls = record.then(|| {
             let before = std::iter::repeat_n(false, base);

@@ -75,7 +75,7 @@ const LEAST_GAP: f64 = 0.05;
 /// A note below a table on cells whose mean hides their runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TableNote {
-    /// What the note is about, without a full stop.
+    /// Subject of the note, without a full stop.
     pub heading: &'static str,
     /// Name of a row, and its cells with their values.
     pub rows: Vec<(String, String)>,

@@ -250,7 +250,7 @@ impl CheckResult {
         format!("{}{points}{}", self.in_short(), self.hidden_in_words())
     }
 
-    /// What the mean hides of the runs: both kinds, and both ends of a spread.
+    /// Properties of the runs that the mean hides: both kinds, and both ends of a spread.
     fn hidden_in_words(&self) -> String {
         let decimals = decimals(self.limit);
         let kinds = kinds_in_words(self.kinds, decimals).map(|kinds| format!("; two kinds: {kinds}"));
