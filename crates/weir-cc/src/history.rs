@@ -1,7 +1,7 @@
 //! The send history, which joins sent packets with reports on them.
 //!
-//! It assigns packet numbers, unwraps their 16 bits on the wire, and measures round-trip times, bytes in flight and
-//! the number of missed reports. Smoothing and the response to loss belong to the controller.
+//! It assigns packet numbers or [takes them](SendHistory::on_sent_as), unwraps their 16 bits on the wire, and measures
+//! round-trip times, bytes in flight and the number of missed reports. Smoothing and the response to loss belong to the controller.
 //!
 //! Any host that can send a packet can send a report. An impossible report is refused and counted
 //! ([`ImpossibleReports`]) before a controller gets it:
@@ -23,6 +23,7 @@ mod contest;
 mod early;
 mod entry;
 mod left_out;
+mod numbers;
 mod own_reports;
 mod plausible;
 mod refused;
@@ -35,7 +36,6 @@ use alloc::vec::Vec;
 use weir_units::{DataSize, TimeDelta};
 
 use crate::packet::{Ecn, PacketFate, PacketResult, ProbeId, SentPacket};
-use crate::packet_feedback::MOST_RECORDS;
 use crate::parts::room::make_room;
 use crate::report::{Echo, Feedback, NativeReport, Reception, Record, Report};
 use crate::time::{ApparentDelay, ArrivalTime, SendTime};
@@ -44,10 +44,12 @@ use self::ceilings::Ceilings;
 use self::contest::Contest;
 use self::entry::{BYTES, CAPABLE, Entry, KnownFate, PADDING, SKIPPED};
 use self::left_out::LeftOut;
+use self::numbers::NumberMap;
 use self::own_reports::OwnReports;
 use self::plausible::Plausible;
 use self::times::{ms, round_trip};
 
+pub use self::numbers::NumberError;
 pub use self::refused::ImpossibleReports;
 pub use self::times::compact_ntp;
 
@@ -63,11 +65,14 @@ const INITIAL_RESULTS: usize = 16;
 /// state.
 #[derive(Debug)]
 pub struct SendHistory {
-    /// Entries by number, from the oldest on.
+    /// Entries by place, from the oldest on.
     entries: VecDeque<Entry>,
+    /// Places of the oldest entry and of the next one.
     oldest: u64,
     next: u64,
-    /// Number of the first packet that may be in flight.
+    /// Conversion between places and the numbers that travel.
+    numbers: NumberMap,
+    /// Place of the first packet that may be in flight.
     settled: u64,
     /// Number of the last packet that a controller's own report echoed.
     echoed: u64,
@@ -83,7 +88,7 @@ pub struct SendHistory {
     own_reports: OwnReports,
     ceilings: Ceilings,
     contest: Contest,
-    /// The first packet of the present route, and the time when the route began.
+    /// The first number of the present route, and the time when the route began.
     route_from: u64,
     route_since: Option<SendTime>,
 }
@@ -96,6 +101,7 @@ impl SendHistory {
             entries: VecDeque::with_capacity(INITIAL_CAPACITY),
             oldest: 0,
             next: 0,
+            numbers: NumberMap::default(),
             settled: 0,
             echoed: 0,
             horizon,
@@ -202,21 +208,6 @@ impl SendHistory {
         self.on_sent(at, header, payload, false, None)
     }
 
-    /// The number that the next packet will get, whose lower 16 bits travel with it: its [`SentPacket::id`] plus the
-    /// count of [skipped](Self::leave_out) numbers before it.
-    pub fn next_number(&self) -> u64 {
-        self.next
-    }
-
-    /// Whether a report may cover `count` numbers from `base` on. All of them must have left, and there may be at
-    /// most as many as the history holds plus a report of [`MOST_RECORDS`].
-    pub fn may_tell(&self, base: u16, count: u16) -> bool {
-        let Some(newest) = self.next.checked_sub(1) else { return count == 0 };
-        let age = u64::from((newest as u16).wrapping_sub(base));
-        let most = (self.len() as u64).saturating_add(MOST_RECORDS);
-        age <= newest && u64::from(count) <= (age + 1).min(most)
-    }
-
     /// Bytes of packets within the horizon that may be in flight. A report settles the packets that it covers and all
     /// before them. The fate of packets whose report was lost stays unknown unless that report arrives late, but they
     /// are not in flight. An [`Echo`] settles all packets up to the echoed one. Reports without packet numbers settle
@@ -232,7 +223,7 @@ impl SendHistory {
         while self.oldest < self.next {
             self.forget_oldest();
         }
-        self.route_from = self.next;
+        self.route_from = self.next_number();
         self.route_since = Some(now);
         self.plausible = Plausible::default();
         self.own_reports = OwnReports::default();
@@ -249,7 +240,7 @@ impl SendHistory {
         Some(match *report {
             Report::Packets { records, number, at } => {
                 // A report with one false claim is not made of real arrivals: no record of it is used.
-                if self.left_out.are_claimed(now, records) {
+                if self.left_out.are_claimed(now, records, |place| self.numbers.sequence(place, self.next)) {
                     self.refused.left_out += 1;
                     return None;
                 }
@@ -282,14 +273,17 @@ impl SendHistory {
                 Feedback::Reception { report, rtt: self.by_sender_report(now, &report) }
             }
             Report::Native { report, echo } => {
-                let meant = self.meant(echo.sequence).filter(|&id| id >= self.oldest.max(self.route_from));
-                let Some(id) = self.named_by(echo) else {
-                    self.compare(now, meant, &report);
+                let known = self.find(echo.sequence);
+                let Some(number) = self.named_by(echo) else {
+                    self.compare(now, known, &report);
                     return None;
                 };
                 // A packet beyond the horizon gives no round-trip time.
-                let rtt = if id < self.oldest { None } else { Some(self.echoed(now, id, echo.held)?) };
-                self.compare(now, meant, &report);
+                let rtt = match known {
+                    Some(id) => Some(self.echoed(now, id, number, echo.held)?),
+                    None => None,
+                };
+                self.compare(now, known, &report);
                 Feedback::Native { report, rtt }
             }
         })
@@ -306,18 +300,6 @@ impl SendHistory {
 
     fn entry(&mut self, id: u64) -> &mut Entry {
         &mut self.entries[(id - self.oldest) as usize]
-    }
-
-    /// Number of the packet that the 16 bits on the wire mean: the newest sent one whose number ends in them.
-    fn meant(&self, sequence: u16) -> Option<u64> {
-        let newest = self.next.checked_sub(1)?;
-        let age = u64::from((newest as u16).wrapping_sub(sequence));
-        newest.checked_sub(age)
-    }
-
-    /// Number of the packet of these 16 bits, if the history still has it.
-    fn find(&self, sequence: u16) -> Option<u64> {
-        self.meant(sequence).filter(|&id| id >= self.oldest)
     }
 
     /// Takes a measured round-trip time. Returns `None` and counts a refusal if it is impossibly short.
@@ -397,18 +379,18 @@ impl SendHistory {
         self.settled = self.settled.max(first);
     }
 
-    /// The packet that `echo` names, or `None` for a report that is not accepted. Refused are a forged echo, of a
+    /// The number that `echo` names, or `None` for a report that is not accepted. Refused are a forged echo, of a
     /// packet that has not left, and an echo of the route before. A report on an older packet than before brings no new
-    /// state.
+    /// state. An echo of a packet that left elsewhere measures nothing here.
     fn named_by(&mut self, echo: Echo) -> Option<u64> {
         let meant = self.meant(echo.sequence);
-        if meant.is_some_and(|id| id < self.route_from) {
+        if meant.is_some_and(|number| number < self.route_from) || self.is_elsewhere(echo.sequence) {
             return None;
         }
         if meant.is_none() {
             self.refused.unsent += 1;
         }
-        let overtaken = meant.is_some_and(|id| id < self.echoed);
+        let overtaken = meant.is_some_and(|number| number < self.echoed);
         self.refused.overtaken += u64::from(overtaken);
         meant.filter(|_| !overtaken)
     }
@@ -422,9 +404,9 @@ impl SendHistory {
         }
     }
 
-    /// Settles all packets up to the echoed one, and measures the round-trip time. Per-packet reports may still give
+    /// Settles all packets up to the echoed one, at place `id` with `number`, and measures the round-trip time. Per-packet reports may still give
     /// their fates. Returns `None` if the report is refused.
-    fn echoed(&mut self, now: SendTime, id: u64, held: TimeDelta) -> Option<TimeDelta> {
+    fn echoed(&mut self, now: SendTime, id: u64, number: u64, held: TimeDelta) -> Option<TimeDelta> {
         let sent = self.entry(id).at;
         let rtt = self.take_round_trip(now, ((now - sent) - held).max(TimeDelta::ZERO))?;
         self.plausible.on_report(now);
@@ -432,7 +414,7 @@ impl SendHistory {
             self.settle(settled);
         }
         self.settled = self.settled.max(id + 1);
-        self.echoed = id;
+        self.echoed = number;
         Some(rtt)
     }
 
@@ -451,6 +433,7 @@ impl SendHistory {
         self.in_flight = self.in_flight.saturating_sub(entry.in_flight());
         self.oldest += 1;
         self.left_out.forget(self.oldest);
+        self.numbers.forget(self.oldest);
     }
 
     /// Time at which the oldest packet leaves the horizon, or `None` if no packet is in flight. A sender with a full

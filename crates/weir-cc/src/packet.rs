@@ -9,7 +9,9 @@ use crate::time::{ArrivalTime, SendTime};
 /// A packet that has just left the pacer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SentPacket {
-    /// Number on this path, growing by one per packet and never wrapping (the wire carries its lower 16 bits).
+    /// Number on this path, growing by one per packet and never wrapping. The wire carries the lower 16 bits of
+    /// [`SendHistory::next_number`](crate::history::SendHistory::next_number), which are its own unless numbers are
+    /// skipped or given.
     pub id: u64,
     /// Time of departure.
     pub at: SendTime,

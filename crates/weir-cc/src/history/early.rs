@@ -13,8 +13,10 @@ impl SendHistory {
     /// that has left counts, whether received or missing.
     pub(super) fn is_early(&mut self, now: SendTime, records: &[Record], made: Option<ArrivalTime>) -> bool {
         // Of the numbers on the wire, a packet that has not left is older than all.
-        let age = |record: &&Record| (self.next as u16).wrapping_sub(1).wrapping_sub(record.sequence);
-        let Some(&Record { sequence, reception, .. }) = records.iter().rev().min_by_key(age) else {
+        let next = self.next_number() as u16;
+        let age = |record: &&Record| next.wrapping_sub(1).wrapping_sub(record.sequence);
+        let known = records.iter().rev().filter(|record| self.may_know(record.sequence));
+        let Some(&Record { sequence, reception, .. }) = known.min_by_key(age) else {
             return false;
         };
         let Some(id) = self.find(sequence) else { return false };
@@ -26,14 +28,17 @@ impl SendHistory {
             // The report does not carry the time for which the receiver has held it.
             _ => self.since_sent_after(now, id),
         };
-        !self.plausible.admits_round_trip(now, Some(id), rtt, least)
+        let newest = self.meant(sequence);
+        !self.plausible.admits_round_trip(now, newest, rtt, least)
     }
 
     /// Whether `records` repeat a report that came too early. A receiver that sends no report times reports an
     /// arrival once, so that the earlier report was not its own.
     fn tells_what_is_doubted(&self, records: &[Record]) -> bool {
-        let is = |record: &Record, id: u64| record.sequence == id as u16 && record.reception.is_arrival();
-        self.plausible.doubted().is_some_and(|id| records.iter().any(|record| is(record, id)))
+        let is = |record: &Record, doubted: u64| {
+            record.reception.is_arrival() && self.meant(record.sequence) == Some(doubted)
+        };
+        self.plausible.doubted().is_some_and(|doubted| records.iter().any(|record| is(record, doubted)))
     }
 
     /// Time since the packet after `id` left; zero if none has left. A report without that packet and without a time

@@ -47,7 +47,7 @@ pub(super) struct LeftOut {
 
 #[derive(Clone, Copy, Debug)]
 struct Skipped {
-    number: u64,
+    place: u64,
     /// Time at which a report first claimed its arrival.
     claimed: Option<SendTime>,
     /// Whether a report listed it as missing.
@@ -63,41 +63,48 @@ struct ClaimedNumbers {
 }
 
 impl LeftOut {
-    pub(super) fn push(&mut self, number: u64) {
+    pub(super) fn push(&mut self, place: u64) {
         if self.numbers.capacity() == 0 {
             self.numbers.reserve(INITIAL_NUMBERS);
             self.claims.reserve(MAX_CLAIMS);
         }
-        self.numbers.push_back(Skipped { number, claimed: None, denied: false });
+        self.numbers.push_back(Skipped { place, claimed: None, denied: false });
     }
 
-    /// Removes all numbers before `oldest`.
+    /// Removes all numbers before the place `oldest`.
     pub(super) fn forget(&mut self, oldest: u64) {
-        while self.numbers.front().is_some_and(|left| left.number < oldest) {
+        while self.numbers.front().is_some_and(|left| left.place < oldest) {
             self.numbers.pop_front();
             self.forgotten += 1;
         }
     }
 
-    /// Number of numbers skipped before `number`.
+    /// Number of numbers skipped before `place`.
     #[inline]
-    pub(super) fn before(&self, number: u64) -> u64 {
+    pub(super) fn before(&self, place: u64) -> u64 {
         if self.numbers.is_empty() {
             return self.forgotten;
         }
-        self.forgotten + self.numbers.partition_point(|left| left.number < number) as u64
+        self.forgotten + self.numbers.partition_point(|left| left.place < place) as u64
     }
 
-    /// Whether `records`, in order of number, claim the arrival of a skipped number.
-    pub(super) fn are_claimed(&mut self, now: SendTime, records: &[Record]) -> bool {
+    /// Whether `records`, in order of number, claim the arrival of a skipped number. `sequence` has the 16 bits on the
+    /// wire for the place of one, or `None` if they mean another number by now.
+    pub(super) fn are_claimed(
+        &mut self,
+        now: SendTime,
+        records: &[Record],
+        sequence: impl Fn(u64) -> Option<u16>,
+    ) -> bool {
         let Some(base) = records.first().map(|record| record.sequence) else { return false };
         let mut claimed = false;
         for at in 0..self.numbers.len() {
             let number = &mut self.numbers[at];
-            let place = (number.number as u16).wrapping_sub(base);
-            let place = records.binary_search_by_key(&place, |record| record.sequence.wrapping_sub(base));
-            let Ok(place) = place else { continue };
-            if records[place].reception.is_arrival() {
+            let Some(sequence) = sequence(number.place) else { continue };
+            let distance = |sequence: u16| sequence.wrapping_sub(base);
+            let found = records.binary_search_by_key(&distance(sequence), |record| distance(record.sequence));
+            let Ok(found) = found else { continue };
+            if records[found].reception.is_arrival() {
                 claimed = true;
                 // A repeated claim of the same number does not count.
                 if number.claimed.is_none() {

@@ -66,14 +66,14 @@ pub(super) struct Plausible {
 #[derive(Clone, Copy, Debug)]
 struct EarlyReports {
     since: SendTime,
-    /// The newest packet of the first of these reports.
+    /// The newest number in the first of these reports.
     newest: Option<u64>,
     /// Whether other reports arrived that may have been delayed.
     unsure: bool,
 }
 
 impl Plausible {
-    /// Whether a report whose newest packet is `newest` may arrive after a round trip of at most `rtt` and at least
+    /// Whether a report whose newest number is `newest` may arrive after a round trip of at most `rtt` and at least
     /// `least`. The limit is half of the smallest round trip, unless all reports for some time are below it. The
     /// round trip of a single report counts down to half of the known one. A queue may drain at any speed, but no
     /// sequence of reports lowers the limit again and again.
@@ -108,7 +108,7 @@ impl Plausible {
         settled
     }
 
-    /// The packet that was reported too early, while that is in doubt.
+    /// The number that was reported too early, while that is in doubt.
     #[inline]
     pub(super) fn doubted(&self) -> Option<u64> {
         self.early?.newest

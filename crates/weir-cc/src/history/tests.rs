@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 mod forged;
+mod given;
 mod left_out;
 mod two_reporters;
 mod untimed;

@@ -3,6 +3,9 @@
 use super::*;
 use crate::history::left_out::LeftOut;
 
+/// The 16 bits of own numbers.
+const OWN: fn(u64) -> Option<u16> = |place| Some(place as u16);
+
 #[test]
 fn numbers_left_out_do_not_reach_the_controller() {
     let mut history = SendHistory::new(TimeDelta::from_secs(2));
@@ -151,9 +154,9 @@ fn convictions(attacks: u64, spacing: i64) -> usize {
             }
             claimed_at = now;
             numbers.push(number);
-            numbers.are_claimed(at(now + 50), &[record(number as u16, Some(now))]);
+            numbers.are_claimed(at(now + 50), &[record(number as u16, Some(now))], OWN);
             if chance.next() >= 0.1 {
-                numbers.are_claimed(at(now + 100), &[record(number as u16, None)]);
+                numbers.are_claimed(at(now + 100), &[record(number as u16, None)], OWN);
             }
             numbers.forget(number);
             if numbers.is_proven() {
@@ -181,13 +184,13 @@ fn a_denial_counts_against_the_first_claim_of_a_number_however_often_it_was_repe
             let (ms, sequence) = (5000 * number, number as u16);
             numbers.push(number as u64);
             for claimed in [ms, ms + 1500] {
-                numbers.are_claimed(at(claimed), &[record(sequence, Some(claimed))]);
+                numbers.are_claimed(at(claimed), &[record(sequence, Some(claimed))], OWN);
             }
             if denied {
-                numbers.are_claimed(at(ms + 1600), &[record(sequence, None)]);
+                numbers.are_claimed(at(ms + 1600), &[record(sequence, None)], OWN);
             }
         }
-        numbers.are_claimed(at(65_000), &[]);
+        numbers.are_claimed(at(65_000), &[], OWN);
         numbers.is_proven()
     };
     assert!(convicts(false) && !convicts(true));
