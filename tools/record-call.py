@@ -3,7 +3,7 @@
 
 usage: tools/record-call.py --scenario FILE [--seconds N] [--out DIR] [--name NAME] [--weir PATH]
                             [--beside-tcp FROM..TO] [--size 1280x720] [--max-bitrate BPS] [--setup SECONDS]
-                            [--force-fieldtrials TRIALS] [--degradation maintain-resolution]
+                            [--force-fieldtrials TRIALS] [--degradation maintain-resolution] [--no-noise]
 
 It needs Linux, Chromium and the rights of `weir emulate`. Times of the scenario and of --beside-tcp count from the
 begin of the call. It writes NAME.rtclog (the sender's event log), NAME-stats.csv (`getStats` of both ends once a
@@ -173,7 +173,7 @@ class CallRecording:
         options, folder = self.options, self.folder
         width, height = options.size
         print(f"The clip is made: {FRAMES} pictures of {width}x{height}.", flush=True)
-        write_clip(folder / "clip.y4m", width, height)
+        write_clip(folder / "clip.y4m", width, height, not options.no_noise)
         shutil.copyfile(HOME / "page.html", folder / "page.html")
         (folder / "logs").mkdir()
         path = path_scenario(self.scenario, options.setup, options.seconds, options.scenario.resolve().parent)
@@ -312,7 +312,7 @@ class CallRecording:
         facts = {
             "scenario": kept,
             "seconds": options.seconds,
-            "clip": "{}x{}".format(*options.size),
+            "clip": "{}x{}".format(*options.size) + (" without noise" if options.no_noise else ""),
             "max_bitrate": options.max_bitrate,
             "degradation": options.degradation,
             "beside_tcp": options.beside_tcp,
@@ -347,6 +347,7 @@ def options_of(arguments):
     parser.add_argument("--weir", default="weir", help="the command `weir`")
     parser.add_argument("--beside-tcp", type=pair("..", float), help="times of a CUBIC flow in seconds, such as 15..45")
     parser.add_argument("--size", type=pair("x", int), default=(1280, 720), help="pictures of the clip")
+    parser.add_argument("--no-noise", action="store_true", help="clip without noise")
     parser.add_argument("--max-bitrate", type=int, default=2_900_000, help="highest rate of the encoder in bit/s")
     parser.add_argument("--setup", type=float, default=20, help="seconds that the browsers have to start")
     parser.add_argument("--force-fieldtrials", help="field trials for both browsers, such as Name/Group/")

@@ -6,10 +6,10 @@ from operator import itemgetter
 FRAMES = 90  # of the clip, which is shown in a loop
 
 
-def write_clip(path, width, height):
-    """A clip (Y4M): a zoom into a texture with edges of all sizes, under some noise that differs in each picture."""
+def write_clip(path, width, height, noisy=True):
+    """A clip (Y4M): a zoom into a texture with edges of all sizes, with noise that differs in each picture if `noisy`."""
     noise_of = random.Random(1)
-    mask = int.from_bytes(b"\x03" * width, "big")
+    mask = int.from_bytes((b"\x03" if noisy else b"\x00") * width, "big")
     # No sum of texture and noise exceeds a byte, so a whole row is added as one integer.
     texture = [bytes(96 + ((x ^ y) >> 2 & 63) for x in range(width)) for y in range(height)]
     colours = [bytes(64 + ((x + shift) // 4 & 127) for x in range(width // 2)) for shift in range(128)]
