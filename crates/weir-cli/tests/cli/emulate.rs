@@ -174,6 +174,13 @@ fn send(signal: &str, child: &Child) {
     assert!(Command::new("sh").args(["-c", "kill -$0 $1", signal, &pid]).status().unwrap().success());
 }
 
+/// Whether signals to the child wait to be read.
+fn has_pending_signals(child: &Child) -> bool {
+    let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
+    let mut masks = status.lines().filter_map(|line| line.strip_prefix("ShdPnd:"));
+    masks.any(|mask| u64::from_str_radix(mask.trim(), 16).unwrap() != 0)
+}
+
 /// The exit code of a child that ends in time.
 fn ended(mut child: Child) -> Option<i32> {
     for _ in 0..STEPS {
@@ -199,7 +206,7 @@ fn leaves_nothing(seconds: &str, trap: &str, signals: &[&str], code: Option<i32>
     for signal in signals {
         send(signal, &child);
         // Two signals of one kind are one while neither has been read.
-        thread::sleep(Duration::from_millis(500));
+        wait_until("the signal is read", || !has_pending_signals(&child));
     }
     assert_eq!(ended(child), code, "{signals:?}");
     wait_until("something is left", || left_behind(&marker) == before);
