@@ -2,7 +2,6 @@
 
 use weir_cc::{Ecn, PacketFormat, RateLimits};
 use weir_units::{DataSize, TimeDelta};
-use weir_wire::media::MediaHeader;
 
 use crate::audio::AudioConfig;
 use crate::chromium::ChromiumConfig;
@@ -106,9 +105,9 @@ pub enum CountedBytes {
 }
 
 impl CountedBytes {
-    /// Header bytes beside those that count, and those that count.
-    pub(crate) fn of(self, header: &MediaHeader, payload: u16) -> (DataSize, DataSize) {
-        let (header, payload) = (header.wire_len() as u64, u64::from(payload));
+    /// Header bytes beside those that count, and those that count, of a packet with `header` bytes of RTP header.
+    pub(crate) fn of(self, header: usize, payload: u16) -> (DataSize, DataSize) {
+        let (header, payload) = (header as u64, u64::from(payload));
         let (apart, counted) = match self {
             Self::Payload => (header, payload),
             Self::WithHeaders(below) => (0, payload + header + u64::from(below)),
@@ -123,10 +122,10 @@ mod tests {
 
     #[test]
     fn headers_count_as_the_route_says() {
-        let header = MediaHeader::default();
+        let header = 24;
         let bytes = DataSize::from_bytes;
-        assert_eq!(CountedBytes::Payload.of(&header, 1200), (bytes(24), bytes(1200)));
-        assert_eq!(CountedBytes::WithHeaders(28).of(&header, 1200), (bytes(0), bytes(1252)));
-        assert_eq!(CountedBytes::WithHeaders(48).of(&header, 1200), (bytes(0), bytes(1272)));
+        assert_eq!(CountedBytes::Payload.of(header, 1200), (bytes(24), bytes(1200)));
+        assert_eq!(CountedBytes::WithHeaders(28).of(header, 1200), (bytes(0), bytes(1252)));
+        assert_eq!(CountedBytes::WithHeaders(48).of(header, 1200), (bytes(0), bytes(1272)));
     }
 }

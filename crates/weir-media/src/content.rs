@@ -46,11 +46,8 @@ impl MediaPacket {
         let (given, rest) = body.split_at_mut(payload.len().min(body.len()));
         given.copy_from_slice(&payload[..given.len()]);
         rest.fill(0);
-        if self.is_padding()
-            && let Some(count) = body.last_mut()
-        {
-            *count = u8::try_from(self.payload).unwrap_or(u8::MAX);
-            out[0] |= PADDING_BIT;
+        if self.is_padding() {
+            write_padding(&mut out[..length], start);
         }
         Ok(length)
     }
@@ -58,6 +55,17 @@ impl MediaPacket {
     /// Whether the packet is padding alone.
     pub const fn is_padding(&self) -> bool {
         self.frame.is_none() && !self.audio
+    }
+}
+
+/// Makes the bytes of `packet` from `start` on padding, with the P bit and the count (RFC 3550 §5.1).
+pub(crate) fn write_padding(packet: &mut [u8], start: usize) {
+    let bytes = &mut packet[start..];
+    let count = bytes.len();
+    bytes.fill(0);
+    if let Some(last) = bytes.last_mut() {
+        *last = u8::try_from(count).unwrap_or(u8::MAX);
+        packet[0] |= PADDING_BIT;
     }
 }
 

@@ -136,7 +136,8 @@ impl CoupledFlow {
                     return [Some(self.membership.join(now, rate, rate, window)), None];
                 }
                 // A decision that no feedback preceded, such as one of a timeout, does not count as feedback.
-                if sender.heard_at() != core::mem::replace(&mut self.feedback_at, sender.heard_at()) {
+                if sender.last_feedback() != core::mem::replace(&mut self.feedback_at, sender.last_feedback())
+                {
                     self.membership.on_feedback();
                 }
                 let parameters_message = (self.desired == DesiredRate::Measured).then(|| {

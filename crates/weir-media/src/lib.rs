@@ -66,15 +66,18 @@ mod coupled;
 mod coupled_flows;
 mod detection;
 mod encoder;
+mod endpoint;
 pub mod feedback;
 mod frame_dropper;
 mod guard;
 mod key_frames;
 mod numbers_ahead;
 mod packetiser;
+mod path;
 mod receiver;
 mod reception;
 mod report_codec;
+mod retransmissions;
 mod rtcp_interval;
 mod rtcp_outcome;
 mod sender;
@@ -93,6 +96,11 @@ pub use encoder::{
     ContentSharing, Encoder, EncoderConfig, EncoderModel, Frame, FrameBurst, FrameTraces, KeyFrames,
     LADDER_RUNGS, Ladder, LateRequests, Packets, RATE_STEPS, RateSteps, ScaledVideo, Statistical,
     TalkingHead, TraceDriven, TraceError,
+};
+pub use endpoint::{
+    Departure, Endpoint, EndpointConfig, EndpointError, EndpointEvent, EndpointStats, JoinedResult,
+    PacerRates, PacketKind, PacketMeta, PacketNumbering, Payload, PayloadHandle, QualityLimitation,
+    RetransmissionStream, SentReport, StreamConfig, StreamId, StreamKind, StreamStats,
 };
 pub use guard::{Alarm, Breaker, RefusedReports};
 pub use packetiser::Packetiser;

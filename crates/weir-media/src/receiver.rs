@@ -140,7 +140,7 @@ impl MediaReceiver {
             id: self.ids.unwrap(header.transport_sequence),
             departure: departed + TimeDelta::from_nanos(since),
             at: now,
-            size: self.counted.of(header, payload).1,
+            size: self.counted.of(header.wire_len(), payload).1,
             ecn,
             media_time: match kind {
                 Kind::Video => self.media_times.unwrap(header.timestamp),

@@ -317,8 +317,11 @@ mod tests {
 
     /// Streams of a sender that has sent the packets and the sender reports which the tests refer to.
     fn having_sent(source: u32) -> SenderStreams {
-        let mut streams = SenderStreams::new(Sources { video: source, audio: None, retransmissions: None });
-        (0..=HIGHEST).for_each(|n| _ = streams.on_sent(Kind::Video, u64::from(n), Some(0), 1));
+        let mut streams = SenderStreams::new(
+            &Sources { video: source, audio: None, retransmissions: None }.identities(),
+            false,
+        );
+        (0..=HIGHEST).for_each(|n| _ = streams.on_sent(0, u64::from(n), Some(0), 1));
         streams.write_sender_reports(ANSWERED, &mut [0; 64]).unwrap();
         streams
     }
@@ -328,7 +331,7 @@ mod tests {
         let kbps = DataRate::from_kbps;
         let limits = RateLimits::new(kbps(50), kbps(300), kbps(2500)).unwrap();
         let config = MediaConfig { remb: true, ..MediaConfig::new(limits, EncoderConfig::papers()) };
-        let mut inbox = RtcpFilter::new(&config);
+        let mut inbox = RtcpFilter::new(&crate::path::PathConfig::of(&config));
         let (mut streams, history) = (having_sent(source), SendHistory::new(TimeDelta::from_secs(5)));
         let messages = rtcp::messages(bytes).filter_map(Result::ok);
         messages
@@ -409,7 +412,8 @@ mod tests {
     fn a_sender_report_is_known_by_its_source() {
         let mut bytes = [0; 256];
         let now = ANSWERED;
-        let len = crate::streams::write_sender_report(now, Kind::Video, 1, (10, 12_000), &mut bytes).unwrap();
+        let len = crate::streams::write_sender_report(now, SOURCES.identities()[0], (10, 12_000), &mut bytes)
+            .unwrap();
         // 46 853.125 s = 0xb705.2000 in 16.16 bits.
         let sender_report = rtcp::messages(&bytes[..len]).find_map(|message| match message {
             Ok(Message::SenderReport(report)) => Some((report.ssrc, report.info.ntp.middle())),

@@ -14,12 +14,23 @@ pub(crate) struct RtcpInterval {
 }
 
 impl RtcpInterval {
+    /// Intervals of `mean` times `1 ± spread`.
+    pub(crate) const fn new(mean: TimeDelta, spread: f64) -> Self {
+        Self { mean, spread }
+    }
+
+    /// The intervals that `config` asks for.
     pub(crate) fn of(config: &MediaConfig) -> Self {
-        Self { mean: config.rtcp_interval, spread: config.rtcp_spread }
+        Self::new(config.rtcp_interval, config.rtcp_spread)
     }
 
     pub(crate) fn draw(self, rng: &mut Pcg64Mcg) -> TimeDelta {
         self.mean.scale(spread_factor(rng, self.spread))
+    }
+
+    /// The mean interval.
+    pub(crate) fn mean(self) -> TimeDelta {
+        self.mean
     }
 
     pub(crate) fn longest(self) -> TimeDelta {

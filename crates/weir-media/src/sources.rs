@@ -3,6 +3,7 @@
 use weir_units::TimeDelta;
 
 use crate::config::{AUDIO_CLOCK_HZ, MediaConfig, VIDEO_CLOCK_HZ};
+use crate::streams::StreamIdentity;
 
 /// The source identifiers of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +40,26 @@ impl Sources {
         (Some(ssrc) == self.audio).then_some(Kind::Audio)
     }
 
+    /// The streams as a sender keeps them: video, then the others.
+    pub(crate) fn identities(self) -> Vec<StreamIdentity> {
+        let retransmissions = self.retransmissions.map(|ssrc| (Kind::Retransmission, ssrc));
+        let identity = |(kind, ssrc): (Kind, u32)| StreamIdentity {
+            ssrc,
+            clock_hz: kind.clock_hz(),
+            reported: kind != Kind::Retransmission,
+        };
+        self.iter().chain(retransmissions).map(identity).collect()
+    }
+
+    /// Place of a stream among [`Self::identities`].
+    pub(crate) fn place(self, kind: Kind) -> usize {
+        match kind {
+            Kind::Video => 0,
+            Kind::Audio => 1,
+            Kind::Retransmission => 1 + usize::from(self.audio.is_some()),
+        }
+    }
+
     /// The streams of the flow on which there are reports.
     pub(crate) fn iter(self) -> impl Iterator<Item = (Kind, u32)> {
         let audio = self.audio.map(|ssrc| (Kind::Audio, ssrc));
@@ -57,10 +78,14 @@ pub(crate) enum Kind {
 impl Kind {
     /// A span of time in ticks of the stream's media clock, as an RTP timestamp.
     pub(crate) fn ticks(self, span: TimeDelta) -> u32 {
-        let hz = match self {
+        (i128::from(span.nanos()) * i128::from(self.clock_hz()) / 1_000_000_000) as u32
+    }
+
+    /// Ticks per second of the stream's media clock.
+    const fn clock_hz(self) -> u64 {
+        match self {
             Self::Video | Self::Retransmission => VIDEO_CLOCK_HZ,
             Self::Audio => AUDIO_CLOCK_HZ,
-        };
-        (i128::from(span.nanos()) * i128::from(hz) / 1_000_000_000) as u32
+        }
     }
 }

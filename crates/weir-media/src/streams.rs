@@ -1,19 +1,30 @@
-//! The RTP streams of a flow: video, and audio beside it under the same controller. Each has a source identifier,
-//! sequence numbers and a media clock of its own; the history numbers the packets of both.
+//! The RTP streams of a sender under one controller, such as video with audio beside it. Each has a source identifier,
+//! sequence numbers and a media clock of its own; the history numbers the packets of all.
 
 use weir_cc::{ReceiverReportTracker, ReceptionReport, SendTime};
+use weir_units::TimeDelta;
 use weir_wire::ntp::NtpTime;
 use weir_wire::rtcp::{ReportBlock, SenderInfo, SenderReport};
 
 use crate::feedback::StreamNumbers;
-use crate::sources::{Kind, Sources};
 
-/// A sender's state of its streams.
+/// Identity of an RTP stream that is sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct StreamIdentity {
+    /// Source identifier.
+    pub(crate) ssrc: u32,
+    /// Ticks per second of the media clock.
+    pub(crate) clock_hz: u64,
+    /// Whether sender and receiver reports cover it. They do not cover retransmissions.
+    pub(crate) reported: bool,
+}
+
+/// A sender's state of its streams. The first one is the main stream.
 #[derive(Debug)]
 pub(crate) struct SenderStreams {
-    sources: Sources,
-    by_kind: [Stream; 3],
-    numbers: StreamNumbers,
+    streams: Vec<Stream>,
+    /// Number of each packet in the history, where reports name packets by stream and sequence number.
+    numbers: Option<StreamNumbers>,
     /// The last sender reports, by the middle of their NTP time; the next one replaces the oldest.
     sender_reports: [u32; SENDER_REPORTS],
     next_sender_report: usize,
@@ -23,8 +34,9 @@ pub(crate) struct SenderStreams {
 /// Number of sender reports that are remembered. Receiver reports that refer to an older one are not believed.
 const SENDER_REPORTS: usize = 32;
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Stream {
+    identity: StreamIdentity,
     /// Sequence number of the next packet.
     next: u16,
     /// RTP timestamp of the last media packet.
@@ -36,22 +48,40 @@ struct Stream {
 }
 
 impl SenderStreams {
-    pub(crate) fn new(sources: Sources) -> Self {
+    /// Streams whose packets are named by stream and sequence number in reports if `by_stream` says so (RFC 8888).
+    pub(crate) fn new(identities: &[StreamIdentity], by_stream: bool) -> Self {
+        let numbers = match identities {
+            [only] => Some(StreamNumbers::same_as_history(only.ssrc)),
+            _ => by_stream.then(StreamNumbers::new),
+        };
         Self {
-            sources,
-            by_kind: Default::default(),
-            numbers: match (sources.audio, sources.retransmissions) {
-                (None, None) => StreamNumbers::same_as_history(sources.video),
-                _ => StreamNumbers::new(),
-            },
+            streams: identities.iter().copied().map(Stream::new).collect(),
+            numbers,
             sender_reports: [0; SENDER_REPORTS],
             next_sender_report: 0,
             refused: 0,
         }
     }
 
-    pub(crate) fn sources(&self) -> Sources {
-        self.sources
+    /// Adds a stream behind the others, and returns its place.
+    pub(crate) fn add(&mut self, identity: StreamIdentity) -> usize {
+        self.streams.push(Stream::new(identity));
+        self.streams.len() - 1
+    }
+
+    /// Place of the stream with the identifier `ssrc`.
+    pub(crate) fn find(&self, ssrc: u32) -> Option<usize> {
+        self.streams.iter().position(|stream| stream.identity.ssrc == ssrc)
+    }
+
+    /// Place of the stream with the identifier `ssrc`, if reports cover it.
+    pub(crate) fn find_reported(&self, ssrc: u32) -> Option<usize> {
+        self.find(ssrc).filter(|&place| self.streams[place].identity.reported)
+    }
+
+    /// Identifiers of the streams that reports cover.
+    pub(crate) fn reported(&self) -> impl Iterator<Item = u32> {
+        self.streams.iter().filter(|stream| stream.identity.reported).map(|stream| stream.identity.ssrc)
     }
 
     /// Source identifier, sequence number and timestamp of a packet that leaves with the number `id`: a media packet of
@@ -59,16 +89,18 @@ impl SenderStreams {
     /// §6.4.1).
     pub(crate) fn on_sent(
         &mut self,
-        kind: Kind,
+        place: usize,
         id: u64,
         timestamp: Option<u32>,
         octets: u16,
     ) -> (u32, u16, u32) {
-        let ssrc = self.ssrc(kind);
-        let stream = &mut self.by_kind[kind as usize];
+        let stream = &mut self.streams[place];
+        let ssrc = stream.identity.ssrc;
         let sequence = stream.next;
         stream.next = sequence.wrapping_add(1);
-        self.numbers.on_sent(ssrc, sequence, id);
+        if let Some(numbers) = &mut self.numbers {
+            numbers.on_sent(ssrc, sequence, id);
+        }
         stream.packets = stream.packets.wrapping_add(1);
         if let Some(timestamp) = timestamp {
             stream.timestamp = timestamp;
@@ -77,28 +109,31 @@ impl SenderStreams {
         (ssrc, sequence, stream.timestamp)
     }
 
-    fn ssrc(&self, kind: Kind) -> u32 {
-        match kind {
-            Kind::Video => self.sources.video,
-            Kind::Audio => self.sources.audio.unwrap_or(self.sources.video),
-            Kind::Retransmission => self.sources.retransmissions.unwrap_or(self.sources.video),
-        }
+    /// [`Self::on_sent`] of a packet that has a sequence number already.
+    pub(crate) fn on_sent_as(
+        &mut self,
+        place: usize,
+        sequence: u16,
+        id: u64,
+        timestamp: Option<u32>,
+        octets: u16,
+    ) {
+        self.streams[place].next = sequence;
+        self.on_sent(place, id, timestamp, octets);
     }
 
-    /// Number of each packet in the history.
-    pub(crate) fn numbers(&self) -> &StreamNumbers {
-        &self.numbers
+    /// Number of each packet in the history, where reports name packets by stream and sequence number.
+    pub(crate) fn numbers(&self) -> Option<&StreamNumbers> {
+        self.numbers.as_ref()
     }
 
     /// Writes a sender report for each stream that has sent packets. Returns `None` if none has, or they do not fit.
     pub(crate) fn write_sender_reports(&mut self, now: SendTime, out: &mut [u8]) -> Option<usize> {
         let mut length = 0;
-        for (kind, ssrc) in self.sources.iter() {
-            let stream = &self.by_kind[kind as usize];
-            if stream.packets > 0 {
-                let (counts, out) = ((stream.packets, stream.octets), &mut out[length..]);
-                length += write_sender_report(now, kind, ssrc, counts, out)?;
-            }
+        let reported = self.streams.iter().filter(|stream| stream.identity.reported && stream.packets > 0);
+        for stream in reported {
+            let counts = (stream.packets, stream.octets);
+            length += write_sender_report(now, stream.identity, counts, &mut out[length..])?;
         }
         if length == 0 {
             return None;
@@ -108,41 +143,43 @@ impl SenderStreams {
         Some(length)
     }
 
-    /// Merges the blocks of a report to one report on the flow. Of two streams it has the sums of the last totals, and
-    /// the losses since the report before weighted by the packets expected of each. The other values are those of
-    /// video, or of audio without a block on video. Impossible blocks are left out and counted.
+    /// Merges the blocks of a report to one report on all streams. Of several streams it has the sums of the last
+    /// totals, and the losses since the report before weighted by the packets expected of each. The other values are
+    /// those of the main stream, or of another one without a block on it. Impossible blocks are left out and counted.
     pub(crate) fn reception(&mut self, blocks: impl Iterator<Item = ReportBlock>) -> Option<ReceptionReport> {
         let mut whole: Option<ReceptionReport> = None;
         let (mut lost, mut expected) = (0_u64, 0_u64);
         for mut block in blocks {
-            let Some(kind) = self.sources.kind(block.ssrc) else { continue };
-            let Some(weight) = self.take_totals(kind, &block) else { continue };
+            let Some(place) = self.find(block.ssrc) else { continue };
+            let Some(weight) = self.take_totals(place, &block) else { continue };
             if !self.has_sent(block.last_sender_report) {
                 self.refused += 1;
                 block.last_sender_report = 0;
             }
             lost += u64::from(block.fraction_lost) * weight;
             expected += weight;
-            if kind == Kind::Video || whole.is_none() {
+            if place == 0 || whole.is_none() {
                 whole = Some(reception(&block));
             }
         }
         let fraction_lost = ((lost + expected / 2).checked_div(expected)?) as u8;
-        let totals = self.by_kind.each_ref().map(|stream| stream.totals);
-        let highest = totals.map(|totals| totals.highest().unwrap_or(0));
-        let cumulative_lost = totals[0].lost().saturating_add(totals[1].lost());
-        let highest_sequence = highest[0].wrapping_add(highest[1]);
+        let totals =
+            || self.streams.iter().filter(|stream| stream.identity.reported).map(|stream| stream.totals);
+        let cumulative_lost = totals().fold(0_i32, |sum, totals| sum.saturating_add(totals.lost()));
+        let highest_sequence =
+            totals().fold(0_u32, |sum, totals| sum.wrapping_add(totals.highest().unwrap_or(0)));
         whole.map(|whole| ReceptionReport { fraction_lost, cumulative_lost, highest_sequence, ..whole })
     }
 
-    /// The blocks of a report on the video, whether or not they are newer than those taken. Impossible blocks are left
-    /// out.
-    pub(crate) fn video_reports(
+    /// The blocks of a report on the stream at `place`, whether or not they are newer than those taken. Impossible
+    /// blocks are left out.
+    pub(crate) fn reports_on(
         &self,
+        place: usize,
         blocks: impl Iterator<Item = ReportBlock>,
     ) -> impl Iterator<Item = ReceptionReport> {
-        let (video, sent) = (self.sources.video, self.by_kind[Kind::Video as usize].packets);
-        blocks.filter(move |block| block.ssrc == video && can_be(sent, block)).map(|block| {
+        let (ssrc, sent) = (self.streams[place].identity.ssrc, self.streams[place].packets);
+        blocks.filter(move |block| block.ssrc == ssrc && can_be(sent, block)).map(|block| {
             let last = block.last_sender_report;
             let last_sender_report = if self.has_sent(last) { last } else { 0 };
             ReceptionReport { last_sender_report, ..reception(&block) }
@@ -151,8 +188,8 @@ impl SenderStreams {
 
     /// Takes the totals of a stream. Returns the number of packets expected of it since the block before, at least one.
     /// The result is `None` if the totals are older than those taken last, or impossible.
-    fn take_totals(&mut self, kind: Kind, block: &ReportBlock) -> Option<u64> {
-        let stream = &mut self.by_kind[kind as usize];
+    fn take_totals(&mut self, place: usize, block: &ReportBlock) -> Option<u64> {
+        let stream = &mut self.streams[place];
         let end = block.highest_sequence.wrapping_add(1);
         if !can_be(stream.packets, block) {
             self.refused += 1;
@@ -171,7 +208,27 @@ impl SenderStreams {
 
     /// Number of blocks with impossible values.
     pub(crate) fn refused(&self) -> u64 {
-        self.refused + self.by_kind.iter().map(|stream| stream.totals.refused()).sum::<u64>()
+        self.refused + self.streams.iter().map(|stream| stream.totals.refused()).sum::<u64>()
+    }
+}
+
+impl Stream {
+    fn new(identity: StreamIdentity) -> Self {
+        Self {
+            identity,
+            next: 0,
+            timestamp: 0,
+            packets: 0,
+            octets: 0,
+            totals: ReceiverReportTracker::default(),
+        }
+    }
+}
+
+impl StreamIdentity {
+    /// A span of time in ticks of the media clock, as an RTP timestamp.
+    pub(crate) fn ticks(self, span: TimeDelta) -> u32 {
+        (i128::from(span.nanos()) * i128::from(self.clock_hz) / 1_000_000_000) as u32
     }
 }
 
@@ -186,21 +243,20 @@ fn ntp(at: SendTime) -> NtpTime {
     NtpTime(((i128::from(at.nanos()) << 32) / 1_000_000_000) as u64)
 }
 
-/// Writes a sender report of the stream `ssrc`, with its counts of packets and octets.
+/// Writes a sender report of a stream, with its counts of packets and octets.
 pub(crate) fn write_sender_report(
     now: SendTime,
-    kind: Kind,
-    ssrc: u32,
+    identity: StreamIdentity,
     (packet_count, octet_count): (u32, u32),
     out: &mut [u8],
 ) -> Option<usize> {
     let info = SenderInfo {
         ntp: ntp(now),
-        rtp_timestamp: kind.ticks(now - SendTime::ZERO),
+        rtp_timestamp: identity.ticks(now - SendTime::ZERO),
         packet_count,
         octet_count,
     };
-    SenderReport::write(ssrc, &info, &[], out).ok()
+    SenderReport::write(identity.ssrc, &info, &[], out).ok()
 }
 
 fn reception(block: &ReportBlock) -> ReceptionReport {
@@ -217,16 +273,19 @@ fn reception(block: &ReportBlock) -> ReceptionReport {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sources::AUDIO_BIT;
+    use crate::sources::{AUDIO_BIT, Kind, Sources};
     use weir_wire::rtcp::{self, Message};
 
     const BOTH: Sources = Sources { video: 1, audio: Some(1 | AUDIO_BIT), retransmissions: None };
 
+    const VIDEO: usize = Kind::Video as usize;
+    const AUDIO: usize = Kind::Audio as usize;
+
     /// Streams that have sent `video` packets of video and `audio` of audio.
     fn having_sent(video: u32, audio: u32) -> SenderStreams {
-        let mut streams = SenderStreams::new(BOTH);
-        (0..video).for_each(|n| _ = streams.on_sent(Kind::Video, u64::from(n), Some(0), 100));
-        (0..audio).for_each(|n| _ = streams.on_sent(Kind::Audio, u64::from(n), Some(0), 100));
+        let mut streams = SenderStreams::new(&BOTH.identities(), true);
+        (0..video).for_each(|n| _ = streams.on_sent(VIDEO, u64::from(n), Some(0), 100));
+        (0..audio).for_each(|n| _ = streams.on_sent(AUDIO, u64::from(n), Some(0), 100));
         streams
     }
 
@@ -246,13 +305,13 @@ mod tests {
 
     #[test]
     fn each_stream_counts_its_own_packets() {
-        let mut streams = SenderStreams::new(BOTH);
-        assert_eq!(streams.on_sent(Kind::Video, 70_000, Some(3000), 1200), (1, 0, 3000));
-        assert_eq!(streams.on_sent(Kind::Audio, 70_001, Some(960), 50), (1 | AUDIO_BIT, 0, 960));
-        assert_eq!(streams.on_sent(Kind::Video, 70_002, None, 255), (1, 1, 3000), "padding");
+        let mut streams = SenderStreams::new(&BOTH.identities(), true);
+        assert_eq!(streams.on_sent(VIDEO, 70_000, Some(3000), 1200), (1, 0, 3000));
+        assert_eq!(streams.on_sent(AUDIO, 70_001, Some(960), 50), (1 | AUDIO_BIT, 0, 960));
+        assert_eq!(streams.on_sent(VIDEO, 70_002, None, 255), (1, 1, 3000), "padding");
         // 70 000 and so on less 65 536.
         let numbers = [(1, 0), (1 | AUDIO_BIT, 0), (1, 1)];
-        let numbers = numbers.map(|(source, sequence)| streams.numbers().number(source, sequence));
+        let numbers = numbers.map(|(source, sequence)| streams.numbers().unwrap().number(source, sequence));
         assert_eq!(numbers, [4464, 4465, 4466].map(Some));
         let mut out = [0; 64];
         let length = streams.write_sender_reports(SendTime::from_millis(1000), &mut out).unwrap();
@@ -270,11 +329,12 @@ mod tests {
 
     #[test]
     fn a_flow_of_one_stream_has_one_numbering() {
-        let mut streams = SenderStreams::new(Sources { video: 7, audio: None, retransmissions: None });
+        let mut streams =
+            SenderStreams::new(&Sources { video: 7, audio: None, retransmissions: None }.identities(), false);
         assert_eq!(streams.write_sender_reports(SendTime::ZERO, &mut [0; 64]), None, "nothing was sent");
-        streams.on_sent(Kind::Video, 0, Some(0), 100);
-        assert_eq!(streams.numbers().number(7, 54_321), Some(54_321));
-        assert_eq!(streams.sources().kind(7 | AUDIO_BIT), None);
+        streams.on_sent(VIDEO, 0, Some(0), 100);
+        assert_eq!(streams.numbers().unwrap().number(7, 54_321), Some(54_321));
+        assert_eq!(streams.find(7 | AUDIO_BIT), None);
     }
 
     #[test]

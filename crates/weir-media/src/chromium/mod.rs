@@ -11,7 +11,6 @@ mod nack_list;
 mod overshoot;
 mod protection;
 mod rate_dropper;
-mod retransmissions;
 mod sender;
 mod target;
 mod window;

@@ -1,19 +1,16 @@
 //! State of the sender around a controller.
 
-use weir_cc::{Pacing, SendTime, Target};
+use weir_cc::SendTime;
 use weir_units::{DataRate, DataSize, TimeDelta};
 use weir_wire::media::header_len;
 
 use super::config::ChromiumConfig;
 use super::rate_dropper::RateDropper;
-use super::retransmissions::Retransmissions;
 use super::target::EncoderTarget;
 use crate::config::{CountedBytes, MediaConfig};
 use crate::encoder::Encoder;
 use crate::packetiser::MediaPosition;
-
-/// Round-trip time before the first measurement. libwebrtc.
-const FIRST_RTT: TimeDelta = TimeDelta::from_millis(100);
+use crate::retransmissions::Retransmissions;
 
 /// The sender around a controller.
 #[derive(Debug)]
@@ -23,8 +20,7 @@ pub(crate) struct ChromiumSender {
     /// The encoder's present target.
     rate: DataRate,
     dropper: RateDropper,
-    retransmissions: Option<Retransmissions>,
-    rtt: TimeDelta,
+    retransmissions: Option<Retransmissions<MediaPosition>>,
     /// Resolution of the last frame.
     resolution: u8,
 }
@@ -47,7 +43,6 @@ impl ChromiumSender {
             rate: media.limits.start(),
             dropper: RateDropper::default(),
             retransmissions: config.retransmissions.then(Retransmissions::new),
-            rtt: FIRST_RTT,
             resolution: 0,
         }
     }
@@ -57,11 +52,6 @@ impl ChromiumSender {
         self.rate
     }
 
-    /// Whether padding travels in the stream of retransmissions.
-    pub(crate) fn has_retransmissions(&self) -> bool {
-        self.retransmissions.is_some()
-    }
-
     /// The controller's target for video is `video`.
     pub(crate) fn on_target(&mut self, now: SendTime, video: DataRate, encoder: &Encoder) {
         self.rate = self.encoder_target.compute(now, video, encoder.max_rate(), encoder.frame_rate());
@@ -69,7 +59,7 @@ impl ChromiumSender {
     }
 
     pub(crate) fn on_rtt(&mut self, rtt: TimeDelta) {
-        self.rtt = rtt;
+        self.retransmissions.iter_mut().for_each(|packets| packets.on_round_trip(rtt));
     }
 
     /// Whether the frame that is due is left out; to be called once for each.
@@ -90,7 +80,7 @@ impl ChromiumSender {
     pub(crate) fn on_media(&mut self, now: SendTime, size: DataSize, sequence: u16, position: MediaPosition) {
         self.encoder_target.on_media(now, size, 0);
         if let Some(retransmissions) = &mut self.retransmissions {
-            retransmissions.on_sent(now, sequence, position);
+            retransmissions.on_sent(now, sequence, position.payload, position);
         }
     }
 
@@ -102,7 +92,7 @@ impl ChromiumSender {
     /// The receiver lacks these packets of the video.
     pub(crate) fn on_request(&mut self, now: SendTime, sequences: impl Iterator<Item = u16>, rate: DataRate) {
         if let Some(retransmissions) = &mut self.retransmissions {
-            sequences.for_each(|sequence| retransmissions.on_request(now, sequence, self.rtt, rate));
+            sequences.for_each(|sequence| _ = retransmissions.on_request(now, sequence, rate));
         }
     }
 
@@ -119,15 +109,5 @@ impl ChromiumSender {
     /// Drops the packets that wait to leave again.
     pub(crate) fn clear(&mut self) {
         self.retransmissions.iter_mut().for_each(Retransmissions::clear);
-    }
-
-    /// `target` with a pace that empties `queued` within the limit.
-    pub(crate) fn paced(&self, target: &Target, queued: DataSize) -> Target {
-        let (Pacing::Factor(factor), Some(limit)) = (target.pacing, self.config.queue_limit) else {
-            return *target;
-        };
-        let needed = queued / limit;
-        let faster = needed > target.sending_rate.scale(factor);
-        Target { pacing: if faster { Pacing::Exact(needed) } else { target.pacing }, ..*target }
     }
 }

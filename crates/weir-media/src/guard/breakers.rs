@@ -8,7 +8,7 @@
 //!   over. The TCP rate is the simple form of the TCP throughput equation with `b` = 1. The RFC uses the mean loss of
 //!   the reports; here each must show as much loss, so that an honest report outweighs forged ones.
 //!
-//! The last two use only the reports on the video stream and the video packets sent; audio is no part of either.
+//! The last two use only the reports on one stream of video and the packets sent of it; audio is no part of either.
 //!
 //! Media usability (§4.4) is left to the application. The frames of one rate decision are one (`G` = 1), and both ends
 //! report at the same interval.
@@ -20,8 +20,6 @@ use std::collections::VecDeque;
 use weir_cc::SendTime;
 use weir_units::{DataRate, DataSize, TimeDelta};
 
-use crate::config::MediaConfig;
-use crate::sources::Kind;
 use silence::Silence;
 
 /// Minimum interval of the RTCP timeout (RFC 3550 §6.2).
@@ -75,6 +73,7 @@ impl core::fmt::Display for Breaker {
 /// them counts, and the lowest loss that any reports.
 #[derive(Debug)]
 pub(crate) struct Breakers {
+    stream: usize,
     /// `Tdr`, and `Td` where it is longer than [`LEAST_INTERVAL`].
     interval: TimeDelta,
     /// `Tf`, the time between frames.
@@ -106,14 +105,11 @@ struct ReportingInterval {
 }
 
 impl Breakers {
-    /// Circuit breakers of a flow, if it has any.
-    pub(crate) fn of(config: &MediaConfig) -> Option<Self> {
-        let frame = TimeDelta::from_secs_f64(1.0 / config.encoder.frame_rate);
-        config.breakers.then(|| Self::new(config.rtcp_interval, frame.clamp(TimeDelta::ZERO, LONGEST_FRAME)))
-    }
-
-    fn new(interval: TimeDelta, frame: TimeDelta) -> Self {
+    /// Circuit breakers of the stream at `stream`, with reports at `interval` and a picture each `frame`.
+    pub(crate) fn new(stream: usize, interval: TimeDelta, frame: TimeDelta) -> Self {
+        let frame = frame.clamp(TimeDelta::ZERO, LONGEST_FRAME);
         Self {
+            stream,
             interval,
             frame,
             silence: Silence::new(interval.max(LEAST_INTERVAL)),
@@ -133,13 +129,18 @@ impl Breakers {
     pub(crate) fn rest(&mut self) {
         let mut intervals = core::mem::take(&mut self.intervals);
         intervals.clear();
-        *self = Self { intervals, ..Self::new(self.interval, self.frame) };
+        *self = Self { intervals, ..Self::new(self.stream, self.interval, self.frame) };
     }
 
-    /// A packet leaves.
-    pub(crate) fn on_sent(&mut self, now: SendTime, kind: Kind, size: DataSize) {
+    /// Place of the stream of which they take reports.
+    pub(crate) fn stream(&self) -> usize {
+        self.stream
+    }
+
+    /// A packet of the stream at `stream` leaves.
+    pub(crate) fn on_sent(&mut self, now: SendTime, stream: usize, size: DataSize) {
         self.silence.on_sent(now);
-        if kind == Kind::Video {
+        if stream == self.stream {
             self.since.get_or_insert(now);
             self.reported.get_or_insert(now);
             self.sent.get_or_insert(now);
@@ -253,11 +254,11 @@ mod tests {
     }
 
     fn breakers() -> Breakers {
-        Breakers::new(SECOND, TimeDelta::from_millis(33))
+        Breakers::new(0, SECOND, TimeDelta::from_millis(33))
     }
 
     fn sent(breakers: &mut Breakers, ms: i64) {
-        breakers.on_sent(at(ms), Kind::Video, DataSize::from_bytes(1000));
+        breakers.on_sent(at(ms), 0, DataSize::from_bytes(1000));
     }
 
     /// A second with `packets` packets of 1000 bytes, and a report at its end.
@@ -304,7 +305,7 @@ mod tests {
         assert_eq!(second(&mut breakers, 0, 10, 10, 0), None);
         let beside = |breakers: &mut Breakers, s: i64, video: i64| {
             for n in 0..50 {
-                breakers.on_sent(at(1000 * s + 20 * n), Kind::Audio, DataSize::from_bytes(50));
+                breakers.on_sent(at(1000 * s + 20 * n), 1, DataSize::from_bytes(50));
             }
             second(breakers, s, video, 10, 0)
         };
@@ -330,7 +331,7 @@ mod tests {
         let mut breakers = breakers();
         for s in 0..6 {
             for n in 0..50 {
-                breakers.on_sent(at(1000 * s + 20 * n), Kind::Audio, DataSize::from_bytes(50));
+                breakers.on_sent(at(1000 * s + 20 * n), 1, DataSize::from_bytes(50));
             }
             assert_eq!(second(&mut breakers, s, 150, s as u32 + 1, 128), None);
         }
@@ -384,7 +385,7 @@ mod tests {
     #[test]
     fn congestion_is_judged_over_ten_round_trips_or_three_intervals_but_not_for_ever() {
         let judged = |interval, rtt_ms| {
-            let breakers = Breakers::new(TimeDelta::from_secs(interval), TimeDelta::from_millis(33));
+            let breakers = Breakers::new(0, TimeDelta::from_secs(interval), TimeDelta::from_millis(33));
             breakers.judged(TimeDelta::from_millis(rtt_ms))
         };
         // Three intervals; ten round trips of 600 ms; 15 s at most, and three intervals where these are longer.
@@ -394,7 +395,7 @@ mod tests {
     #[test]
     fn a_sender_of_one_packet_per_long_interval_is_judged() {
         // 80 packets in each 10 s with a round trip of 2 s, of which nearly all are lost: TCP would send a packet in 1.63 s.
-        let mut breakers = Breakers::new(TimeDelta::from_secs(10), TimeDelta::from_millis(33));
+        let mut breakers = Breakers::new(0, TimeDelta::from_secs(10), TimeDelta::from_millis(33));
         let mut tripped = None;
         for s in 0..30 {
             for n in 0..8 {

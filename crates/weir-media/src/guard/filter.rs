@@ -6,8 +6,8 @@ use weir_cc::{PacketFormat, Report, ReportKind, SendTime};
 use weir_wire::rtcp::{Message, ReportBlock};
 
 use super::refusals::RefusedReports;
-use crate::config::MediaConfig;
 use crate::feedback::FeedbackReader;
+use crate::path::PathConfig;
 use crate::report_codec::report_of;
 use crate::streams::SenderStreams;
 
@@ -27,12 +27,12 @@ pub(crate) struct RtcpFilter {
 }
 
 impl RtcpFilter {
-    pub(crate) fn new(config: &MediaConfig) -> Self {
+    pub(crate) fn new(config: &PathConfig) -> Self {
         Self {
             reporters: Vec::new(),
             format: config.packet_format,
             remb: config.remb,
-            witness: config.witness.is_some(),
+            witness: config.witness,
             packets: FeedbackReader::new(),
             foreign: 0,
             unread: 0,
@@ -46,22 +46,22 @@ impl RtcpFilter {
     /// Whether `message` is about the flow of `streams`, or `None` if it is but comes from a source that does not
     /// report on it.
     pub(crate) fn is_about(&mut self, streams: &SenderStreams, message: &Message<'_>) -> Option<bool> {
-        let (sources, video) = (streams.sources(), streams.sources().video);
-        let ours = |block: ReportBlock| sources.kind(block.ssrc).is_some();
+        let is_own = |ssrc| streams.find_reported(ssrc).is_some();
+        let ours = |block: ReportBlock| streams.find(block.ssrc).is_some();
         let about = match message {
             Message::SenderReport(report) => report.blocks().any(ours),
             Message::ReceiverReport(report) => report.blocks().any(ours),
-            Message::Remb(remb) => remb.ssrcs().any(|ssrc| ssrc == video),
-            Message::Pli(request) => request.source == video,
-            Message::Nack(request) => request.source == video,
-            Message::Nada(report) => report.source == video,
-            Message::Tfrc(report) => report.source == video,
-            Message::Twcc(feedback) => feedback.source == video,
-            Message::Ccfb(feedback) => feedback.blocks().any(|block| sources.kind(block.source).is_some()),
-            Message::Dccc(report) => report.source == video,
-            Message::NadaDelay(report) => report.source == video,
-            Message::Sbd(report) => report.source == video,
-            Message::Own(report) => report.source == video,
+            Message::Remb(remb) => remb.ssrcs().any(is_own),
+            Message::Pli(request) => is_own(request.source),
+            Message::Nack(request) => is_own(request.source),
+            Message::Nada(report) => is_own(report.source),
+            Message::Tfrc(report) => is_own(report.source),
+            Message::Twcc(feedback) => is_own(feedback.source),
+            Message::Ccfb(feedback) => feedback.blocks().any(|block| streams.find(block.source).is_some()),
+            Message::Dccc(report) => is_own(report.source),
+            Message::NadaDelay(report) => is_own(report.source),
+            Message::Sbd(report) => is_own(report.source),
+            Message::Own(report) => is_own(report.source),
             _ => false,
         };
         let foreign = about && !self.reporters.is_empty() && !self.reporters.contains(&message.ssrc());
@@ -104,7 +104,7 @@ impl RtcpFilter {
             Message::ReceiverReport(report) => Report::Reception(streams.reception(report.blocks())?),
             Message::Twcc(feedback) => self.packets.read_transport_wide(now, feedback, history)?,
             Message::Ccfb(feedback) => {
-                self.packets.read_rfc_8888(now, feedback, streams.numbers(), history)?
+                self.packets.read_rfc_8888(now, feedback, streams.numbers()?, history)?
             }
             message => report_of(message)?,
         };

@@ -14,11 +14,9 @@ use weir_cc::{Controller, Feedback, RateLimits, Report, ReportKind, SendTime};
 use weir_units::{DataRate, DataSize, TimeDelta};
 use weir_wire::rtcp::{Message, ReportBlock};
 
-use crate::config::MediaConfig;
 use crate::detection::{DetectionSide, StatisticsReader};
-use crate::sources::Kind;
+use crate::path::PathConfig;
 use crate::streams::SenderStreams;
-use breakers::Breakers;
 use filter::RtcpFilter;
 use refusals::RefusalAlarm;
 use sequence_skipper::SequenceSkipper;
@@ -26,6 +24,7 @@ use trust::{FeedbackTrust, TrustChange};
 
 pub use alarm::Alarm;
 pub use breakers::Breaker;
+pub(crate) use breakers::Breakers;
 pub use refusals::RefusedReports;
 
 /// The guard between incoming RTCP and the history and controller of a flow.
@@ -36,7 +35,8 @@ pub(crate) struct FeedbackGuard {
     statistics: Option<StatisticsReader>,
     skipper: Option<SequenceSkipper>,
     trust: FeedbackTrust,
-    breakers: Option<Breakers>,
+    /// Circuit breakers, one for each stream of video.
+    breakers: Vec<Breakers>,
     /// Alarms that are due.
     stopped_by: Option<Breaker>,
     doubt: Option<Alarm>,
@@ -52,29 +52,34 @@ pub(crate) enum RtcpContent<'a> {
     Report(Report<'a>, bool),
     /// Statistics of the receiver.
     Statistics(Statistics),
-    /// A request for a key frame.
-    KeyFrameRequest,
-    /// A request for packets.
-    PacketRequest,
+    /// A request for a key frame of the stream at this place.
+    KeyFrameRequest(usize),
+    /// A request for packets of the stream at this place.
+    PacketRequest(usize),
     /// Content that is refused or not used.
     Unused,
 }
 
 impl FeedbackGuard {
     /// The guard of a flow under `controller`. `seed` is that of the skipped sequence numbers.
-    pub(crate) fn new(config: &MediaConfig, controller: &dyn Controller, seed: u64) -> Self {
+    pub(crate) fn new(config: &PathConfig, controller: &dyn Controller, seed: u64) -> Self {
         let detection = config.detection.and_then(|detection| detection.at(DetectionSide::Receiver));
         Self {
             filter: RtcpFilter::new(config),
             statistics: detection.map(|config| StatisticsReader::new(config.interval)),
             skipper: SequenceSkipper::new(config, controller, seed),
             trust: FeedbackTrust::new(config.limits),
-            breakers: Breakers::of(config),
+            breakers: Vec::new(),
             stopped_by: None,
             doubt: None,
             refusals: RefusalAlarm::default(),
             last_feedback: None,
         }
+    }
+
+    /// A stream of video gets these circuit breakers.
+    pub(crate) fn add_breakers(&mut self, breakers: Breakers) {
+        self.breakers.push(breakers);
     }
 
     /// Restricts the sources that report on the flow; an empty list allows any.
@@ -98,8 +103,8 @@ impl FeedbackGuard {
             None => return Some(RtcpContent::Unused),
         }
         let content = match message {
-            Message::Pli(_) => Some(RtcpContent::KeyFrameRequest),
-            Message::Nack(_) => Some(RtcpContent::PacketRequest),
+            Message::Pli(request) => streams.find(request.source).map(RtcpContent::KeyFrameRequest),
+            Message::Nack(request) => streams.find(request.source).map(RtcpContent::PacketRequest),
             Message::Sbd(report) => {
                 let statistics = self.statistics.as_mut().and_then(|reader| reader.read(now, report));
                 statistics.map(RtcpContent::Statistics)
@@ -117,9 +122,7 @@ impl FeedbackGuard {
         if accepted {
             self.last_feedback = Some(now);
         }
-        if let Some(breakers) = &mut self.breakers {
-            breakers.on_heard(now, rtt);
-        }
+        self.breakers.iter_mut().for_each(|breakers| breakers.on_heard(now, rtt));
     }
 
     /// Takes the blocks of `message` on the video for the circuit breakers, which use each one, however old. Returns
@@ -134,10 +137,10 @@ impl FeedbackGuard {
     ) -> bool {
         match message {
             Message::SenderReport(report) => {
-                self.check_blocks(now, report.blocks(), streams, history, is_read)
+                self.check_blocks(now, &report.blocks(), streams, history, is_read)
             }
             Message::ReceiverReport(report) => {
-                self.check_blocks(now, report.blocks(), streams, history, is_read)
+                self.check_blocks(now, &report.blocks(), streams, history, is_read)
             }
             _ => false,
         }
@@ -146,21 +149,24 @@ impl FeedbackGuard {
     fn check_blocks(
         &mut self,
         now: SendTime,
-        blocks: impl Iterator<Item = ReportBlock>,
+        blocks: &(impl Iterator<Item = ReportBlock> + Clone),
         streams: &SenderStreams,
         history: &mut SendHistory,
         is_read: bool,
     ) -> bool {
-        let Some(breakers) = &mut self.breakers else { return false };
-        let tripped = streams.video_reports(blocks).find_map(|report| {
-            // Totals older than those of other reports, such as forged ones, are refused as feedback, but their
-            // round-trip time counts.
-            if !is_read
-                && let Some(Feedback::Reception { rtt, .. }) = history.join(now, &Report::Reception(report))
-            {
-                breakers.on_heard(now, rtt);
-            }
-            breakers.on_block(now, report.highest_sequence, report.fraction_lost)
+        let tripped = self.breakers.iter_mut().find_map(|breakers| {
+            let mut reports = streams.reports_on(breakers.stream(), blocks.clone());
+            reports.find_map(|report| {
+                // Totals older than those of other reports, such as forged ones, are refused as feedback, but their
+                // round-trip time counts.
+                if !is_read
+                    && let Some(Feedback::Reception { rtt, .. }) =
+                        history.join(now, &Report::Reception(report))
+                {
+                    breakers.on_heard(now, rtt);
+                }
+                breakers.on_block(now, report.highest_sequence, report.fraction_lost)
+            })
         });
         self.stop(tripped)
     }
@@ -195,28 +201,24 @@ impl FeedbackGuard {
         self.skipper.as_mut().is_some_and(|skipper| skipper.next(now, in_doubt))
     }
 
-    /// A packet leaves.
-    pub(crate) fn on_sent(&mut self, now: SendTime, kind: Kind, size: DataSize) {
-        if let Some(breakers) = &mut self.breakers {
-            breakers.on_sent(now, kind, size);
-        }
+    /// A packet of the stream at `stream` leaves.
+    pub(crate) fn on_sent(&mut self, now: SendTime, stream: usize, size: DataSize) {
+        self.breakers.iter_mut().for_each(|breakers| breakers.on_sent(now, stream, size));
     }
 
     /// No packets leave for a while, or they leave on another route: the circuit breakers begin anew.
     pub(crate) fn rest(&mut self) {
-        if let Some(breakers) = &mut self.breakers {
-            breakers.rest();
-        }
+        self.breakers.iter_mut().for_each(Breakers::rest);
     }
 
     /// Time of the next call of [`Self::on_timeout`].
     pub(crate) fn next_timeout(&self) -> Option<SendTime> {
-        self.breakers.as_ref().and_then(Breakers::next_timeout)
+        self.breakers.iter().filter_map(Breakers::next_timeout).min()
     }
 
     /// Whether media must stop, as there was no feedback on it for too long.
     pub(crate) fn on_timeout(&mut self, now: SendTime) -> bool {
-        let tripped = self.breakers.as_mut().and_then(|breakers| breakers.on_timeout(now));
+        let tripped = self.breakers.iter_mut().find_map(|breakers| breakers.on_timeout(now));
         self.stop(tripped)
     }
 

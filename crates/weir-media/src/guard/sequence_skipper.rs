@@ -5,8 +5,8 @@ use rand_pcg::Pcg64Mcg;
 use weir_cc::{Controller, PacketFormat, ReportKind, SendTime};
 use weir_units::TimeDelta;
 
-use crate::config::MediaConfig;
 use crate::detection::DetectionSide;
+use crate::path::PathConfig;
 
 /// Maximum time to the next skipped number while the receiver is in doubt; the mean is half of that.
 const IN_DOUBT: TimeDelta = TimeDelta::from_secs(1);
@@ -25,8 +25,8 @@ pub(crate) struct SequenceSkipper {
 
 impl SequenceSkipper {
     /// A skipper, or `None` where numbers are not skipped, or a receiver would take a gap for a loss
-    /// ([`MediaConfig::leave_out`]).
-    pub(crate) fn new(config: &MediaConfig, controller: &dyn Controller, seed: u64) -> Option<Self> {
+    /// ([`PathConfig::leave_out`]).
+    pub(crate) fn new(config: &PathConfig, controller: &dyn Controller, seed: u64) -> Option<Self> {
         use ReportKind::{Dccc, Nada, NadaDelay, Own, Packets, Tfrc};
         let at_receiver = [Nada, Dccc, Tfrc, NadaDelay, Own].into_iter().any(|kind| controller.accepts(kind));
         let counted =

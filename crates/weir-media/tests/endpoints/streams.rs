@@ -126,7 +126,7 @@ fn a_receiver_report_that_cannot_be_is_refused_and_counted() {
         let mut bytes = [0; 64];
         let length = ReceiverReport::write(RECEIVER, &[block], &mut bytes).unwrap();
         let rtt = sender.on_rtcp(now, &bytes[..length]).rtt;
-        (sender.refused_reports().total(), rtt, sender.heard_at().is_some())
+        (sender.refused_reports().total(), rtt, sender.last_feedback().is_some())
     };
     assert_eq!(refused_after(60, 0, 0), (1, None, false), "one packet more than have left");
     assert_eq!(refused_after(49, 51, 0), (2, None, false), "more lost than expected");

@@ -82,7 +82,7 @@ impl<'a> RawBlocks<'a> {
         Ok(Self(bytes.as_chunks().0.as_chunks().0))
     }
 
-    fn iter(self) -> impl ExactSizeIterator<Item = ReportBlock> + use<'a> {
+    fn iter(self) -> impl ExactSizeIterator<Item = ReportBlock> + Clone + use<'a> {
         self.0.iter().copied().map(ReportBlock::from_words)
     }
 }
@@ -131,7 +131,7 @@ impl<'a> SenderReport<'a> {
     }
 
     /// Blocks about the sources that it receives.
-    pub fn blocks(&self) -> impl ExactSizeIterator<Item = ReportBlock> + use<'a> {
+    pub fn blocks(&self) -> impl ExactSizeIterator<Item = ReportBlock> + Clone + use<'a> {
         self.blocks.iter()
     }
 
@@ -188,7 +188,7 @@ impl<'a> ReceiverReport<'a> {
     }
 
     /// Blocks about the sources that it receives.
-    pub fn blocks(&self) -> impl ExactSizeIterator<Item = ReportBlock> + use<'a> {
+    pub fn blocks(&self) -> impl ExactSizeIterator<Item = ReportBlock> + Clone + use<'a> {
         self.blocks.iter()
     }
 

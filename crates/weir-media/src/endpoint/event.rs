@@ -1,0 +1,86 @@
+//! Outputs of an endpoint to its embedder.
+
+use weir_cc::{Decision, Probe, Target};
+use weir_units::TimeDelta;
+
+use crate::guard::Alarm;
+
+/// Place of a stream in its endpoint, in the order in which streams were added.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct StreamId(pub(crate) usize);
+
+impl StreamId {
+    /// The place as a number, from 0.
+    pub const fn index(self) -> usize {
+        self.0
+    }
+}
+
+/// An event for the embedder of an endpoint. `P` is the payload of its packets.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum EndpointEvent<P> {
+    /// A new target: the encoders together should produce its media rate.
+    Target(Target),
+    /// The receiver requests a key frame of the stream.
+    KeyFrameRequest(StreamId),
+    /// The encoder of the stream should leave out its next frame: the queue is too long, or the controller asks for it.
+    LeaveOutFrame(StreamId),
+    /// A packet waited beyond its time and was dropped.
+    Expired {
+        /// Its stream.
+        stream: StreamId,
+        /// Its payload.
+        payload: P,
+    },
+    /// Feedback reports a packet as missing. A later report may correct that.
+    Lost {
+        /// Its stream.
+        stream: StreamId,
+        /// Its RTP sequence number.
+        sequence: u16,
+        /// Its payload, for a second after the packet left.
+        payload: Option<P>,
+    },
+    /// A circuit breaker stopped media, or a receiver cannot be believed.
+    Alarm(Alarm),
+    /// A report measured a round-trip time.
+    RoundTrip(TimeDelta),
+    /// The controller computed a rate.
+    Decision(Decision),
+}
+
+/// Content of a packet that leaves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum PacketKind {
+    /// A packet of the embedder, for the first time.
+    Media,
+    /// A packet that is sent again: on request, or as padding with the bytes of a recent packet.
+    Retransmission {
+        /// Whether it fills the rate, and was not requested.
+        padding: bool,
+    },
+    /// Padding without any payload.
+    Padding,
+}
+
+/// A packet that leaves now.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Departure<P> {
+    /// The stream of the embedder that it belongs to.
+    pub stream: StreamId,
+    /// Its content.
+    pub kind: PacketKind,
+    /// Length of the whole packet in bytes.
+    pub length: usize,
+    /// Length of the header in bytes, with the original sequence number of a retransmission. The payload follows.
+    pub header: usize,
+    /// The payload; none for padding.
+    pub payload: Option<P>,
+    /// Its RTP sequence number.
+    pub sequence: u16,
+    /// Its transport-wide sequence number.
+    pub transport_sequence: u16,
+    /// The probe that it belongs to.
+    pub probe: Option<Probe>,
+}

@@ -1,0 +1,7 @@
+//! The endpoint with packets of an application, by its interface alone.
+
+mod call;
+mod misuse;
+mod rig;
+mod same_packets;
+mod seams;
