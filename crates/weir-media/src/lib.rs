@@ -99,8 +99,8 @@ pub use encoder::{
 };
 pub use endpoint::{
     Departure, Endpoint, EndpointConfig, EndpointError, EndpointEvent, EndpointStats, JoinedResult,
-    PacerRates, PacketKind, PacketMeta, PacketNumbering, Payload, PayloadHandle, QualityLimitation,
-    RetransmissionStream, SentReport, StreamConfig, StreamId, StreamKind, StreamStats,
+    PacerRates, PacketBatch, PacketKind, PacketMeta, PacketNumbering, Payload, PayloadHandle,
+    QualityLimitation, RetransmissionStream, SentReport, StreamConfig, StreamId, StreamKind, StreamStats,
 };
 pub use guard::{Alarm, Breaker, RefusedReports};
 pub use packetiser::Packetiser;

@@ -84,3 +84,14 @@ pub struct Departure<P> {
     /// The probe that it belongs to.
     pub probe: Option<Probe>,
 }
+
+/// Packets that leave together in one buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PacketBatch {
+    /// Length of each packet in bytes; the last one may be shorter.
+    pub segment: usize,
+    /// Length of all packets together in bytes.
+    pub length: usize,
+    /// Number of packets.
+    pub packets: usize,
+}

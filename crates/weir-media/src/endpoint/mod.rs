@@ -24,14 +24,14 @@ use stats::StreamCounts;
 
 pub use config::{EndpointConfig, PacketNumbering, RetransmissionStream, StreamConfig, StreamKind};
 pub use error::EndpointError;
-pub use event::{Departure, EndpointEvent, PacketKind, StreamId};
+pub use event::{Departure, EndpointEvent, PacketBatch, PacketKind, StreamId};
 pub use payload::{Payload, PayloadHandle};
 pub use queue::PacketMeta;
 pub use reported::{JoinedResult, PacerRates, SentReport};
 pub use stats::{EndpointStats, QualityLimitation, StreamStats};
 
-/// Bytes of the original sequence number behind the header of a retransmission.
-const ORIGINAL_LEN: usize = 2;
+/// Most packets of a batch: the limit of Linux.
+const MOST_SEGMENTS: usize = 64;
 
 /// The sending end of a call, for applications with encoders, packets and sockets of their own. The endpoint queues
 /// packets, paces them, sends probes, padding and retransmissions, reads RTCP, and runs the controller. `P` is the
@@ -171,8 +171,7 @@ impl<P: Payload> Endpoint<P> {
         self.begin(now)?;
         self.path.expire(now);
         self.path.source.expire(now);
-        let is_audio = self.path.source.next_audio().is_some();
-        if !is_audio && !self.path.may_send(now) || !self.path.is_sending() {
+        if !self.may_send(now) {
             return Ok(None);
         }
         let needed = self.next_length();
@@ -186,13 +185,38 @@ impl<P: Payload> Endpoint<P> {
         Ok(next.map(|next| self.send(now, number, next, out)))
     }
 
-    /// Upper bound of the length of the packet that leaves next.
+    /// Whether a packet may leave now.
+    fn may_send(&self, now: SendTime) -> bool {
+        self.path.is_sending() && (self.path.source.next_audio().is_some() || self.path.may_send(now))
+    }
+
+    /// The packets that may leave now, one behind the other in `out`, for segmentation offload (`UDP_SEGMENT`): all have
+    /// the same length, but the last one may be shorter. Call until `None`. Payloads must have [bytes](Payload::bytes).
+    ///
+    /// # Errors
+    /// As [`Self::poll_packet`].
+    pub fn poll_batch(
+        &mut self,
+        now: SendTime,
+        out: &mut [u8],
+    ) -> Result<Option<PacketBatch>, EndpointError> {
+        let Some(first) = self.poll_packet(now, out)? else { return Ok(None) };
+        let mut batch = PacketBatch { segment: first.length, length: first.length, packets: 1 };
+        while batch.length.is_multiple_of(batch.segment)
+            && batch.packets < MOST_SEGMENTS
+            && self.may_send(now)
+            && self.next_length() <= batch.segment.min(out.len() - batch.length)
+            && let Some(next) = self.poll_packet(now, &mut out[batch.length..])?
+        {
+            batch.length += next.length;
+            batch.packets += 1;
+        }
+        Ok(Some(batch))
+    }
+
+    /// Length of the packet that leaves next.
     fn next_length(&self) -> usize {
-        let payload = match self.path.source.next_audio() {
-            Some(packet) => packet.payload.size(),
-            None => usize::from(self.path.next_payload()),
-        };
-        header_len(self.path.stamp(), false) + ORIGINAL_LEN + payload
+        header_len(self.path.stamp(), false) + self.path.source.next_body()
     }
 
     /// Sends a packet and writes it into `out`.

@@ -20,6 +20,8 @@ use crate::timer::SenderTimer;
 /// Most events that wait for the embedder. Later ones are counted and dropped.
 const MOST_EVENTS: usize = 4096;
 
+/// Bytes of the original sequence number behind the header of a retransmission (RFC 4588 §4).
+const ORIGINAL_LEN: usize = 2;
 /// Most probes that wait for the embedder's own pacer.
 const MOST_PROBES: usize = 8;
 
@@ -175,8 +177,27 @@ impl<P: Payload> PacketQueue<P> {
             let packet = packet.clone();
             return Some(NextPacket::Retransmission { stream, sequence, packet, padding: true });
         }
-        let video = |packets: &QueueStream<P>| packets.config.kind == StreamKind::Video;
-        self.streams.iter().position(video).map(|stream| NextPacket::Padding { stream })
+        self.first_video().map(|stream| NextPacket::Padding { stream })
+    }
+
+    /// The stream in which padding alone travels.
+    fn first_video(&self) -> Option<usize> {
+        self.streams.iter().position(|packets| packets.config.kind == StreamKind::Video)
+    }
+
+    /// Payload of the packet that leaves next, with the original sequence number of a retransmission.
+    pub(super) fn next_body(&self) -> usize {
+        if let Some(packet) = self.audio.front() {
+            return packet.payload.size();
+        }
+        if let Some(payload) = self.streams.iter().find_map(|packets| packets.recent.peek()) {
+            return ORIGINAL_LEN + usize::from(payload);
+        }
+        if let Some(packet) = self.media.front() {
+            return packet.payload.size();
+        }
+        let repeated = self.padding_content().map(|(_, (_, packet))| ORIGINAL_LEN + packet.payload.size());
+        repeated.unwrap_or(usize::from(PADDING_PAYLOAD))
     }
 
     /// A recent packet of the first stream with retransmissions, whose bytes padding repeats.
@@ -273,8 +294,9 @@ impl<P: Payload> PacketSource for PacketQueue<P> {
         again.or_else(|| self.media.front().map(|packet| packet.payload.size() as u16))
     }
 
-    fn padding_payload(&self) -> u16 {
-        self.padding_content().map_or(PADDING_PAYLOAD, |(_, (_, packet))| packet.payload.size() as u16)
+    fn padding_payload(&self) -> Option<u16> {
+        let repeated = self.padding_content().map(|(_, (_, packet))| packet.payload.size() as u16);
+        repeated.or_else(|| self.first_video().map(|_| PADDING_PAYLOAD))
     }
 
     fn queued(&self) -> DataSize {

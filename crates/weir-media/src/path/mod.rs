@@ -229,11 +229,6 @@ impl<S: PacketSource> PathSender<S> {
         matches!(self.phase, Phase::Sending(_))
     }
 
-    /// Payload of the paced packet that leaves next, media or padding.
-    pub(crate) fn next_payload(&self) -> u16 {
-        self.source.next_payload().unwrap_or_else(|| self.source.padding_payload())
-    }
-
     /// Whether a paced packet, media or padding, may leave now.
     pub(crate) fn may_send(&self, now: SendTime) -> bool {
         self.departure_due().is_some_and(|(due, _)| due <= now)
@@ -389,7 +384,7 @@ impl<S: PacketSource> PathSender<S> {
         let paced = |due| (due, SenderTimer::Pacer);
         let probing = self.prober.next_departure();
         let Some(payload) = self.source.next_payload() else {
-            let padding = DataSize::from_bytes(u64::from(self.source.padding_payload()));
+            let padding = DataSize::from_bytes(u64::from(self.source.padding_payload()?));
             return probing.or_else(|| self.pacer.next_padding(padding)).map(paced);
         };
         if let Some(window) = self.target.window {

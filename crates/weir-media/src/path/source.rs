@@ -26,8 +26,8 @@ pub(crate) trait PacketSource {
     /// Payload of the paced packet that leaves next.
     fn next_payload(&self) -> Option<u16>;
 
-    /// Payload of a packet of padding.
-    fn padding_payload(&self) -> u16;
+    /// Payload of a packet of padding, if there can be any.
+    fn padding_payload(&self) -> Option<u16>;
 
     /// Payload bytes that wait in front of the pacer.
     fn queued(&self) -> DataSize;

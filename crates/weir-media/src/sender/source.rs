@@ -171,8 +171,8 @@ impl PacketSource for MediaSource {
         self.chromium.as_ref().and_then(|chromium| chromium.peek()).or_else(|| self.packetiser.peek())
     }
 
-    fn padding_payload(&self) -> u16 {
-        PADDING_PAYLOAD
+    fn padding_payload(&self) -> Option<u16> {
+        Some(PADDING_PAYLOAD)
     }
 
     fn queued(&self) -> DataSize {

@@ -78,3 +78,25 @@ fn audio_leaves_before_video_and_expired_video_never() {
     call.endpoint.on_timeout(at(200)).unwrap();
     assert!(call.endpoint.next_timeout() > Some(at(200)), "{:?}", call.endpoint.next_timeout());
 }
+
+#[test]
+fn a_batch_has_packets_of_one_length_and_a_shorter_one_at_its_end() {
+    // The burst of gcc lets several packets leave at once.
+    let mut call = Call::new(gcc(), DataRate::from_kbps(2500), EndpointConfig::new(limits()));
+    call.run(10);
+    let mut out = [0; 5000];
+    for ms in 10_000..10_100 {
+        while call.endpoint.poll_packet(at(ms), &mut out).unwrap().is_some() {}
+    }
+    for size in [1000, 1000, 1000, 400, 1000, 1200, 1200] {
+        let payload = PayloadHandle { place: 0, size };
+        call.endpoint.queue(at(10_100), call.stream, payload, PacketMeta::new(0, false)).unwrap();
+    }
+    let mut batches = Vec::new();
+    for ms in 10_100..10_200 {
+        while let Some(batch) = call.endpoint.poll_batch(at(ms), &mut out).unwrap() {
+            batches.push((batch.segment - 24, batch.packets, batch.length - 24 * batch.packets));
+        }
+    }
+    assert_eq!(batches[..3], [(1000, 4, 3400), (1000, 1, 1000), (1200, 2, 2400)]);
+}

@@ -2,6 +2,7 @@
 
 mod call;
 mod misuse;
+mod repair;
 mod rig;
 mod same_packets;
 mod seams;
