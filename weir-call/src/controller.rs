@@ -3,7 +3,7 @@
 use std::fmt;
 
 use weir_cc::{Controller, RateLimits};
-use weir_registry::{FeedbackSource, Registry, RegistryError};
+use weir_registry::{Registry, RegistryError};
 
 /// Why a controller cannot serve a call.
 #[derive(Debug)]
@@ -49,10 +49,10 @@ impl ControllerChoice {
     /// An unknown name, or a controller with a receiver half of its own and no twin at the sender.
     pub fn of(registry: &Registry, name: &str) -> Result<Self, ChoiceError> {
         let info = registry.find(name).map_err(ChoiceError::Unknown)?;
-        let by_packets = |name: &str| registry.feedback_source(name) == Some(FeedbackSource::Packets);
-        let twin = info.sender_side_twin.as_deref();
-        let used = [Some(name), twin].into_iter().flatten().find(|name| by_packets(name));
-        let Some(used) = used else { return Err(ChoiceError::AtReceiver { name: name.to_owned() }) };
+        let used = registry.by_packets(name).map_err(|error| match error {
+            RegistryError::NotByPackets { name, .. } => ChoiceError::AtReceiver { name },
+            error => ChoiceError::Unknown(error),
+        })?;
         Ok(Self { name: name.to_owned(), used: used.to_owned(), summary: info.summary.clone().into_owned() })
     }
 

@@ -27,6 +27,14 @@ pub enum RegistryError {
         /// The name.
         name: String,
     },
+    /// The controller does not go by per-packet feedback.
+    #[error("`{name}` measures at the receiver, and per-packet feedback is not its report; {advice}")]
+    NotByPackets {
+        /// The controller.
+        name: String,
+        /// Its twin at the sender, or the controllers that go by packets.
+        advice: String,
+    },
     /// The rates are out of order: for callers that make the limits.
     #[error(transparent)]
     Limits(#[from] LimitsOutOfOrder),

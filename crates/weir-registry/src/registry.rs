@@ -6,7 +6,7 @@ use std::sync::{Arc, LazyLock};
 use serde_json::Value;
 use weir_cc::{Controller, DataRate, PacketFormat, RateLimits, Receiver, ReportKind, Signal};
 
-use crate::advice::advice;
+use crate::advice::{advice, list};
 use crate::controllers;
 use crate::error::RegistryError;
 use crate::factory::ControllerFactory;
@@ -179,6 +179,42 @@ impl Registry {
         priority: f64,
     ) -> Result<Box<dyn Receiver>, RegistryError> {
         self.factory(name)?.receiver(options, limits, priority).map_err(|reason| refused(name, reason))
+    }
+
+    /// The sender half of the controller `name`, for a sender that gets per-packet feedback alone, as from browsers.
+    ///
+    /// # Errors
+    /// As for [`Self::build`], and for a controller that needs reports of its own receiver half. The error names its twin
+    /// at the sender ([`Self::by_packets`]).
+    pub fn build_by_packets(
+        &self,
+        name: &str,
+        options: Option<&Options>,
+        limits: RateLimits,
+        priority: f64,
+    ) -> Result<Box<dyn Controller>, RegistryError> {
+        let used = self.by_packets(name)?;
+        if used == name {
+            return self.build_sender(name, options, limits, priority);
+        }
+        let advice = format!("use its twin `{used}`");
+        Err(RegistryError::NotByPackets { name: name.to_owned(), advice })
+    }
+
+    /// The controller that stands for `name` where there is per-packet feedback alone: itself, or its twin at the
+    /// sender.
+    ///
+    /// # Errors
+    /// An unknown name, or a controller at the receiver without a twin.
+    pub fn by_packets(&self, name: &str) -> Result<&str, RegistryError> {
+        let info = self.find(name)?;
+        let goes = |name: &&str| self.feedback_source(name) == Some(FeedbackSource::Packets);
+        let used = [Some(&*info.name), info.sender_side_twin.as_deref()].into_iter().flatten().find(goes);
+        used.ok_or_else(|| {
+            let names: Vec<&str> = self.controller_names().filter(goes).collect();
+            let advice = format!("it has no twin at the sender; use one of {}", list(&names));
+            RegistryError::NotByPackets { name: name.to_owned(), advice }
+        })
     }
 
     /// The RTCP form of the per-packet reports of the controller `name`.

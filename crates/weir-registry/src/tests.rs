@@ -128,6 +128,16 @@ fn a_sender_side_twin_goes_by_packets() {
 }
 
 #[test]
+fn a_controller_at_the_receiver_is_refused_by_the_name_of_its_twin() {
+    let refused = |name| REGISTRY.build_by_packets(name, None, limits(), 1.0).unwrap_err().to_string();
+    assert!(refused("nada").ends_with("use its twin `nada-at-sender`"), "{}", refused("nada"));
+    assert!(refused("tfrc").contains("it has no twin at the sender; use one of"), "{}", refused("tfrc"));
+    assert!(refused("tfrc").contains("`gcc`"), "{}", refused("tfrc"));
+    assert_eq!(REGISTRY.by_packets("dccc"), Ok("dccc-at-sender"));
+    assert!(REGISTRY.build_by_packets("scream-v2", None, limits(), 1.0).is_ok());
+}
+
+#[test]
 fn a_half_that_is_built_alone_is_that_of_the_pair() {
     for ControllerInfo { name, presets, .. } in REGISTRY.controllers() {
         let presets: Vec<Options> = presets
