@@ -85,13 +85,15 @@ impl Prober {
         }
     }
 
-    /// Drops a cluster whose next packet is too late.
-    pub fn expire(&mut self, now: SendTime) {
-        if self.active && self.due.is_some_and(|due| now - due > MAX_LATENESS) {
+    /// Drops a cluster whose next packet is too late. Returns whether it did.
+    pub fn expire(&mut self, now: SendTime) -> bool {
+        let is_late = self.active && self.due.is_some_and(|due| now - due > MAX_LATENESS);
+        if is_late {
             self.drop_first();
             // The next cluster, if any, has not begun: it is not late.
             self.due = None;
         }
+        is_late
     }
 
     /// Time at which the next packet of a probe is due, if a probe is in progress. A past time means at once.

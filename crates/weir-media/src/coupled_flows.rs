@@ -1,15 +1,14 @@
-//! The flows of a session, with a coupler in the same process.
+//! The flows of a host, with a coupler in the same process.
 
 use weir_cc::SendTime;
 use weir_cc::coupled::{Coupler, CouplingMessage, FlowId, Refusal};
 
-use crate::coupled::CoupledFlow;
-use crate::session::{Output, Session};
+use crate::coupled::{CoupledFlow, CoupledOutput, FlowSet};
+use crate::session::Output;
 
-/// Flows of one [`Session`], coupled in the process that sends them.
+/// Flows of one [`FlowSet`], coupled in the process that sends them.
 ///
-/// An instance accompanies the session. The caller passes each output of the session, reports what is done to its
-/// flows, and calls [`Self::on_timeout`] at [`Self::next_timeout`].
+/// The caller passes each output of the flows, reports what is done to them, and calls [`Self::on_timeout`] at [`Self::next_timeout`].
 #[derive(Debug)]
 pub struct CoupledFlows<C> {
     coupler: C,
@@ -27,56 +26,61 @@ impl<C: Coupler> CoupledFlows<C> {
         &self.coupler
     }
 
-    /// Couples a flow that the session starts now with the others.
+    /// Couples a flow that the host starts now with the others.
     ///
     /// # Errors
     /// The coupler refuses the message, here and below: for its priority, say.
-    pub fn add(&mut self, now: SendTime, flow: CoupledFlow, session: &mut Session) -> Result<(), Refusal> {
+    pub fn add(&mut self, now: SendTime, flow: CoupledFlow, flows: &mut impl FlowSet) -> Result<(), Refusal> {
         let id = flow.id();
         self.flows.push(flow);
-        let result = self.with(now, id, session, |flow, session| flow.begin(now, session));
+        let result = self.with(now, id, flows, |flow, flows| flow.begin(now, flows));
         if result.is_err() {
             self.flows.pop();
         }
         result
     }
 
-    /// Takes an output of the session.
+    /// Takes an output of a [`Session`](crate::Session).
     ///
     /// # Errors
     /// As in [`Self::add`].
     pub fn on_output(
         &mut self,
         now: SendTime,
-        session: &mut Session,
+        flows: &mut impl FlowSet,
         output: &Output,
     ) -> Result<(), Refusal> {
-        match *output {
-            Output::Decision(id, _)
-            | Output::Rtt(id, _)
-            | Output::Packet(id, _)
-            | Output::Alarm(id, _)
-            | Output::Statistics(id, _) => self.with(now, id, session, |flow, session| {
-                flow.on_output(now, session, output).into_iter().flatten()
-            }),
-            _ => Ok(()),
-        }
+        CoupledOutput::of(output).map_or(Ok(()), |(id, output)| self.on_flow_output(now, flows, id, output))
     }
 
-    /// The session has paused the flow.
+    /// Takes an output of the flow `id`.
     ///
     /// # Errors
     /// As in [`Self::add`].
-    pub fn pause(&mut self, now: SendTime, id: FlowId, session: &mut Session) -> Result<(), Refusal> {
-        self.with(now, id, session, |flow, _| flow.pause())
+    pub fn on_flow_output(
+        &mut self,
+        now: SendTime,
+        flows: &mut impl FlowSet,
+        id: FlowId,
+        output: CoupledOutput,
+    ) -> Result<(), Refusal> {
+        self.with(now, id, flows, |flow, flows| flow.on_output(now, flows, &output).into_iter().flatten())
     }
 
-    /// The session has resumed the flow.
+    /// The host has paused the flow.
     ///
     /// # Errors
     /// As in [`Self::add`].
-    pub fn resume(&mut self, now: SendTime, id: FlowId, session: &mut Session) -> Result<(), Refusal> {
-        self.with(now, id, session, |flow, session| flow.resume(now, session))
+    pub fn pause(&mut self, now: SendTime, id: FlowId, flows: &mut impl FlowSet) -> Result<(), Refusal> {
+        self.with(now, id, flows, |flow, _| flow.pause())
+    }
+
+    /// The host has resumed the flow.
+    ///
+    /// # Errors
+    /// As in [`Self::add`].
+    pub fn resume(&mut self, now: SendTime, id: FlowId, flows: &mut impl FlowSet) -> Result<(), Refusal> {
+        self.with(now, id, flows, |flow, flows| flow.resume(now, flows))
     }
 
     /// Changes the weight of the flow.
@@ -88,17 +92,17 @@ impl<C: Coupler> CoupledFlows<C> {
         now: SendTime,
         id: FlowId,
         priority: f64,
-        session: &mut Session,
+        flows: &mut impl FlowSet,
     ) -> Result<(), Refusal> {
-        self.with(now, id, session, |flow, _| flow.weigh(priority))
+        self.with(now, id, flows, |flow, _| flow.weigh(priority))
     }
 
-    /// The session has stopped or removed the flow.
+    /// The host has stopped or removed the flow.
     ///
     /// # Errors
     /// As in [`Self::add`].
-    pub fn remove(&mut self, now: SendTime, id: FlowId, session: &mut Session) -> Result<(), Refusal> {
-        let result = self.with(now, id, session, |flow, _| flow.leave());
+    pub fn remove(&mut self, now: SendTime, id: FlowId, flows: &mut impl FlowSet) -> Result<(), Refusal> {
+        let result = self.with(now, id, flows, |flow, _| flow.leave());
         self.flows.retain(|flow| flow.id() != id);
         result
     }
@@ -110,35 +114,35 @@ impl<C: Coupler> CoupledFlows<C> {
     }
 
     /// The time of [`Self::next_timeout`] has come; early or twice is harmless.
-    pub fn on_timeout(&mut self, now: SendTime, session: &mut Session) {
+    pub fn on_timeout(&mut self, now: SendTime, flows: &mut impl FlowSet) {
         self.coupler.on_timeout(now);
-        self.apply(now, session);
+        self.apply(now, flows);
         for flow in &mut self.flows {
-            flow.on_timeout(now, session);
+            flow.on_timeout(now, flows);
         }
     }
 
     /// Passes the messages of the flow `id` to the coupler, then applies all of its actions.
-    fn with<W: IntoIterator<Item = CouplingMessage>>(
+    fn with<F: FlowSet, W: IntoIterator<Item = CouplingMessage>>(
         &mut self,
         now: SendTime,
         id: FlowId,
-        session: &mut Session,
-        messages: impl FnOnce(&mut CoupledFlow, &Session) -> W,
+        flows: &mut F,
+        messages: impl FnOnce(&mut CoupledFlow, &F) -> W,
     ) -> Result<(), Refusal> {
         let Some(flow) = self.flows.iter_mut().find(|flow| flow.id() == id) else { return Ok(()) };
         let mut result = Ok(());
-        for message in messages(flow, session) {
+        for message in messages(flow, flows) {
             result = result.and(self.coupler.on_message(now, id, &message));
         }
-        self.apply(now, session);
+        self.apply(now, flows);
         result
     }
 
-    fn apply(&mut self, now: SendTime, session: &mut Session) {
+    fn apply(&mut self, now: SendTime, flows: &mut impl FlowSet) {
         while let Some((id, action)) = self.coupler.poll_action() {
             if let Some(flow) = self.flows.iter_mut().find(|flow| flow.id() == id) {
-                flow.apply(now, &action, session);
+                flow.apply(now, &action, flows);
             }
         }
     }

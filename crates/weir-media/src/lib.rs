@@ -89,7 +89,7 @@ mod timer;
 pub use audio::AudioConfig;
 pub use config::{AUDIO_CLOCK_HZ, CountedBytes, MediaConfig, VIDEO_CLOCK_HZ};
 pub use content::{MediaPacket, SentFrame};
-pub use coupled::{CoupledFlow, DesiredRate};
+pub use coupled::{CoupledFlow, CoupledOutput, DesiredRate, FlowSet};
 pub use coupled_flows::CoupledFlows;
 pub use detection::{BottleneckDetection, DetectionSide};
 pub use encoder::{
@@ -98,9 +98,10 @@ pub use encoder::{
     TalkingHead, TraceDriven, TraceError,
 };
 pub use endpoint::{
-    Departure, Endpoint, EndpointConfig, EndpointError, EndpointEvent, EndpointStats, JoinedResult,
-    PacerRates, PacketBatch, PacketKind, PacketMeta, PacketNumbering, Payload, PayloadHandle,
-    QualityLimitation, RetransmissionStream, SentReport, StreamConfig, StreamId, StreamKind, StreamStats,
+    Departure, Endpoint, EndpointConfig, EndpointError, EndpointEvent, EndpointGroup, EndpointStats,
+    GroupError, JoinedResult, PacerRates, PacketBatch, PacketKind, PacketMeta, PacketNumbering, Payload,
+    PayloadHandle, QualityLimitation, RetransmissionStream, SentReport, StreamConfig, StreamId, StreamKind,
+    StreamStats,
 };
 pub use guard::{Alarm, Breaker, RefusedReports};
 pub use packetiser::Packetiser;

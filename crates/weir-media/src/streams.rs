@@ -23,6 +23,8 @@ pub(crate) struct StreamIdentity {
 #[derive(Debug)]
 pub(crate) struct SenderStreams {
     streams: Vec<Stream>,
+    /// Streams of other senders over the same transport.
+    beside: Vec<u32>,
     /// Number of each packet in the history, where reports name packets by stream and sequence number.
     numbers: Option<StreamNumbers>,
     /// The last sender reports, by the middle of their NTP time; the next one replaces the oldest.
@@ -56,6 +58,7 @@ impl SenderStreams {
         };
         Self {
             streams: identities.iter().copied().map(Stream::new).collect(),
+            beside: Vec::new(),
             numbers,
             sender_reports: [0; SENDER_REPORTS],
             next_sender_report: 0,
@@ -77,6 +80,18 @@ impl SenderStreams {
     /// Place of the stream with the identifier `ssrc`, if reports cover it.
     pub(crate) fn find_reported(&self, ssrc: u32) -> Option<usize> {
         self.find(ssrc).filter(|&place| self.streams[place].identity.reported)
+    }
+
+    /// Other senders have these streams over the same transport.
+    pub(crate) fn share_transport(&mut self, sources: &[u32]) {
+        if self.beside != sources {
+            self.beside = sources.to_vec();
+        }
+    }
+
+    /// Whether transport-wide feedback that names the stream `ssrc` covers packets of these streams.
+    pub(crate) fn shares_transport_with(&self, ssrc: u32) -> bool {
+        self.find_reported(ssrc).is_some() || self.beside.contains(&ssrc)
     }
 
     /// Identifiers of the streams that reports cover.

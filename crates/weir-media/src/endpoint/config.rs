@@ -103,6 +103,7 @@ impl EndpointConfig {
             pacer_lateness: self.pacer_lateness,
             marks_frames: false,
             queue_limit: self.queue_limit,
+            always_waits: false,
             foreign_pacer: self.foreign_pacer,
             frame_interval: self.frame_interval,
             stops_media: self.breakers,
@@ -115,8 +116,12 @@ impl EndpointConfig {
 pub enum StreamKind {
     /// Audio: its packets leave at once, by neither pacer nor window.
     Audio,
-    /// Video, or data with an RTP stream of its own.
+    /// Video.
     Video,
+    /// Data that always has a packet to send. An endpoint with such a stream paces all packets at the target rate,
+    /// since a faster pace would exceed it for ever. Beside video, data should have an endpoint of its own
+    /// ([`EndpointGroup`](crate::EndpointGroup)).
+    Data,
 }
 
 /// Stream of retransmissions (RFC 4588) of another stream.
@@ -156,6 +161,11 @@ impl StreamConfig {
             retransmission: None,
             highest_rate: DataRate::ZERO,
         }
+    }
+
+    /// Data with a clock of 90 kHz, without retransmissions.
+    pub const fn data(ssrc: u32, payload_type: u8) -> Self {
+        Self { kind: StreamKind::Data, ..Self::video(ssrc, payload_type) }
     }
 
     /// Audio with a clock of 48 kHz, without retransmissions.

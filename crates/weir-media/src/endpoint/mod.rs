@@ -3,6 +3,7 @@
 mod config;
 mod error;
 mod event;
+mod group;
 mod payload;
 mod queue;
 mod reported;
@@ -25,6 +26,7 @@ use stats::StreamCounts;
 pub use config::{EndpointConfig, PacketNumbering, RetransmissionStream, StreamConfig, StreamKind};
 pub use error::EndpointError;
 pub use event::{Departure, EndpointEvent, PacketBatch, PacketKind, StreamId};
+pub use group::{EndpointGroup, GroupError};
 pub use payload::{Payload, PayloadHandle};
 pub use queue::PacketMeta;
 pub use reported::{JoinedResult, PacerRates, SentReport};
@@ -72,10 +74,13 @@ impl<P: Payload> Endpoint<P> {
         }
         let clock_hz = u64::from(config.clock_hz);
         let identity = StreamIdentity { ssrc: config.ssrc, clock_hz, reported: true };
-        let place = self.path.add_stream(identity, config.kind == StreamKind::Video);
+        let place = self.path.add_stream(identity, config.kind != StreamKind::Audio);
         let retransmission_place = retransmission.map(|stream| {
             self.path.add_stream(StreamIdentity { ssrc: stream.ssrc, clock_hz, reported: false }, false)
         });
+        if config.kind == StreamKind::Data {
+            self.path.pace_at_target();
+        }
         let streams = &mut self.path.source.streams;
         let counts = StreamCounts::default();
         let recent = crate::retransmissions::Retransmissions::new();
@@ -170,7 +175,6 @@ impl<P: Payload> Endpoint<P> {
     ) -> Result<Option<Departure<P>>, EndpointError> {
         self.begin(now)?;
         self.path.expire(now);
-        self.path.source.expire(now);
         if !self.may_send(now) {
             return Ok(None);
         }
@@ -469,6 +473,11 @@ impl<P: Payload> Endpoint<P> {
             events_dropped: source.dropped_events(),
             streams: streams.map(|packets| StreamStats::new(packets.config.ssrc, &packets.counts)).collect(),
         }
+    }
+
+    /// Source identifiers of the streams that reports cover.
+    fn sources(&self) -> impl Iterator<Item = u32> {
+        self.path.source.streams.iter().map(|packets| packets.config.ssrc)
     }
 
     /// Takes the time of a call. The first call starts the endpoint.

@@ -145,7 +145,7 @@ impl<P: Payload> PacketQueue<P> {
         }
         self.queued += DataSize::from_bytes(packet.payload.size() as u64);
         self.media.push_back(packet);
-        if marker {
+        if marker && self.streams[stream].config.kind == StreamKind::Video {
             let is_behind = self.skip_above.is_some_and(|limit| self.queued / target.media_rate > limit);
             if self.frame_dropper.drops(target, DataRate::ZERO) || is_behind {
                 self.emit(EndpointEvent::LeaveOutFrame(StreamId(stream)));
@@ -177,12 +177,12 @@ impl<P: Payload> PacketQueue<P> {
             let packet = packet.clone();
             return Some(NextPacket::Retransmission { stream, sequence, packet, padding: true });
         }
-        self.first_video().map(|stream| NextPacket::Padding { stream })
+        self.first_paced().map(|stream| NextPacket::Padding { stream })
     }
 
     /// The stream in which padding alone travels.
-    fn first_video(&self) -> Option<usize> {
-        self.streams.iter().position(|packets| packets.config.kind == StreamKind::Video)
+    fn first_paced(&self) -> Option<usize> {
+        self.streams.iter().position(|packets| packets.config.kind != StreamKind::Audio)
     }
 
     /// Payload of the packet that leaves next, with the original sequence number of a retransmission.
@@ -207,21 +207,6 @@ impl<P: Payload> PacketQueue<P> {
             packets.retransmission_place?;
             Some((stream, packets.recent.longest_recent()?))
         })
-    }
-
-    /// Drops the packets at the front of the queue whose time has passed.
-    pub(super) fn expire(&mut self, now: SendTime) {
-        while self.audio.front().is_some_and(|packet| packet.meta.expires < now) {
-            let expired = self.audio.pop_front();
-            self.on_expired(expired);
-        }
-        while self.media.front().is_some_and(|packet| packet.meta.expires < now) {
-            let expired = self.media.pop_front();
-            if let Some(packet) = &expired {
-                self.queued = self.queued.saturating_sub(DataSize::from_bytes(packet.payload.size() as u64));
-            }
-            self.on_expired(expired);
-        }
     }
 
     fn on_expired(&mut self, packet: Option<QueuedPacket<P>>) {
@@ -284,6 +269,22 @@ impl<P: Payload> PacketSource for PacketQueue<P> {
         self.streams.iter_mut().for_each(|packets| packets.recent.clear());
     }
 
+    fn expire(&mut self, now: SendTime) -> bool {
+        let waiting = self.len();
+        while self.audio.front().is_some_and(|packet| packet.meta.expires < now) {
+            let expired = self.audio.pop_front();
+            self.on_expired(expired);
+        }
+        while self.media.front().is_some_and(|packet| packet.meta.expires < now) {
+            let expired = self.media.pop_front();
+            if let Some(packet) = &expired {
+                self.queued = self.queued.saturating_sub(DataSize::from_bytes(packet.payload.size() as u64));
+            }
+            self.on_expired(expired);
+        }
+        self.len() < waiting
+    }
+
     fn timers(&self) -> [(SendTime, SenderTimer); 2] {
         let audio = self.audio.front().map_or(SendTime::MAX, |packet| packet.queued);
         [(audio, SenderTimer::Audio), (SendTime::MAX, SenderTimer::Capture)]
@@ -296,7 +297,7 @@ impl<P: Payload> PacketSource for PacketQueue<P> {
 
     fn padding_payload(&self) -> Option<u16> {
         let repeated = self.padding_content().map(|(_, (_, packet))| packet.payload.size() as u16);
-        repeated.or_else(|| self.first_video().map(|_| PADDING_PAYLOAD))
+        repeated.or_else(|| self.first_paced().map(|_| PADDING_PAYLOAD))
     }
 
     fn queued(&self) -> DataSize {

@@ -56,7 +56,7 @@ impl RtcpFilter {
             Message::Nack(request) => is_own(request.source),
             Message::Nada(report) => is_own(report.source),
             Message::Tfrc(report) => is_own(report.source),
-            Message::Twcc(feedback) => is_own(feedback.source),
+            Message::Twcc(feedback) => streams.shares_transport_with(feedback.source),
             Message::Ccfb(feedback) => feedback.blocks().any(|block| streams.find(block.source).is_some()),
             Message::Dccc(report) => is_own(report.source),
             Message::NadaDelay(report) => is_own(report.source),

@@ -1,6 +1,6 @@
 //! Configuration of the mechanism of a sender.
 
-use weir_cc::{Ecn, Pacing, PacketFormat, RateLimits, Target};
+use weir_cc::{Burst, Ecn, Pacing, PacketFormat, RateLimits, Target};
 use weir_units::{DataSize, TimeDelta};
 
 use crate::config::{CountedBytes, MediaConfig};
@@ -27,6 +27,8 @@ pub(crate) struct PathConfig {
     pub(crate) marks_frames: bool,
     /// Longest time in which the pacer empties its queue, whatever its rate (`None`: no limit).
     pub(crate) queue_limit: Option<TimeDelta>,
+    /// Whether packets always wait, so that they leave at the target rate and in no burst.
+    pub(crate) always_waits: bool,
     /// Whether probes are sent by a pacer of the embedder.
     pub(crate) foreign_pacer: bool,
     /// Time between two frames.
@@ -51,6 +53,7 @@ impl PathConfig {
             pacer_lateness: config.pacer_lateness,
             marks_frames: config.key_frame_requests.is_some(),
             queue_limit: config.chromium.and_then(|chromium| chromium.queue_limit),
+            always_waits: false,
             foreign_pacer: false,
             frame_interval: TimeDelta::from_secs_f64(1.0 / config.encoder.frame_rate),
             stops_media: config.breakers,
@@ -68,11 +71,14 @@ impl PathConfig {
         self.packet_format == PacketFormat::Rfc8888
     }
 
-    /// `target` with a pace that empties `queued` within the limit.
+    /// `target` with the pace that holds while `queued` waits: one that empties the queue within its limit, and the
+    /// target rate where packets always wait.
     pub(crate) fn paced(&self, target: &Target, queued: DataSize) -> Target {
-        let (Pacing::Factor(factor), Some(limit)) = (target.pacing, self.queue_limit) else {
-            return *target;
-        };
+        let Pacing::Factor(factor) = target.pacing else { return *target };
+        if self.always_waits {
+            return Target { pacing: Pacing::Factor(factor.min(1.0)), burst: Burst::NONE, ..*target };
+        }
+        let Some(limit) = self.queue_limit else { return *target };
         let needed = queued / limit;
         let faster = needed > target.sending_rate.scale(factor);
         Target { pacing: if faster { Pacing::Exact(needed) } else { target.pacing }, ..*target }

@@ -72,6 +72,8 @@ pub(crate) struct PathSender<S> {
     /// Number of the last report as records, modulo 256.
     reports: u8,
     controller_due: SendTime,
+    /// Time at which the next packet may leave, with its timer ([`Self::next_departure`]).
+    departure: Option<(SendTime, SenderTimer)>,
     target: Target,
     target_changed: bool,
     /// The streams as last reported to the controller.
@@ -112,6 +114,7 @@ impl<S: PacketSource> PathSender<S> {
             report_due: SendTime::MAX,
             reports: 0,
             controller_due: SendTime::MAX,
+            departure: None,
             target,
             target_changed: true,
             reported_streams: None,
@@ -125,6 +128,16 @@ impl<S: PacketSource> PathSender<S> {
             self.guard.add_breakers(breakers);
         }
         place
+    }
+
+    /// Packets always wait from now on: they leave at the target rate.
+    pub(crate) fn pace_at_target(&mut self) {
+        self.config.always_waits = true;
+    }
+
+    /// Transport-wide feedback may name any of these streams of the transport, which other senders have besides.
+    pub(crate) fn share_transport(&mut self, sources: &[u32]) {
+        self.streams.share_transport(sources);
     }
 
     /// Place of the stream with the identifier `ssrc`.
@@ -165,6 +178,7 @@ impl<S: PacketSource> PathSender<S> {
     fn clear_queues(&mut self) {
         self.source.clear();
         self.prober.clear();
+        self.departure = self.next_departure();
     }
 
     /// Packets leave again after a pause.
@@ -189,7 +203,7 @@ impl<S: PacketSource> PathSender<S> {
             (self.controller_due, SenderTimer::Controller),
             first,
             second,
-            self.departure_due().unwrap_or((SendTime::MAX, SenderTimer::Pacer)),
+            self.departure.unwrap_or((SendTime::MAX, SenderTimer::Pacer)),
             (self.report_due, SenderTimer::Report),
             (self.guard.next_timeout().unwrap_or(SendTime::MAX), SenderTimer::Breaker),
         ];
@@ -216,12 +230,17 @@ impl<S: PacketSource> PathSender<S> {
             self.pacer.on_queued(now);
         }
         self.start_probe();
+        self.departure = self.next_departure();
     }
 
     /// Removes old packets and late probes, before packets are polled.
     pub(crate) fn expire(&mut self, now: SendTime) {
+        let oldest = self.history.next_expiry();
         self.history.expire(now);
-        self.prober.expire(now);
+        let (late, expired) = (self.prober.expire(now), self.source.expire(now));
+        if late || expired || self.history.next_expiry() != oldest {
+            self.departure = self.next_departure();
+        }
     }
 
     /// Whether packets may leave at all: the sender has started, and does not pause.
@@ -231,7 +250,7 @@ impl<S: PacketSource> PathSender<S> {
 
     /// Whether a paced packet, media or padding, may leave now.
     pub(crate) fn may_send(&self, now: SendTime) -> bool {
-        self.departure_due().is_some_and(|(due, _)| due <= now)
+        self.departure.is_some_and(|(due, _)| due <= now)
     }
 
     /// Sends `packet`.
@@ -267,6 +286,7 @@ impl<S: PacketSource> PathSender<S> {
         }
         self.controller.on_sent(&sent, &self.state());
         self.controller_due = self.controller.next_timeout().unwrap_or(SendTime::MAX);
+        self.departure = self.next_departure();
         DepartedPacket { header, probe, sent }
     }
 
@@ -294,6 +314,7 @@ impl<S: PacketSource> PathSender<S> {
         self.guard.on_sent(at, packet.stream, DataSize::from_bytes(u64::from(packet.payload)));
         self.controller.on_sent(&sent, &self.state());
         self.controller_due = self.controller.next_timeout().unwrap_or(SendTime::MAX);
+        self.departure = self.next_departure();
         sent
     }
 
@@ -377,7 +398,7 @@ impl<S: PacketSource> PathSender<S> {
 
     /// Time at which the next packet, media or padding, may leave, or `None` if none waits. A probe has its own pace.
     /// With a full window packets wait for feedback, or until the history gives up the oldest packet.
-    fn departure_due(&self) -> Option<(SendTime, SenderTimer)> {
+    fn next_departure(&self) -> Option<(SendTime, SenderTimer)> {
         if matches!(self.phase, Phase::Paused(_)) {
             return None;
         }
@@ -436,5 +457,6 @@ impl<S: PacketSource> PathSender<S> {
             }
         }
         self.start_probe();
+        self.departure = self.next_departure();
     }
 }

@@ -20,6 +20,11 @@ pub(crate) trait PacketSource {
     /// Waiting packets are dropped.
     fn clear(&mut self);
 
+    /// Drops waiting packets whose time has passed. Returns whether there were any.
+    fn expire(&mut self, _now: SendTime) -> bool {
+        false
+    }
+
     /// Two timers of the source; [`SendTime::MAX`] where there is none.
     fn timers(&self) -> [(SendTime, SenderTimer); 2];
 

@@ -1,6 +1,7 @@
 //! The endpoint with packets of an application, by its interface alone.
 
 mod call;
+mod examples;
 mod misuse;
 mod repair;
 mod rig;

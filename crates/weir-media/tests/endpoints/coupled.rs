@@ -6,7 +6,8 @@ use weir_cc::coupled::CouplingMessage;
 use weir_cc::coupled::fse::{Config, Fse, InitialGrouping};
 use weir_cc::{ArrivalTime, ChangeReason, Decision, Ecn, SendTime};
 use weir_media::{
-    Alarm, CoupledFlow, CoupledFlows, DesiredRate, FlowId, MediaPacket, MediaReceiver, MediaSender,
+    Alarm, CoupledFlow, CoupledFlows, CoupledOutput, DesiredRate, FlowId, MediaPacket, MediaReceiver,
+    MediaSender,
 };
 use weir_media::{Output, SenderSeeds, Session};
 use weir_units::{DataRate, DataSize, TimeDelta};
@@ -30,9 +31,9 @@ fn at(s: i64) -> SendTime {
 }
 
 /// The flow's message when its controller decides 700 kbit/s at `now`, in seconds.
-fn decides(now: i64, (session, id, flow): &mut (Session, FlowId, CoupledFlow)) -> Option<CouplingMessage> {
+fn decides(now: i64, (session, _, flow): &mut (Session, FlowId, CoupledFlow)) -> Option<CouplingMessage> {
     let (rate, base) = (DataRate::from_kbps(700), DataRate::from_kbps(600));
-    let decision = Output::Decision(*id, Decision { rate, base, why: ChangeReason::Growth, rtt: None });
+    let decision = CoupledOutput::Decision(Decision { rate, base, why: ChangeReason::Growth, rtt: None });
     let [first, second] = flow.on_output(at(now), session, &decision);
     first.or(second)
 }
@@ -41,9 +42,9 @@ fn decides(now: i64, (session, id, flow): &mut (Session, FlowId, CoupledFlow)) -
 fn alarm(
     now: i64,
     alarm: Alarm,
-    (session, id, flow): &mut (Session, FlowId, CoupledFlow),
+    (session, _, flow): &mut (Session, FlowId, CoupledFlow),
 ) -> Option<CouplingMessage> {
-    flow.on_output(at(now), session, &Output::Alarm(*id, alarm))[0]
+    flow.on_output(at(now), session, &CoupledOutput::Alarm(alarm))[0]
 }
 
 #[test]

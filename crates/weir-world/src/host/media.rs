@@ -4,8 +4,8 @@
 use weir_cc::coupled::{CouplerAction, CouplingMessage};
 use weir_cc::{ArrivalTime, Controller, DataRate, Ecn, PathEvent, Receiver, SendTime};
 use weir_media::{
-    Alarm, CoupledFlow, FlowId, MediaConfig, MediaPacket, MediaReceiver, MediaSender, Output, SenderSeeds,
-    SentFrame, Session,
+    Alarm, CoupledFlow, CoupledOutput, FlowId, MediaConfig, MediaPacket, MediaReceiver, MediaSender, Output,
+    SenderSeeds, SentFrame, Session,
 };
 use weir_net::Time;
 use weir_wire::media::MediaHeader;
@@ -225,12 +225,7 @@ impl MediaSource {
                 // Reported before the coupler answers with another rate.
                 world.monitor().decided(now, flow_of(flows, id), &decision, sender.controller());
             }
-            if let Output::Rtt(id, _)
-            | Output::Statistics(id, _)
-            | Output::Decision(id, _)
-            | Output::Packet(id, _)
-            | Output::Alarm(id, _) = output
-            {
+            if let Some((id, output)) = CoupledOutput::of(&output) {
                 let messages = |flow: &mut CoupledFlow, session: &Session| {
                     flow.on_output(local, session, &output).into_iter().flatten()
                 };
