@@ -88,7 +88,8 @@ pub(crate) fn call() -> Result<(Vec<DataRate>, TimeDelta), Box<dyn Error>> {
         while group.poll_event(now)?.is_some() {}
         while group.poll_rtcp(now, &mut out)?.is_some() {}
         let there = ArrivalTime::from_millis(ms);
-        while let Some((_, number, length)) = link.pop_front_if(|(at, ..)| *at <= now) {
+        while let Some(&(_, number, length)) = link.front().filter(|(at, ..)| *at <= now) {
+            link.pop_front();
             let size = DataSize::from_bytes(length as u64);
             reports.on_arrival(&Arrival::new(numbers.unwrap(number), SendTime::ZERO, there, size));
         }
@@ -99,8 +100,9 @@ pub(crate) fn call() -> Result<(Vec<DataRate>, TimeDelta), Box<dyn Error>> {
                 written = writer.write_rest(&mut out);
             }
         }
-        while let Some((_, bytes)) = back.pop_front_if(|(at, _)| *at <= now) {
-            group.on_rtcp(now, &bytes)?;
+        while let Some((_, bytes)) = back.front().filter(|(at, _)| *at <= now) {
+            group.on_rtcp(now, bytes)?;
+            back.pop_front();
         }
     }
     let rate = |bytes: usize| DataSize::from_bytes(bytes as u64) / TimeDelta::from_secs(20);
