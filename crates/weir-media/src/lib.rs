@@ -58,6 +58,7 @@
 //! 9. Retransmissions ([`MediaConfig::chromium`]) are an RTP stream of their own (RFC 4588), without sender and receiver reports: video's
 //!    source identifier with its second bit changed. Padding travels in it.
 
+pub mod allocation;
 mod audio;
 pub mod chromium;
 mod config;
