@@ -4,9 +4,9 @@
 //! Higher layers go to the track of the highest priority first; among equal ones, the next step of the lowest comes
 //! first.
 //!
-//! Tracks go down at once, as far as the rate demands. In a call in which the rate is enough for the present layers, one
-//! track goes up by one step, so that the controller sees the effect. For this step, tracks of lower priority may go
-//! down.
+//! Tracks go down at once, as far as the rate demands. If the rate is enough for all present layers, one track goes up
+//! by one step in a call, so that the controller sees the effect. For this step, tracks of lower priority may go down.
+//! The interval of the calls is the pace of the steps.
 
 use std::cmp::Reverse;
 

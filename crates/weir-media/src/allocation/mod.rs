@@ -1,8 +1,9 @@
 //! Allocation of a rate to streams and their layers, as pure functions: no IO, no clock, no state of their own.
 //!
-//! At an *encoder*, [`RateSharing::share`] splits the controller's rate among streams, as libwebrtc's `BitrateAllocator`
-//! does, and pauses streams whose minimum does not fit. Within a stream, [`LayerSwitching::simulcast_rates`] and
-//! [`LayerSwitching::svc_rates`] switch layers as its `SimulcastRateAllocator` and `SvcRateAllocator` do.
+//! At an *encoder*, [`RateSharing::share`] splits the controller's rate among streams, as libwebrtc's
+//! `BitrateAllocator` does, and pauses streams whose minimum does not fit. Within a stream,
+//! [`LayerSwitching::simulcast_rates`] and [`LayerSwitching::svc_rates`] switch layers as its `SimulcastRateAllocator` and
+//! `SvcRateAllocator` do.
 //!
 //! In a *forwarder* (an SFU), [`LayerForwarding::select`] chooses a layer of each track for one subscriber, by the
 //! measured rates of the layers.

@@ -8,7 +8,7 @@
 
 use weir_units::DataRate;
 
-use super::SwitchMargin;
+use super::margin::SwitchMargin;
 
 /// A stream of an encoder, with its state.
 #[derive(Clone, Copy, Debug, PartialEq)]

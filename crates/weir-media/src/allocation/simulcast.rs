@@ -12,9 +12,9 @@ impl LayerSwitching {
     /// which has no hysteresis. Layers beyond [`MAX_LAYERS`] are off.
     ///
     /// Layers go in the order of their highest rates. A layer is on while the stable rate left by the targets of those
-    /// below covers its minimum. To be switched on, it needs the minimum times [`Self::hysteresis`], at most its target.
-    /// Each layer has its target or the rest, and the highest one the remainder up to its highest rate. `stable` is a
-    /// rate that varies less than `rate`, if there is one.
+    /// below covers its minimum. To be switched on, it needs the minimum times [`Self::hysteresis`], at most its
+    /// target. Each layer has its target or the rest, and the highest one the remainder up to its highest rate.
+    /// `stable` is a rate that varies less than `rate`, if there is one.
     ///
     /// The lowest active layer has its minimum at any rate. [`RateSharing`](super::RateSharing) pauses streams.
     pub fn simulcast_rates(

@@ -1,7 +1,7 @@
 //! Spatial layers of scalable video: the rule of libwebrtc's `modules/video_coding/svc/svc_rate_allocator.cc`.
 //!
-//! Divergence: if the highest rates below a layer and its minimum leave a layer below its minimum, the layer needs more. In
-//! libwebrtc that breaks an assertion.
+//! Divergence: the highest rates below a layer, and its minimum, may leave some layer without its minimum. The layer
+//! then needs a higher rate. In libwebrtc that breaks an assertion.
 
 use weir_units::DataRate;
 

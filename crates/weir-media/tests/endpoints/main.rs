@@ -9,6 +9,7 @@ mod detection;
 mod examples;
 mod feedback;
 mod forged;
+mod forwarder;
 mod key_frames;
 mod lying;
 mod own_report;

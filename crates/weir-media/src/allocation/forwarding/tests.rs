@@ -241,7 +241,7 @@ proptest! {
                 continue;
             };
             prop_assert_eq!(Some(selection.rate), track.rate(layer));
-            let kept = track.present.and_then(|present| layers(track).into_iter().rfind(|&(layer, _)| layer <= present));
+            let kept = track.present.and_then(|present| layers(track).into_iter().rfind(|at| at.0 <= present));
             if kept.is_none_or(|(kept, rate)| layer > kept && selection.rate >= rate) {
                 up += 1;
             }
@@ -305,6 +305,19 @@ proptest! {
         };
         let settled = selections.clone();
         prop_assert!(settled.iter().all(|selection| !selection.needs_key_frame));
+        for (at, paused) in settled.iter().enumerate().filter(|(_, selection)| selection.layer.is_none()) {
+            let track = &tracks[at];
+            let others = settled.iter().filter(|other| {
+                other.layer.is_some() && tracks[other.track].priority >= track.priority
+            });
+            let lowest = |of: &TrackSelection| {
+                let place = of.steps.after(None)?;
+                Some(TrackSteps::choice(&tracks[of.track], place).1)
+            };
+            let Some(needed) = lowest(paused).map(|rate| rule.margin.above(rate).bps()) else { continue };
+            let needed = u128::from(needed) + others.map(|other| u128::from(lowest(other).unwrap().bps())).sum::<u128>();
+            prop_assert!(needed > u128::from(rate.bps()), "track {at} stays paused beside lower priorities");
+        }
         let Some(next) = next else { return Ok(()) };
         prop_assert!(next.at > rate);
         if next.at < DataRate::MAX {

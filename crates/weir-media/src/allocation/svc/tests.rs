@@ -11,8 +11,8 @@ fn layers<const N: usize>(kbps: [(u64, u64, u64); N]) -> [VideoLayer; N] {
     })
 }
 
-/// libwebrtc's layers of VP9 at 320 × 180, 640 × 360 and 1280 × 720: the square root of the pixels times 600, less 95 000,
-/// to 1.6 a pixel and 50 000, in bit/s; the targets are the means.
+/// libwebrtc's layers of VP9 at 320 × 180, 640 × 360 and 1280 × 720. The lowest rate is the square root of the pixels
+/// times 600, less 95 000 bit/s. The highest is 1.6 a pixel and 50 000 bit/s, and the target is the mean.
 const VP9: [(u64, u64, u64); 3] = [(49, 95, 142), (193, 305, 418), (481, 1002, 1524)];
 /// libwebrtc's quality layers of a shared screen.
 const SCREEN: [(u64, u64, u64); 3] = [(30, 150, 250), (200, 350, 500), (500, 950, 950)];
