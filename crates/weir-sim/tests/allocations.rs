@@ -19,6 +19,10 @@ use weir_cc::scream::v1::{self, Scream};
 use weir_cc::scream::v2::{self, ScreamV2};
 use weir_cc::window::{Cubic, NewReno};
 use weir_cc::{Controller, DataRate, DataSize, RateLimits, TimeDelta};
+use weir_media::allocation::{
+    EncoderStream, ForwardedTrack, LayerCoding, LayerForwarding, LayerSwitching, RateSharing, VideoContent,
+    VideoLayer,
+};
 use weir_media::chromium::ChromiumConfig;
 use weir_media::{
     AudioConfig, BottleneckDetection, CountedBytes, DetectionSide, EncoderConfig, FrameTraces, MediaConfig,
@@ -331,4 +335,35 @@ fn a_cell_whose_links_share_the_air_allocates_nothing() {
         let allocations = allocations_of(RunSpec { cells, ..spec(2000, 600, flows()) });
         assert!(allocations <= RINGS_THAT_MAY_DOUBLE, "{allocations}");
     }
+}
+
+#[test]
+fn allocation_to_streams_and_layers_allocates_nothing() {
+    let kbps = DataRate::from_kbps;
+    let mut streams = [100, 200, 300].map(|min| EncoderStream::new(kbps(min), kbps(4 * min)));
+    let mut tracks = [3, 1, 1].map(|priority| {
+        ForwardedTrack::new(priority, LayerCoding::Simulcast, &[kbps(100), kbps(350), kbps(900)])
+    });
+    let layers =
+        [100, 400, 900].map(|target| VideoLayer::new(kbps(target / 2), kbps(target), kbps(2 * target)));
+    let (mut shares, mut selections) = (Vec::new(), Vec::new());
+    let mut before = 0;
+    for round in 0..1000 {
+        let rate = kbps(round * 37 % 3000);
+        RateSharing::default().share(rate, &streams, &mut shares);
+        for (stream, share) in streams.iter_mut().zip(&shares) {
+            stream.allocated = Some(*share);
+        }
+        LayerForwarding::default().select(rate, &tracks, &mut selections);
+        for (track, selection) in tracks.iter_mut().zip(&selections) {
+            track.present = selection.layer;
+        }
+        let content = VideoContent::Camera;
+        let simulcast = LayerSwitching::simulcast(content).simulcast_rates(rate, None, &layers, None);
+        LayerSwitching::svc(content).svc_rates(rate, None, &layers, Some(&simulcast));
+        if round == 0 {
+            before = ALLOCATIONS.with(Cell::get);
+        }
+    }
+    assert_eq!(ALLOCATIONS.with(Cell::get), before);
 }
