@@ -99,10 +99,10 @@ pub use encoder::{
     TalkingHead, TraceDriven, TraceError,
 };
 pub use endpoint::{
-    Departure, Endpoint, EndpointConfig, EndpointError, EndpointEvent, EndpointGroup, EndpointStats,
-    GroupError, JoinedResult, PacerRates, PacketBatch, PacketKind, PacketMeta, PacketNumbering, Payload,
-    PayloadHandle, QualityLimitation, RetransmissionStream, SentReport, StreamConfig, StreamId, StreamKind,
-    StreamStats,
+    Departure, EncoderDescription, EncoderId, Endpoint, EndpointConfig, EndpointError, EndpointEvent,
+    EndpointGroup, EndpointStats, GroupError, JoinedResult, LayerAllocation, PacerRates, PacketBatch,
+    PacketKind, PacketMeta, PacketNumbering, Payload, PayloadHandle, QualityLimitation, RetransmissionStream,
+    SentReport, StreamConfig, StreamId, StreamKind, StreamStats,
 };
 pub use guard::{Alarm, Breaker, RefusedReports};
 pub use packetiser::Packetiser;

@@ -15,6 +15,8 @@ pub enum EndpointError {
     },
     /// The endpoint has no such stream.
     UnknownStream,
+    /// The endpoint has no such encoder.
+    UnknownEncoder,
     /// The source identifier belongs to another stream of the endpoint.
     SourceTaken {
         /// The source identifier.
@@ -51,6 +53,7 @@ impl core::fmt::Display for EndpointError {
                 write!(f, "the time {now} ns is before {latest} ns, the time of an earlier call")
             }
             Self::UnknownStream => f.write_str("the endpoint has no such stream"),
+            Self::UnknownEncoder => f.write_str("the endpoint has no such encoder"),
             Self::SourceTaken { ssrc } => write!(f, "another stream has the source identifier {ssrc}"),
             Self::QueueFull => f.write_str("the queue is full: more than `most_packets` would wait"),
             Self::PayloadTooLong { bytes } => {

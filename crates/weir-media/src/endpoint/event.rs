@@ -1,8 +1,9 @@
 //! Outputs of an endpoint to its embedder.
 
 use weir_cc::{Decision, Probe, Target};
-use weir_units::TimeDelta;
+use weir_units::{DataRate, TimeDelta};
 
+use crate::allocation::LayerRates;
 use crate::guard::Alarm;
 
 /// Place of a stream in its endpoint, in the order in which streams were added.
@@ -16,12 +17,36 @@ impl StreamId {
     }
 }
 
+/// Place of an encoder in its endpoint, in the order in which encoders were added.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct EncoderId(pub(crate) usize);
+
+impl EncoderId {
+    /// The place as a number, from 0.
+    pub const fn index(self) -> usize {
+        self.0
+    }
+}
+
+/// Share of an encoder in the target, and the rates of its layers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LayerAllocation {
+    /// The encoder.
+    pub encoder: EncoderId,
+    /// Its rate; zero while it is paused.
+    pub rate: DataRate,
+    /// Rates of its layers; none for an encoder without layers, or a paused one.
+    pub layers: Option<LayerRates>,
+}
+
 /// An event for the embedder of an endpoint. `P` is the payload of its packets.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum EndpointEvent<P> {
     /// A new target: the encoders together should produce its media rate.
     Target(Target),
+    /// Another allocation for an encoder ([`Endpoint::add_encoder`](crate::Endpoint::add_encoder)).
+    Allocation(LayerAllocation),
     /// The receiver requests a key frame of the stream.
     KeyFrameRequest(StreamId),
     /// The encoder of the stream should leave out its next frame: the queue is too long, or the controller asks for it.

@@ -1,6 +1,7 @@
 //! An endpoint with the packets of an application: one peer, one controller, any number of RTP streams.
 
 mod config;
+mod encoders;
 mod error;
 mod event;
 mod group;
@@ -24,8 +25,9 @@ use queue::{NextPacket, PacketQueue, QueueStream, QueuedPacket, SentPayload};
 use stats::StreamCounts;
 
 pub use config::{EndpointConfig, PacketNumbering, RetransmissionStream, StreamConfig, StreamKind};
+pub use encoders::EncoderDescription;
 pub use error::EndpointError;
-pub use event::{Departure, EndpointEvent, PacketBatch, PacketKind, StreamId};
+pub use event::{Departure, EncoderId, EndpointEvent, LayerAllocation, PacketBatch, PacketKind, StreamId};
 pub use group::{EndpointGroup, GroupError};
 pub use payload::{Payload, PayloadHandle};
 pub use queue::PacketMeta;
@@ -86,6 +88,40 @@ impl<P: Payload> Endpoint<P> {
         let recent = crate::retransmissions::Retransmissions::new();
         streams.push(QueueStream { config, place, retransmission_place, recent, counts });
         Ok(StreamId(streams.len() - 1))
+    }
+
+    /// Adds an encoder. Encoders share the target ([`EndpointEvent::Allocation`]); their highest rates then stand for those
+    /// of the streams.
+    ///
+    /// # Errors
+    /// If the time ran back.
+    pub fn add_encoder(
+        &mut self,
+        now: SendTime,
+        encoder: EncoderDescription,
+    ) -> Result<EncoderId, EndpointError> {
+        self.begin(now)?;
+        let id = self.path.source.encoders.add(encoder);
+        self.path.on_streams_changed(now);
+        Ok(id)
+    }
+
+    /// Replaces the description of an encoder, as after a change of its resolution or priority.
+    ///
+    /// # Errors
+    /// If the time ran back, or there is no such encoder.
+    pub fn replace_encoder(
+        &mut self,
+        now: SendTime,
+        encoder: EncoderId,
+        description: EncoderDescription,
+    ) -> Result<(), EndpointError> {
+        self.begin(now)?;
+        if !self.path.source.encoders.replace(encoder, description) {
+            return Err(EndpointError::UnknownEncoder);
+        }
+        self.path.on_streams_changed(now);
+        Ok(())
     }
 
     /// Changes the highest rate that a stream can use, zero where it is unknown.

@@ -7,6 +7,7 @@ use weir_units::{DataRate, DataSize, TimeDelta};
 use weir_wire::rtcp::Nack;
 
 use super::config::{EndpointConfig, StreamConfig, StreamKind};
+use super::encoders::SharingEncoders;
 use super::event::{EndpointEvent, StreamId};
 use super::payload::Payload;
 use super::sent::SentPackets;
@@ -92,6 +93,7 @@ pub(super) enum NextPacket<P> {
 #[derive(Debug)]
 pub(super) struct PacketQueue<P> {
     pub(super) streams: Vec<QueueStream<P>>,
+    pub(super) encoders: SharingEncoders,
     pub(super) sent: SentPackets,
     audio: VecDeque<QueuedPacket<P>>,
     media: VecDeque<QueuedPacket<P>>,
@@ -112,6 +114,7 @@ impl<P: Payload> PacketQueue<P> {
     pub(super) fn new(config: &EndpointConfig) -> Self {
         Self {
             streams: Vec::new(),
+            encoders: SharingEncoders::default(),
             sent: SentPackets::default(),
             audio: VecDeque::new(),
             media: VecDeque::new(),
@@ -218,11 +221,7 @@ impl<P: Payload> PacketQueue<P> {
 
     /// Queues an event for the embedder.
     pub(super) fn emit(&mut self, event: EndpointEvent<P>) {
-        if self.events.len() < MOST_EVENTS {
-            self.events.push_back(event);
-        } else {
-            self.dropped_events += 1;
-        }
+        push(&mut self.events, &mut self.dropped_events, event);
     }
 
     pub(super) fn poll_event(&mut self) -> Option<EndpointEvent<P>> {
@@ -244,6 +243,9 @@ impl<P: Payload> PacketQueue<P> {
     }
 
     fn highest_rate(&self) -> DataRate {
+        if !self.encoders.is_empty() {
+            return self.encoders.highest_rate();
+        }
         let mut sum = DataRate::ZERO;
         for packets in &self.streams {
             if packets.config.highest_rate.is_zero() {
@@ -252,6 +254,15 @@ impl<P: Payload> PacketQueue<P> {
             sum += packets.config.highest_rate;
         }
         sum
+    }
+}
+
+/// Queues an event behind the others, or counts it as dropped.
+fn push<P>(events: &mut VecDeque<EndpointEvent<P>>, dropped: &mut u64, event: EndpointEvent<P>) {
+    if events.len() < MOST_EVENTS {
+        events.push_back(event);
+    } else {
+        *dropped += 1;
     }
 }
 
@@ -313,7 +324,12 @@ impl<P: Payload> PacketSource for PacketQueue<P> {
         StreamsConfig::camera(self.highest_rate())
     }
 
-    fn on_target(&mut self, _now: SendTime, _target: &Target) {}
+    fn on_target(&mut self, _now: SendTime, target: &Target) {
+        let Self { encoders, events, dropped_events, .. } = self;
+        encoders.share(target, |allocation| {
+            push(events, dropped_events, EndpointEvent::Allocation(allocation));
+        });
+    }
 
     fn on_probe(&mut self, probe: Probe) {
         if self.probes.len() < MOST_PROBES {

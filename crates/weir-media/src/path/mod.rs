@@ -429,6 +429,12 @@ impl<S: PacketSource> PathSender<S> {
         }
     }
 
+    /// Reports the changed streams of the source to the controller, and the target to the source.
+    pub(crate) fn on_streams_changed(&mut self, now: SendTime) {
+        self.report_streams(now);
+        self.refresh(now);
+    }
+
     /// Lets the prober begin a probe if a packet waits.
     fn start_probe(&mut self) {
         if let Some(payload) = self.source.next_payload() {

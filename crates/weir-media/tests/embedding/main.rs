@@ -2,6 +2,7 @@
 
 mod call;
 mod examples;
+mod layers;
 mod misuse;
 mod repair;
 mod rig;
