@@ -3,7 +3,7 @@
 use weir_cc::coupled::Statistics;
 use weir_cc::{
     ApparentDelay, ArrivalTime, DcccReport, Echo, NadaDelayReport, NadaReport, NativeReport, OwnReport,
-    PacketFormat, ReceptionReport, Report, SendTime, TfrcReport,
+    ReceptionReport, Report, SendTime, TfrcReport,
 };
 use weir_units::{DataRate, DataSize, TimeDelta};
 use weir_wire::rtcp::{
@@ -13,33 +13,45 @@ use weir_wire::rtcp::{
 
 use crate::detection::statistics_report;
 use crate::feedback::FeedbackWriter;
-use crate::sources::{Kind, Sources};
 
-/// Writes the reports that `ssrc` makes on the packets of `sources`.
+/// Writes the reports that `ssrc` makes on the packets of its streams.
 #[derive(Debug)]
 pub(crate) struct ReportWriter {
     ssrc: u32,
-    sources: Sources,
+    /// Source identifiers of the streams that reports name; a report on one stream names the first.
+    streams: Vec<u32>,
     packets: FeedbackWriter,
 }
 
 impl ReportWriter {
-    pub(crate) fn new(format: PacketFormat, ssrc: u32, sources: Sources) -> Self {
-        let packets = match (format, sources.audio) {
-            (PacketFormat::TransportWide, _) => FeedbackWriter::transport_wide(ssrc, sources.video),
-            (PacketFormat::Rfc8888, None) if sources.retransmissions.is_none() => {
-                FeedbackWriter::rfc_8888(ssrc, sources.video)
-            }
-            (PacketFormat::Rfc8888, _) => {
-                let further = [sources.audio, sources.retransmissions].into_iter().flatten();
-                let streams: Vec<u32> = core::iter::once(sources.video).chain(further).collect();
-                FeedbackWriter::rfc_8888_by_stream(ssrc, &streams)
-            }
-        };
-        Self { ssrc, sources, packets }
+    /// A writer of the source `ssrc`, of whose per-packet reports `packets` makes RTCP. It has no stream yet.
+    pub(crate) fn new(ssrc: u32, packets: FeedbackWriter) -> Self {
+        Self { ssrc, streams: Vec::new(), packets }
     }
 
-    /// A packet has arrived that is `sequence` of the stream `source`.
+    /// Adds the stream `source`. `named`: whether reports other than per-packet ones name it.
+    pub(crate) fn add_stream(&mut self, source: u32, named: bool) {
+        self.packets.add_stream(source);
+        if named {
+            self.streams.push(source);
+        }
+        self.name_first();
+    }
+
+    /// Removes the stream `source`.
+    pub(crate) fn remove_stream(&mut self, source: u32) {
+        self.packets.remove_stream(source);
+        self.streams.retain(|&stream| stream != source);
+        self.name_first();
+    }
+
+    fn name_first(&mut self) {
+        if let Some(&first) = self.streams.first() {
+            self.packets.set_named(first);
+        }
+    }
+
+    /// The packet `transport_sequence` of the transport has arrived, which is `sequence` of the stream `source`.
     pub(crate) fn on_packet(&mut self, source: u32, transport_sequence: u16, sequence: u16) {
         self.packets.on_packet(source, transport_sequence, sequence);
     }
@@ -49,24 +61,23 @@ impl ReportWriter {
     pub(crate) fn write(&mut self, report: &Report<'_>, out: &mut [u8]) -> Option<usize> {
         match report {
             Report::Packets { .. } => self.packets.write(report, out),
-            _ => write_report(report, self.ssrc, self.sources, out),
+            _ => write_report(report, self.ssrc, &self.streams, out),
         }
     }
 
-    /// Writes a receiver report on the streams with a report in `reports`. Returns `None` if there is none, or it does not
-    /// fit.
+    /// Writes a receiver report with as many of `reports` as fit, each of the stream with that source identifier.
+    /// Returns `None` if there are none, or none fits.
     pub(crate) fn write_reception(
         &self,
-        mut reports: impl FnMut(Kind) -> Option<ReceptionReport>,
+        reports: impl Iterator<Item = (u32, ReceptionReport)>,
         out: &mut [u8],
     ) -> Option<usize> {
-        let mut blocks = [ReportBlock::default(); 2];
+        let room = out.len().checked_sub(ReceiverReport::wire_len(0))? / ReportBlock::WIRE_LEN;
+        let mut blocks = [ReportBlock::default(); ReceiverReport::MAX_BLOCKS];
         let mut count = 0;
-        for (kind, ssrc) in self.sources.iter() {
-            if let Some(report) = reports(kind) {
-                blocks[count] = block(&report, ssrc);
-                count += 1;
-            }
+        for (place, (ssrc, report)) in blocks.iter_mut().take(room).zip(reports) {
+            *place = block(&report, ssrc);
+            count += 1;
         }
         (count > 0).then(|| ReceiverReport::write(self.ssrc, &blocks[..count], out).ok())?
     }
@@ -78,21 +89,24 @@ impl ReportWriter {
         anew: bool,
         out: &mut [u8],
     ) -> Option<usize> {
-        statistics_report(statistics, anew, self.ssrc, self.sources.video).write(out).ok()
+        let source = self.streams.first()?;
+        statistics_report(statistics, anew, self.ssrc, *source).write(out).ok()
     }
 
-    /// Writes a key frame request.
-    pub(crate) fn write_key_frame_request(&self, out: &mut [u8]) -> Option<usize> {
-        Pli { ssrc: self.ssrc, source: self.sources.video }.write(out).ok()
+    /// Writes a key frame request for the stream `source`.
+    pub(crate) fn write_key_frame_request(&self, source: u32, out: &mut [u8]) -> Option<usize> {
+        Pli { ssrc: self.ssrc, source }.write(out).ok()
     }
 
-    /// Writes a request for `sequences` of the video, rising. Returns the length, and the number of packets that it names.
+    /// Writes a request for `sequences` of the stream `source`, rising. Returns the length, and the number of packets
+    /// that it names.
     pub(crate) fn write_nack(
         &self,
+        source: u32,
         sequences: impl Iterator<Item = u16> + Clone,
         out: &mut [u8],
     ) -> Option<(usize, usize)> {
-        Nack::write(self.ssrc, self.sources.video, sequences, out).ok()
+        Nack::write(self.ssrc, source, sequences, out).ok()
     }
 
     /// Writes what is left of the last per-packet report; call until `None`.
@@ -101,14 +115,16 @@ impl ReportWriter {
     }
 }
 
-/// Writes `report`, made by `ssrc` on the packets of `sources`. Returns `None` if it does not fit.
-fn write_report(report: &Report<'_>, ssrc: u32, sources: Sources, out: &mut [u8]) -> Option<usize> {
-    let source = sources.video;
+/// Most sources that a REMB names.
+const MOST_REMB_SOURCES: usize = 255;
+
+/// Writes `report`, made by `ssrc` on the packets of `streams`. Returns `None` if it does not fit, or there is no stream.
+fn write_report(report: &Report<'_>, ssrc: u32, streams: &[u32], out: &mut [u8]) -> Option<usize> {
+    let source = *streams.first()?;
     match *report {
-        Report::Ceiling(rate) => match sources.audio {
-            None => Remb::write(ssrc, rate.bps(), &[source], out).ok(),
-            Some(audio) => Remb::write(ssrc, rate.bps(), &[source, audio], out).ok(),
-        },
+        Report::Ceiling(rate) => {
+            Remb::write(ssrc, rate.bps(), &streams[..streams.len().min(MOST_REMB_SOURCES)], out).ok()
+        }
         Report::Reception(report) => ReceiverReport::write(ssrc, &[block(&report, source)], out).ok(),
         Report::Native { report: NativeReport::Nada(report), echo } => {
             nada(&report, echo, ssrc, source).write(out).ok()
@@ -288,14 +304,14 @@ mod tests {
     use crate::config::MediaConfig;
     use crate::encoder::EncoderConfig;
     use crate::guard::filter::RtcpFilter;
+    use crate::sources::{Kind, Sources};
     use crate::streams::SenderStreams;
-
-    const SOURCES: Sources = Sources { video: 1, audio: None, retransmissions: None };
 
     /// Checks that `report` is read as it was written, and that a small buffer is refused.
     fn round_trip(report: Report<'static>) {
         let mut bytes = [0; 256];
-        let mut writer = ReportWriter::new(PacketFormat::TransportWide, 2, SOURCES);
+        let mut writer = ReportWriter::new(2, FeedbackWriter::transport_wide(2, 1));
+        writer.add_stream(1, true);
         let len = writer.write(&report, &mut bytes).expect("the buffer is large enough");
         assert_eq!(read(1, &bytes[..len], |read| *read == report), [true]);
         assert_eq!(writer.write(&report, &mut [0; 8]), None);
@@ -404,7 +420,7 @@ mod tests {
     #[test]
     fn reports_on_others_are_not_ours() {
         let mut bytes = [0; 256];
-        let len = write_report(&Report::Ceiling(DataRate::from_kbps(1)), 2, SOURCES, &mut bytes).unwrap();
+        let len = write_report(&Report::Ceiling(DataRate::from_kbps(1)), 2, &[1], &mut bytes).unwrap();
         assert!(read(7, &bytes[..len], |_| ()).is_empty());
     }
 

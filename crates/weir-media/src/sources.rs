@@ -45,7 +45,7 @@ impl Sources {
         let retransmissions = self.retransmissions.map(|ssrc| (Kind::Retransmission, ssrc));
         let identity = |(kind, ssrc): (Kind, u32)| StreamIdentity {
             ssrc,
-            clock_hz: kind.clock_hz(),
+            clock_hz: kind.clock_rate(),
             reported: kind != Kind::Retransmission,
         };
         self.iter().chain(retransmissions).map(identity).collect()
@@ -65,6 +65,11 @@ impl Sources {
         let audio = self.audio.map(|ssrc| (Kind::Audio, ssrc));
         core::iter::once((Kind::Video, self.video)).chain(audio)
     }
+
+    /// The streams of the flow, the one of retransmissions last.
+    pub(crate) fn all(self) -> impl Iterator<Item = (Kind, u32)> {
+        self.iter().chain(self.retransmissions.map(|ssrc| (Kind::Retransmission, ssrc)))
+    }
 }
 
 /// A stream of a flow.
@@ -78,14 +83,19 @@ pub(crate) enum Kind {
 impl Kind {
     /// A span of time in ticks of the stream's media clock, as an RTP timestamp.
     pub(crate) fn ticks(self, span: TimeDelta) -> u32 {
-        (i128::from(span.nanos()) * i128::from(self.clock_hz()) / 1_000_000_000) as u32
+        ticks(span, self.clock_rate())
     }
 
     /// Ticks per second of the stream's media clock.
-    const fn clock_hz(self) -> u64 {
+    pub(crate) const fn clock_rate(self) -> u64 {
         match self {
             Self::Video | Self::Retransmission => VIDEO_CLOCK_HZ,
             Self::Audio => AUDIO_CLOCK_HZ,
         }
     }
+}
+
+/// A span of time in ticks of a media clock with `clock_rate` ticks per second, as an RTP timestamp.
+pub(crate) fn ticks(span: TimeDelta, clock_rate: u64) -> u32 {
+    (i128::from(span.nanos()) * i128::from(clock_rate) / 1_000_000_000) as u32
 }

@@ -7,7 +7,6 @@
 mod adjuster;
 mod config;
 mod headers;
-mod nack_list;
 mod overshoot;
 mod protection;
 mod rate_dropper;
@@ -24,5 +23,4 @@ pub use rate_dropper::RateDropper;
 pub use target::{EncoderTarget, EncoderTargetParts};
 pub use window::RateWindow;
 
-pub(crate) use nack_list::NackList;
 pub(crate) use sender::ChromiumSender;

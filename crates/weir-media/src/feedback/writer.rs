@@ -74,6 +74,27 @@ impl FeedbackWriter {
         }
     }
 
+    /// Adds the stream `source` to those of a writer by stream.
+    pub(crate) fn add_stream(&mut self, source: u32) {
+        if let FeedbackForm::Rfc8888ByStream(by_stream) = &mut self.form {
+            by_stream.add(source);
+        }
+    }
+
+    /// Removes the stream `source` from those of a writer by stream.
+    pub(crate) fn remove_stream(&mut self, source: u32) {
+        if let FeedbackForm::Rfc8888ByStream(by_stream) = &mut self.form {
+            by_stream.remove(source);
+        }
+    }
+
+    /// Sets the stream that transport-wide feedback names.
+    pub(crate) fn set_named(&mut self, stream: u32) {
+        if let FeedbackForm::TransportWide { source } = &mut self.form {
+            *source = stream;
+        }
+    }
+
     /// Writes as much of `report` as fits and returns the length; [`Self::write_rest`] writes the rest. Returns `None`
     /// if the report is of another kind or empty, or `out` too small for a packet: 24 bytes are enough.
     pub fn write(&mut self, report: &Report<'_>, out: &mut [u8]) -> Option<usize> {

@@ -176,6 +176,9 @@ pub struct ReceiverReport<'a> {
 }
 
 impl<'a> ReceiverReport<'a> {
+    /// Most report blocks in one packet: five bits count them.
+    pub const MAX_BLOCKS: usize = MAX_BLOCKS;
+
     /// Reads a receiver report.
     ///
     /// # Errors

@@ -1,0 +1,298 @@
+//! The common part of [`MediaReceiver`](crate::MediaReceiver) and
+//! [`ReceivingEndpoint`](super::ReceivingEndpoint): arrivals in, reports and requests out.
+
+use rand::SeedableRng;
+use rand_pcg::Pcg64Mcg;
+use weir_cc::packet_feedback::PacketFeedback;
+use weir_cc::{Arrival, ArrivalTime, Ecn, Receiver, Report, SendTime, Stamp};
+use weir_units::{DataRate, TimeDelta};
+use weir_wire::seq::{TimestampUnwrapper, Unwrapper};
+
+use super::departures::DepartureTimes;
+use super::packet::ArrivedPacket;
+use super::stream::ReceivedStream;
+use crate::config::{CountedBytes, VIDEO_CLOCK_HZ};
+use crate::feedback::FeedbackWriter;
+use crate::numbers_ahead::NumbersAhead;
+use crate::report_codec::ReportWriter;
+use crate::rtcp_interval::RtcpInterval;
+
+/// Parts from which a [`ReceivingCore`] is made.
+#[derive(Debug)]
+pub(crate) struct CoreParts {
+    /// Source identifier of the receiver.
+    pub(crate) ssrc: u32,
+    /// The controller's receiver half.
+    pub(crate) receiver: Box<dyn Receiver>,
+    /// Interval of additional per-packet reports, of a receiver half that makes none.
+    pub(crate) witness: Option<TimeDelta>,
+    /// Writer of per-packet reports.
+    pub(crate) packets: FeedbackWriter,
+    /// Intervals of receiver reports.
+    pub(crate) rtcp_interval: RtcpInterval,
+    /// Seed of these intervals.
+    pub(crate) seed: u64,
+    /// Whether packets leave ECN-capable.
+    pub(crate) capable: bool,
+    /// Whether a REMB may be written.
+    pub(crate) remb: bool,
+    /// Bytes of a packet that count.
+    pub(crate) counted: CountedBytes,
+}
+
+/// Reports on the streams of a sender.
+#[derive(Debug)]
+pub(crate) struct ReceivingCore {
+    receiver: Box<dyn Receiver>,
+    /// Makes per-packet reports beside the controller's receiver half.
+    witness: Option<PacketFeedback>,
+    reports: ReportWriter,
+    streams: Vec<ReceivedStream>,
+    rtcp_interval: RtcpInterval,
+    rng: Pcg64Mcg,
+    report_due: Option<ArrivalTime>,
+    /// Index of the first stream that the receiver report being written has not covered.
+    unreported: Option<usize>,
+    capable: bool,
+    remb: bool,
+    counted: CountedBytes,
+    numbers: NumbersAhead,
+    ids: Unwrapper,
+    departures: DepartureTimes,
+    media_times: TimestampUnwrapper,
+    /// Time of the last packet or request.
+    newest: Option<ArrivalTime>,
+    /// Number of reports that must not be written.
+    withheld: u64,
+}
+
+/// Result of a packet.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum PacketAdmission {
+    /// Its number does not continue those before it (RFC 3550 A.1).
+    Stray,
+    /// It counts for its stream alone.
+    StreamAlone,
+    /// It counts for the reports of the transport, too.
+    Reported(Arrival),
+}
+
+impl ReceivingCore {
+    pub(crate) fn new(parts: CoreParts) -> Self {
+        let witness = parts.witness.filter(|_| !parts.receiver.reports_packets());
+        Self {
+            receiver: parts.receiver,
+            witness: witness.map(PacketFeedback::new),
+            reports: ReportWriter::new(parts.ssrc, parts.packets),
+            streams: Vec::new(),
+            rtcp_interval: parts.rtcp_interval,
+            rng: Pcg64Mcg::seed_from_u64(parts.seed),
+            report_due: None,
+            unreported: None,
+            capable: parts.capable,
+            remb: parts.remb,
+            counted: parts.counted,
+            numbers: NumbersAhead::default(),
+            ids: Unwrapper::new(),
+            departures: DepartureTimes::default(),
+            media_times: TimestampUnwrapper::new(),
+            newest: None,
+            withheld: 0,
+        }
+    }
+
+    /// Adds a stream, whose source identifier no other has.
+    pub(crate) fn add_stream(&mut self, stream: ReceivedStream) {
+        self.reports.add_stream(stream.ssrc, stream.repairs.is_none());
+        self.streams.push(stream);
+    }
+
+    /// Place of the stream `ssrc` in the order in which they were added.
+    pub(crate) fn place(&self, ssrc: u32) -> Option<usize> {
+        self.streams.iter().position(|stream| stream.ssrc == ssrc)
+    }
+
+    /// A packet has arrived, of the stream in this place where the streams are known. A packet whose number is thousands
+    /// from those before it is dropped unless the next number follows (RFC 3550 A.1).
+    pub(crate) fn on_packet(
+        &mut self,
+        now: ArrivalTime,
+        place: Option<usize>,
+        packet: &ArrivedPacket,
+    ) -> PacketAdmission {
+        let stream = place.and_then(|place| self.streams.get_mut(place));
+        let continues = match (packet.number, stream) {
+            (Some(number), _) => self.numbers.admit(number),
+            (None, Some(stream)) => stream.admit(packet.sequence),
+            (None, None) => false,
+        };
+        if !continues {
+            return PacketAdmission::Stray;
+        }
+        // The next report is never further away than an interval, even if the clock was set back.
+        let latest = now + self.rtcp_interval.longest();
+        let due = self.report_due.unwrap_or_else(|| now + self.rtcp_interval.draw(&mut self.rng));
+        self.report_due = Some(due.min(latest));
+        self.newest = Some(now);
+        let media_time = self.on_stream(now, place, packet);
+        let Some(number) = packet.number else { return PacketAdmission::StreamAlone };
+        let departure = packet.departure.map(|departure| self.departures.of(now, departure));
+        let size = self.counted.of(packet.header, packet.payload + packet.padding).1;
+        let arrival = Arrival {
+            ecn: packet.ecn,
+            media_time,
+            marker: packet.marker,
+            stamp: packet.stamp.map_or_else(Stamp::default, |stamp| Stamp {
+                rtt: TimeDelta::from_nanos(stamp.rtt_nanos()),
+                rate: DataRate::from_bps(u64::from(stamp.rate)),
+            }),
+            ..Arrival::new(self.ids.unwrap(number), departure.unwrap_or(SendTime::ZERO), now, size)
+        };
+        self.witness.iter_mut().for_each(|witness| witness.on_arrival(&arrival));
+        let per_packet = self.receiver.reports_packets();
+        if departure.is_some() || per_packet {
+            let believed = if self.capable || per_packet { packet.ecn } else { Ecn::NotEct };
+            self.receiver.on_arrival(&Arrival { ecn: believed, ..arrival });
+        }
+        PacketAdmission::Reported(arrival)
+    }
+
+    /// Counts the packet for its stream. Returns its media time.
+    fn on_stream(&mut self, now: ArrivalTime, place: Option<usize>, packet: &ArrivedPacket) -> u64 {
+        let Some(stream) = place.and_then(|place| self.streams.get_mut(place)) else { return 0 };
+        stream.on_packet(now, packet);
+        if let Some(number) = packet.number {
+            self.reports.on_packet(stream.ssrc, number, packet.sequence);
+        }
+        if let (Some(repaired), Some(original)) = (stream.repairs, packet.original)
+            && let Some(repaired) = self.streams.iter_mut().find(|stream| stream.ssrc == repaired)
+        {
+            repaired.on_retransmission(original);
+        }
+        if self.timing_place() == place {
+            return self.media_times.unwrap(packet.timestamp);
+        }
+        self.media_times.newest().unwrap_or(0)
+    }
+
+    /// Place of the stream whose media times all packets have: the first of video.
+    fn timing_place(&self) -> Option<usize> {
+        let is_video =
+            |stream: &ReceivedStream| stream.repairs.is_none() && stream.clock_rate == VIDEO_CLOCK_HZ;
+        self.streams.iter().position(is_video)
+    }
+
+    /// A sender report of the stream `ssrc` with these middle 32 bits of its NTP time has come.
+    pub(crate) fn on_sender_report(&mut self, now: ArrivalTime, ssrc: u32, compact_ntp: u32) {
+        if let Some(stream) = self.streams.iter_mut().find(|stream| stream.ssrc == ssrc) {
+            stream.on_sender_report(compact_ntp, now);
+        }
+    }
+
+    /// The network path has changed, before the first packet of the new route.
+    pub(crate) fn on_route_changed(&mut self) {
+        self.receiver.on_route_changed();
+        self.witness.iter_mut().for_each(Receiver::on_route_changed);
+    }
+
+    /// Time of the next poll.
+    pub(crate) fn next_timeout(&self) -> Option<ArrivalTime> {
+        if self.streams.iter().any(ReceivedStream::is_urgent) {
+            return self.newest;
+        }
+        let witness = self.witness.as_ref().and_then(Receiver::next_timeout);
+        let requests = self.streams.iter().filter_map(ReceivedStream::next_request).min();
+        [self.receiver.next_timeout(), witness, requests, self.report_due].into_iter().flatten().min()
+    }
+
+    /// Time of the last packet or request.
+    pub(crate) fn newest(&self) -> Option<ArrivalTime> {
+        self.newest
+    }
+
+    /// Writes what has precedence over reports: a key frame request, the rest of a per-packet report, or a request for
+    /// lost packets. Call until `None`.
+    pub(crate) fn poll_requests(&mut self, now: ArrivalTime, out: &mut [u8]) -> Option<usize> {
+        for stream in &mut self.streams {
+            if stream.poll_key_frame(now) {
+                stream.pli_count += 1;
+                return self.reports.write_key_frame_request(stream.ssrc, out);
+            }
+        }
+        if let Some(written) = self.reports.write_rest(out) {
+            return Some(written);
+        }
+        self.streams.iter_mut().find_map(|stream| write_nack(&self.reports, stream, now, out))
+    }
+
+    /// Writes a report that is due; call until `None`.
+    pub(crate) fn poll_reports(&mut self, now: ArrivalTime, out: &mut [u8]) -> Option<usize> {
+        if self.receiver.next_timeout().is_some_and(|due| due <= now)
+            && let Some(report) = self.receiver.poll_report(now)
+        {
+            if matches!(report, Report::Ceiling(_)) && !self.remb {
+                self.withheld += 1;
+            } else if let Some(written) = self.reports.write(&report, out) {
+                return Some(written);
+            }
+        }
+        if let Some(witness) = &mut self.witness
+            && let Some(report) = witness.poll_report(now)
+            && let Some(written) = self.reports.write(&report, out)
+        {
+            return Some(written);
+        }
+        if self.report_due.is_some_and(|due| due <= now) {
+            self.report_due = Some(now + self.rtcp_interval.draw(&mut self.rng));
+            self.unreported = Some(0);
+        }
+        self.write_reception(now, out)
+    }
+
+    /// Writes a receiver report on the streams that were not covered yet.
+    fn write_reception(&mut self, now: ArrivalTime, out: &mut [u8]) -> Option<usize> {
+        let mut next = self.unreported?;
+        let streams = &mut self.streams;
+        let reports = core::iter::from_fn(|| {
+            while let Some(stream) = streams.get_mut(next) {
+                next += 1;
+                if let Some(report) = stream.report(now) {
+                    return Some((stream.ssrc, report));
+                }
+            }
+            None
+        });
+        let written = self.reports.write_reception(reports, out);
+        self.unreported = Some(next).filter(|&next| written.is_some() && next < self.streams.len());
+        written
+    }
+
+    /// Writer of the reports.
+    pub(crate) fn reports(&self) -> &ReportWriter {
+        &self.reports
+    }
+
+    /// The controller's receiver half.
+    pub(crate) fn receiver(&self) -> &dyn Receiver {
+        &*self.receiver
+    }
+}
+
+/// Writes a request for lost packets of `stream`, or for a key frame where too many are lost.
+fn write_nack(
+    reports: &ReportWriter,
+    stream: &mut ReceivedStream,
+    now: ArrivalTime,
+    out: &mut [u8],
+) -> Option<usize> {
+    let nacks = stream.nacks.as_mut()?;
+    if nacks.take_key_frame_request() {
+        stream.pli_count += 1;
+        return reports.write_key_frame_request(stream.ssrc, out);
+    }
+    nacks.next_timeout().filter(|&due| due <= now)?;
+    let (length, packets) = reports.write_nack(stream.ssrc, nacks.due(now), out)?;
+    nacks.on_requested(now, packets);
+    stream.nack_count += 1;
+    Some(length)
+}
