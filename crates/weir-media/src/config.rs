@@ -107,8 +107,7 @@ pub enum CountedBytes {
 impl CountedBytes {
     /// Header bytes beside those that count, and those that count, of a packet with these lengths in bytes of RTP header
     /// and payload.
-    pub(crate) fn of(self, header: usize, payload: usize) -> (DataSize, DataSize) {
-        let (header, payload) = (header as u64, payload as u64);
+    pub(crate) fn of(self, header: u64, payload: u64) -> (DataSize, DataSize) {
         let (apart, counted) = match self {
             Self::Payload => (header, payload),
             Self::WithHeaders(below) => (0, payload + header + u64::from(below)),

@@ -47,10 +47,12 @@
 mod by_stream;
 mod numbers;
 mod reader;
+mod stream_feedback;
 mod writer;
 
 pub use numbers::StreamNumbers;
 pub use reader::FeedbackReader;
+pub(crate) use stream_feedback::StreamFeedback;
 pub use writer::FeedbackWriter;
 
 #[cfg(test)]

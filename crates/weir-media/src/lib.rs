@@ -35,8 +35,8 @@
 //! }
 //! ```
 //!
-//! Applications with packets and sockets of their own, which need only per-packet reports, use [`feedback`]; see
-//! `crates/weir-media/examples/feedback.rs`.
+//! Applications with packets and sockets of their own have the receiving half in [`receiving`]. Those which need only
+//! per-packet reports use [`feedback`]; see `crates/weir-media/examples/feedback.rs`.
 //!
 //! Choices that the sources leave open:
 //!
@@ -109,6 +109,7 @@ pub use endpoint::{
 pub use guard::{Alarm, Breaker, RefusedReports};
 pub use packetiser::Packetiser;
 pub use receiver::MediaReceiver;
+pub use receiving::ReceivingEndpoint;
 pub use reception::ReceptionStatistics;
 pub use rtcp_outcome::RtcpOutcome;
 pub use sender::{MediaSender, SenderSeeds};

@@ -15,6 +15,7 @@ use crate::nack_list::NackList;
 use crate::receiving::{
     ArrivedPacket, CoreParts, PacketAdmission, PacketDeparture, ReceivedStream, ReceivingCore,
 };
+use crate::report_codec::PacketReports;
 use crate::rtcp_interval::RtcpInterval;
 use crate::sources::{Kind, Sources};
 
@@ -48,9 +49,10 @@ impl MediaReceiver {
             ssrc,
             receiver,
             witness: config.witness,
-            packets: packet_writer(config.packet_format, ssrc, sources),
+            packets: PacketReports::Numbered(Box::new(packet_writer(config.packet_format, ssrc, sources))),
             rtcp_interval: RtcpInterval::of(&config),
             seed: rtcp,
+            numbered: true,
             capable: config.ecn != Ecn::NotEct,
             remb: true,
             counted: config.counted,
@@ -84,8 +86,8 @@ impl MediaReceiver {
             marker: header.marker,
             number: Some(header.transport_sequence),
             departure: Some(PacketDeparture::Wire(header.abs_send_time)),
-            header: header.wire_len(),
-            payload: usize::from(payload),
+            header: header.wire_len() as u16,
+            payload,
             padding: 0,
             ecn,
             original: header.original,
@@ -150,7 +152,10 @@ fn packet_writer(format: PacketFormat, ssrc: u32, sources: Sources) -> FeedbackW
     match format {
         PacketFormat::TransportWide => FeedbackWriter::transport_wide(ssrc, sources.video),
         PacketFormat::Rfc8888 if sources.all().count() == 1 => FeedbackWriter::rfc_8888(ssrc, sources.video),
-        PacketFormat::Rfc8888 => FeedbackWriter::rfc_8888_by_stream(ssrc, &[]),
+        PacketFormat::Rfc8888 => {
+            let streams: Vec<u32> = sources.all().map(|(_, ssrc)| ssrc).collect();
+            FeedbackWriter::rfc_8888_by_stream(ssrc, &streams)
+        }
     }
 }
 

@@ -95,6 +95,16 @@ impl ReceptionStatistics {
         self.sender_report = Some((compact_ntp, at));
     }
 
+    /// Packets expected less packets received since the beginning; negative if duplicates outnumber losses.
+    pub fn cumulative_lost(&self) -> i64 {
+        self.source.map_or(0, |source| i64::from(source.expected()) - i64::from(source.received))
+    }
+
+    /// Interarrival jitter in ticks of the media clock.
+    pub fn jitter(&self) -> u32 {
+        self.jitter16 >> 4
+    }
+
     /// The report for the time since the one before, or `None` if no packet arrived in it.
     pub fn report(&mut self, now: ArrivalTime) -> Option<ReceptionReport> {
         let source = self.source.as_mut()?;
@@ -106,13 +116,14 @@ impl ReceptionStatistics {
         }
         source.expected_before = expected;
         source.received_before = source.received;
-        let lost = i64::from(expected) - i64::from(source.received);
+        let highest_sequence = source.highest();
+        let lost = self.cumulative_lost();
         let held = self.sender_report.map_or(TimeDelta::ZERO, |(_, at)| now - at);
         Some(ReceptionReport {
             fraction_lost: weir_wire::rtcp::fraction_lost(expected_interval, received_interval),
             cumulative_lost: lost.clamp(-0x80_0000, 0x7F_FFFF) as i32,
-            highest_sequence: source.highest(),
-            jitter: self.jitter16 >> 4,
+            highest_sequence,
+            jitter: self.jitter(),
             last_sender_report: self.sender_report.map_or(0, |(ntp, _)| ntp),
             delay_since_last_sender_report: weir_wire::ntp::units_from_nanos(held.nanos()),
         })

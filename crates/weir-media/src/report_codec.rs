@@ -12,7 +12,8 @@ use weir_wire::rtcp::{
 };
 
 use crate::detection::statistics_report;
-use crate::feedback::FeedbackWriter;
+use crate::feedback::{FeedbackWriter, StreamFeedback};
+use crate::receiving::packet::ArrivedPacket;
 
 /// Writes the reports that `ssrc` makes on the packets of its streams.
 #[derive(Debug)]
@@ -20,18 +21,29 @@ pub(crate) struct ReportWriter {
     ssrc: u32,
     /// Source identifiers of the streams that reports name; a report on one stream names the first.
     streams: Vec<u32>,
-    packets: FeedbackWriter,
+    packets: PacketReports,
+}
+
+/// The writer of per-packet reports.
+#[derive(Debug)]
+pub(crate) enum PacketReports {
+    /// The records of the report, by numbers of the transport.
+    Numbered(Box<FeedbackWriter>),
+    /// Records of each stream by its own numbers; the report has the time alone.
+    ByStream(StreamFeedback),
 }
 
 impl ReportWriter {
     /// A writer of the source `ssrc`, of whose per-packet reports `packets` makes RTCP. It has no stream yet.
-    pub(crate) fn new(ssrc: u32, packets: FeedbackWriter) -> Self {
+    pub(crate) fn new(ssrc: u32, packets: PacketReports) -> Self {
         Self { ssrc, streams: Vec::new(), packets }
     }
 
     /// Adds the stream `source`. `named`: whether reports other than per-packet ones name it.
     pub(crate) fn add_stream(&mut self, source: u32, named: bool) {
-        self.packets.add_stream(source);
+        if let PacketReports::ByStream(feedback) = &mut self.packets {
+            feedback.add_stream(source);
+        }
         if named {
             self.streams.push(source);
         }
@@ -40,27 +52,45 @@ impl ReportWriter {
 
     /// Removes the stream `source`.
     pub(crate) fn remove_stream(&mut self, source: u32) {
-        self.packets.remove_stream(source);
+        if let PacketReports::ByStream(feedback) = &mut self.packets {
+            feedback.remove_stream(source);
+        }
         self.streams.retain(|&stream| stream != source);
         self.name_first();
     }
 
     fn name_first(&mut self) {
-        if let Some(&first) = self.streams.first() {
-            self.packets.set_named(first);
+        if let (PacketReports::Numbered(writer), Some(&first)) = (&mut self.packets, self.streams.first()) {
+            writer.set_named(first);
         }
     }
 
-    /// The packet `transport_sequence` of the transport has arrived, which is `sequence` of the stream `source`.
-    pub(crate) fn on_packet(&mut self, source: u32, transport_sequence: u16, sequence: u16) {
-        self.packets.on_packet(source, transport_sequence, sequence);
+    /// Whether per-packet reports use the numbers of each stream instead of those of the transport.
+    pub(crate) fn is_by_stream(&self) -> bool {
+        matches!(self.packets, PacketReports::ByStream(_))
+    }
+
+    /// A packet of the stream `ssrc` has arrived.
+    pub(crate) fn on_packet(&mut self, now: ArrivalTime, ssrc: u32, packet: &ArrivedPacket) {
+        match (&mut self.packets, packet.number) {
+            (PacketReports::Numbered(writer), Some(number)) => {
+                writer.on_packet(ssrc, number, packet.sequence);
+            }
+            (PacketReports::Numbered(_), None) => {}
+            (PacketReports::ByStream(feedback), _) => {
+                feedback.on_packet(ssrc, packet.sequence, now, packet.ecn);
+            }
+        }
     }
 
     /// Writes `report`, or returns `None` if it does not fit or is empty. [`Self::write_rest`] writes the rest of a
     /// per-packet report that does not fit.
     pub(crate) fn write(&mut self, report: &Report<'_>, out: &mut [u8]) -> Option<usize> {
         match report {
-            Report::Packets { .. } => self.packets.write(report, out),
+            Report::Packets { at, .. } => match &mut self.packets {
+                PacketReports::Numbered(writer) => writer.write(report, out),
+                PacketReports::ByStream(feedback) => feedback.write((*at)?, out),
+            },
             _ => write_report(report, self.ssrc, &self.streams, out),
         }
     }
@@ -111,7 +141,10 @@ impl ReportWriter {
 
     /// Writes what is left of the last per-packet report; call until `None`.
     pub(crate) fn write_rest(&mut self, out: &mut [u8]) -> Option<usize> {
-        self.packets.write_rest(out)
+        match &mut self.packets {
+            PacketReports::Numbered(writer) => writer.write_rest(out),
+            PacketReports::ByStream(feedback) => feedback.write_rest(out),
+        }
     }
 }
 
@@ -310,7 +343,8 @@ mod tests {
     /// Checks that `report` is read as it was written, and that a small buffer is refused.
     fn round_trip(report: Report<'static>) {
         let mut bytes = [0; 256];
-        let mut writer = ReportWriter::new(2, FeedbackWriter::transport_wide(2, 1));
+        let mut writer =
+            ReportWriter::new(2, PacketReports::Numbered(Box::new(FeedbackWriter::transport_wide(2, 1))));
         writer.add_stream(1, true);
         let len = writer.write(&report, &mut bytes).expect("the buffer is large enough");
         assert_eq!(read(1, &bytes[..len], |read| *read == report), [true]);

@@ -82,6 +82,19 @@ impl StampExtension {
         self.rtt as i64 * RTT_UNIT_NANOS
     }
 
+    /// The stamp under the ID `id` in the header of `packet`, if it has one.
+    ///
+    /// # Errors
+    /// If the extension has the wrong length.
+    pub fn of_packet(packet: &RtpPacket<'_>, id: u8) -> Result<Option<Self>, ParseError> {
+        if let Some(&[high, low, ref rate @ ..]) = packet.extension(id)
+            && let Ok(rate) = rate.try_into()
+        {
+            return Ok(Some(Self { rtt: u16::from_be_bytes([high, low]), rate: u32::from_be_bytes(rate) }));
+        }
+        Ok(packet.extension_of(id)?.map(|rtt| Self { rtt: u16::from_be_bytes(rtt), rate: 0 }))
+    }
+
     /// Length of its data on the wire in bytes.
     const fn data_len(self) -> usize {
         if self.rate == 0 { RTT_LEN } else { RTT_AND_RATE_LEN }
@@ -291,7 +304,7 @@ impl MediaHeader {
             ssrc: packet.ssrc,
             abs_send_time: AbsSendTime::from_ticks(u32::from_be_bytes([0, high, middle, low])),
             transport_sequence: required(packet, ids.transport_sequence).map(u16::from_be_bytes)?,
-            stamp: stamp(packet, ids.stamp)?,
+            stamp: StampExtension::of_packet(packet, ids.stamp)?,
             // The first byte, which both forms share.
             frame_marking: packet
                 .extension(ids.frame_marking)
@@ -315,28 +328,9 @@ const fn element_prefix(id: u8, data_len: u8) -> u8 {
 }
 
 fn required<const N: usize>(packet: &RtpPacket<'_>, id: u8) -> Result<[u8; N], ParseError> {
-    optional(packet, id)?
+    packet
+        .extension_of(id)?
         .ok_or_else(|| ParseError::MissingExtension { offset: packet.extension_offset(), id })
-}
-
-fn stamp(packet: &RtpPacket<'_>, id: u8) -> Result<Option<StampExtension>, ParseError> {
-    if let Some(&[high, low, ref rate @ ..]) = packet.extension(id)
-        && let Ok(rate) = rate.try_into()
-    {
-        let stamp = StampExtension { rtt: u16::from_be_bytes([high, low]), rate: u32::from_be_bytes(rate) };
-        return Ok(Some(stamp));
-    }
-    Ok(optional(packet, id)?.map(|rtt| StampExtension { rtt: u16::from_be_bytes(rtt), rate: 0 }))
-}
-
-fn optional<const N: usize>(packet: &RtpPacket<'_>, id: u8) -> Result<Option<[u8; N]>, ParseError> {
-    let Some(data) = packet.extension(id) else { return Ok(None) };
-    data.try_into().map(Some).map_err(|_| ParseError::ExtensionLength {
-        offset: packet.extension_offset(),
-        id,
-        found: data.len(),
-        expected: N,
-    })
 }
 
 #[cfg(test)]

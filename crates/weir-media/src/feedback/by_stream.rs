@@ -37,26 +37,12 @@ struct StreamSlot {
 
 impl ByStream {
     pub(super) fn new(sources: &[u32]) -> Self {
-        let mut by_stream = Self {
-            streams: Vec::with_capacity(sources.len()),
+        let stream = |&source: &u32| Stream { source, reported: None, reported_before: None };
+        Self {
+            streams: sources.iter().map(stream).collect(),
             places: vec![None; REMEMBERED],
             metrics: Vec::with_capacity(MOST_METRICS),
-        };
-        for &source in sources {
-            by_stream.add(source);
         }
-        by_stream
-    }
-
-    /// Adds the stream `source`.
-    pub(super) fn add(&mut self, source: u32) {
-        self.streams.push(Stream { source, reported: None, reported_before: None });
-    }
-
-    /// Removes the stream `source`, and the packets that have no report yet: the places of the others move.
-    pub(super) fn remove(&mut self, source: u32) {
-        self.streams.retain(|stream| stream.source != source);
-        self.places.fill(None);
     }
 
     pub(super) fn on_packet(&mut self, source: u32, transport_sequence: u16, sequence: u16) {

@@ -74,20 +74,6 @@ impl FeedbackWriter {
         }
     }
 
-    /// Adds the stream `source` to those of a writer by stream.
-    pub(crate) fn add_stream(&mut self, source: u32) {
-        if let FeedbackForm::Rfc8888ByStream(by_stream) = &mut self.form {
-            by_stream.add(source);
-        }
-    }
-
-    /// Removes the stream `source` from those of a writer by stream.
-    pub(crate) fn remove_stream(&mut self, source: u32) {
-        if let FeedbackForm::Rfc8888ByStream(by_stream) = &mut self.form {
-            by_stream.remove(source);
-        }
-    }
-
     /// Sets the stream that transport-wide feedback names.
     pub(crate) fn set_named(&mut self, stream: u32) {
         if let FeedbackForm::TransportWide { source } = &mut self.form {
@@ -160,14 +146,7 @@ impl FeedbackWriter {
     fn write_rfc_8888(&mut self, first: u16, records: &[Record], out: &mut [u8]) -> Option<(usize, usize)> {
         let newest = || records.iter().filter_map(|record| record.reception.time()).max();
         let at = self.at.or_else(newest).unwrap_or(ArrivalTime::ZERO);
-        let metric = |record: &Record| {
-            let offset = match record.reception {
-                Reception::Missing => return None,
-                Reception::Untimed => MetricBlock::UNAVAILABLE,
-                Reception::At(arrival) => MetricBlock::offset_from_nanos((at - arrival).nanos()),
-            };
-            Some(MetricBlock { ecn: codepoint(record.ecn), offset })
-        };
+        let metric = |record: &Record| metric(at, record);
         let most = out.len().min(Twcc::MAX_LEN);
         let out = &mut out[..most];
         let source = match &mut self.form {
@@ -192,8 +171,18 @@ fn contiguous(records: &[Record]) -> &[Record] {
     &records[..gap.map_or(records.len(), |gap| gap + 1)]
 }
 
+/// The metric of `record` in a report made at `at`.
+pub(super) fn metric(at: ArrivalTime, record: &Record) -> Option<MetricBlock> {
+    let offset = match record.reception {
+        Reception::Missing => return None,
+        Reception::Untimed => MetricBlock::UNAVAILABLE,
+        Reception::At(arrival) => MetricBlock::offset_from_nanos((at - arrival).nanos()),
+    };
+    Some(MetricBlock { ecn: codepoint(record.ecn), offset })
+}
+
 /// The middle 32 bits of NTP time, which counts from the receiver clock's zero: only its differences are used.
-fn timestamp(at: ArrivalTime) -> u32 {
+pub(super) fn timestamp(at: ArrivalTime) -> u32 {
     (i128::from(at.nanos()) << 16).div_euclid(1_000_000_000) as u32
 }
 

@@ -273,7 +273,7 @@ impl<S: PacketSource> PathSender<S> {
             frame_marking: packet.marking.filter(|_| self.config.marks_frames),
             original: packet.original,
         };
-        let (header_bytes, counted) = self.config.counted.of(header.wire_len(), usize::from(payload));
+        let (header_bytes, counted) = self.config.counted.of(header.wire_len() as u64, u64::from(payload));
         let probe = if packet.paced { self.prober.current() } else { None };
         let probe_id = probe.map(|probe| probe.id);
         let sent =
@@ -309,7 +309,7 @@ impl<S: PacketSource> PathSender<S> {
         let number = packet.number.map_or_else(|| self.history.next_number(), u64::from);
         let timestamp = (!packet.padding).then_some(packet.timestamp);
         self.streams.on_sent_as(packet.stream, packet.sequence, number, timestamp, packet.payload);
-        let sizes = self.config.counted.of(usize::from(packet.header), usize::from(packet.payload));
+        let sizes = self.config.counted.of(u64::from(packet.header), u64::from(packet.payload));
         let sent = self.record_in_history(at, packet.number, sizes, packet.padding, packet.probe);
         self.guard.on_sent(at, packet.stream, DataSize::from_bytes(u64::from(packet.payload)));
         self.controller.on_sent(&sent, &self.state());

@@ -12,9 +12,8 @@ use super::departures::DepartureTimes;
 use super::packet::ArrivedPacket;
 use super::stream::ReceivedStream;
 use crate::config::{CountedBytes, VIDEO_CLOCK_HZ};
-use crate::feedback::FeedbackWriter;
 use crate::numbers_ahead::NumbersAhead;
-use crate::report_codec::ReportWriter;
+use crate::report_codec::{PacketReports, ReportWriter};
 use crate::rtcp_interval::RtcpInterval;
 
 /// Parts from which a [`ReceivingCore`] is made.
@@ -27,7 +26,10 @@ pub(crate) struct CoreParts {
     /// Interval of additional per-packet reports, of a receiver half that makes none.
     pub(crate) witness: Option<TimeDelta>,
     /// Writer of per-packet reports.
-    pub(crate) packets: FeedbackWriter,
+    pub(crate) packets: PacketReports,
+    /// Whether packets have numbers of the transport. Without them the controller's receiver half gets the count of
+    /// packets instead: it sees no loss, and its reports with an echo are withheld.
+    pub(crate) numbered: bool,
     /// Intervals of receiver reports.
     pub(crate) rtcp_interval: RtcpInterval,
     /// Seed of these intervals.
@@ -53,9 +55,12 @@ pub(crate) struct ReceivingCore {
     report_due: Option<ArrivalTime>,
     /// Index of the first stream that the receiver report being written has not covered.
     unreported: Option<usize>,
+    numbered: bool,
     capable: bool,
     remb: bool,
     counted: CountedBytes,
+    /// Number of packets that continued those before them.
+    packets: u64,
     numbers: NumbersAhead,
     ids: Unwrapper,
     departures: DepartureTimes,
@@ -89,9 +94,11 @@ impl ReceivingCore {
             rng: Pcg64Mcg::seed_from_u64(parts.seed),
             report_due: None,
             unreported: None,
+            numbered: parts.numbered,
             capable: parts.capable,
             remb: parts.remb,
             counted: parts.counted,
+            packets: 0,
             numbers: NumbersAhead::default(),
             ids: Unwrapper::new(),
             departures: DepartureTimes::default(),
@@ -101,10 +108,39 @@ impl ReceivingCore {
         }
     }
 
+    /// Removes the stream in this place. The places of those behind it move up.
+    pub(crate) fn remove_stream(&mut self, place: usize) {
+        let timing = self.timing_place();
+        let removed = self.streams.remove(place);
+        self.reports.remove_stream(removed.ssrc);
+        if timing == Some(place) {
+            self.media_times = TimestampUnwrapper::new();
+        }
+    }
+
     /// Adds a stream, whose source identifier no other has.
     pub(crate) fn add_stream(&mut self, stream: ReceivedStream) {
         self.reports.add_stream(stream.ssrc, stream.repairs.is_none());
         self.streams.push(stream);
+    }
+
+    /// The streams, in the order in which they were added.
+    pub(crate) fn streams(&self) -> &[ReceivedStream] {
+        &self.streams
+    }
+
+    /// The application wants a key frame of the stream `ssrc`. Returns whether there is one.
+    pub(crate) fn request_key_frame(&mut self, now: ArrivalTime, ssrc: u32) -> bool {
+        let is_it = |stream: &&mut ReceivedStream| stream.ssrc == ssrc && stream.repairs.is_none();
+        let Some(stream) = self.streams.iter_mut().find(is_it) else { return false };
+        stream.request_key_frame();
+        self.newest = Some(now);
+        true
+    }
+
+    /// Number of reports of the controller's receiver half that must not be written.
+    pub(crate) fn withheld(&self) -> u64 {
+        self.withheld
     }
 
     /// Place of the stream `ssrc` in the order in which they were added.
@@ -135,9 +171,10 @@ impl ReceivingCore {
         self.report_due = Some(due.min(latest));
         self.newest = Some(now);
         let media_time = self.on_stream(now, place, packet);
-        let Some(number) = packet.number else { return PacketAdmission::StreamAlone };
+        self.packets += 1;
+        let number = packet.number.map(|number| self.ids.unwrap(number));
         let departure = packet.departure.map(|departure| self.departures.of(now, departure));
-        let size = self.counted.of(packet.header, packet.payload + packet.padding).1;
+        let size = self.counted.of(u64::from(packet.header), packet.len_behind_header()).1;
         let arrival = Arrival {
             ecn: packet.ecn,
             media_time,
@@ -146,13 +183,29 @@ impl ReceivingCore {
                 rtt: TimeDelta::from_nanos(stamp.rtt_nanos()),
                 rate: DataRate::from_bps(u64::from(stamp.rate)),
             }),
-            ..Arrival::new(self.ids.unwrap(number), departure.unwrap_or(SendTime::ZERO), now, size)
+            ..Arrival::new(number.unwrap_or(self.packets), departure.unwrap_or(SendTime::ZERO), now, size)
         };
-        self.witness.iter_mut().for_each(|witness| witness.on_arrival(&arrival));
-        let per_packet = self.receiver.reports_packets();
-        if departure.is_some() || per_packet {
-            let believed = if self.capable || per_packet { packet.ecn } else { Ecn::NotEct };
-            self.receiver.on_arrival(&Arrival { ecn: believed, ..arrival });
+        // Where streams have reports by their own numbers, the number here only decides when a report is due.
+        let per_packet = if self.reports.is_by_stream() {
+            place.map(|_| Arrival { id: self.packets, ..arrival })
+        } else {
+            number.map(|_| arrival)
+        };
+        if let (Some(witness), Some(arrival)) = (&mut self.witness, &per_packet) {
+            witness.on_arrival(arrival);
+        }
+        let taken = if self.receiver.reports_packets() {
+            per_packet
+        } else {
+            let known = departure.is_some() && (number.is_some() || !self.numbered);
+            let believed = if self.capable { packet.ecn } else { Ecn::NotEct };
+            known.then_some(Arrival { ecn: believed, ..arrival })
+        };
+        if let Some(taken) = &taken {
+            self.receiver.on_arrival(taken);
+        }
+        if taken.is_none() && (self.witness.is_none() || per_packet.is_none()) {
+            return PacketAdmission::StreamAlone;
         }
         PacketAdmission::Reported(arrival)
     }
@@ -161,9 +214,7 @@ impl ReceivingCore {
     fn on_stream(&mut self, now: ArrivalTime, place: Option<usize>, packet: &ArrivedPacket) -> u64 {
         let Some(stream) = place.and_then(|place| self.streams.get_mut(place)) else { return 0 };
         stream.on_packet(now, packet);
-        if let Some(number) = packet.number {
-            self.reports.on_packet(stream.ssrc, number, packet.sequence);
-        }
+        self.reports.on_packet(now, stream.ssrc, packet);
         if let (Some(repaired), Some(original)) = (stream.repairs, packet.original)
             && let Some(repaired) = self.streams.iter_mut().find(|stream| stream.ssrc == repaired)
         {
@@ -215,8 +266,7 @@ impl ReceivingCore {
     pub(crate) fn poll_requests(&mut self, now: ArrivalTime, out: &mut [u8]) -> Option<usize> {
         for stream in &mut self.streams {
             if stream.poll_key_frame(now) {
-                stream.pli_count += 1;
-                return self.reports.write_key_frame_request(stream.ssrc, out);
+                return write_key_frame_request(&self.reports, stream, out);
             }
         }
         if let Some(written) = self.reports.write_rest(out) {
@@ -230,7 +280,12 @@ impl ReceivingCore {
         if self.receiver.next_timeout().is_some_and(|due| due <= now)
             && let Some(report) = self.receiver.poll_report(now)
         {
-            if matches!(report, Report::Ceiling(_)) && !self.remb {
+            let forbidden = match report {
+                Report::Ceiling(_) => !self.remb,
+                Report::Native { .. } => !self.numbered,
+                Report::Packets { .. } | Report::Reception(_) => false,
+            };
+            if forbidden {
                 self.withheld += 1;
             } else if let Some(written) = self.reports.write(&report, out) {
                 return Some(written);
@@ -287,12 +342,21 @@ fn write_nack(
 ) -> Option<usize> {
     let nacks = stream.nacks.as_mut()?;
     if nacks.take_key_frame_request() {
-        stream.pli_count += 1;
-        return reports.write_key_frame_request(stream.ssrc, out);
+        return write_key_frame_request(reports, stream, out);
     }
     nacks.next_timeout().filter(|&due| due <= now)?;
     let (length, packets) = reports.write_nack(stream.ssrc, nacks.due(now), out)?;
     nacks.on_requested(now, packets);
     stream.nack_count += 1;
+    Some(length)
+}
+
+fn write_key_frame_request(
+    reports: &ReportWriter,
+    stream: &mut ReceivedStream,
+    out: &mut [u8],
+) -> Option<usize> {
+    let length = reports.write_key_frame_request(stream.ssrc, out)?;
+    stream.pli_count += 1;
     Some(length)
 }

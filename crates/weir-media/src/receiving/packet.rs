@@ -29,11 +29,11 @@ pub struct ArrivedPacket {
     /// Departure, if the packet has it.
     pub departure: Option<PacketDeparture>,
     /// Length of the RTP header with its extensions and, of a retransmission, the original sequence number.
-    pub header: usize,
+    pub header: u16,
     /// Length of the payload.
-    pub payload: usize,
+    pub payload: u16,
     /// Length of the padding after the payload.
-    pub padding: usize,
+    pub padding: u16,
     /// ECN field on arrival.
     pub ecn: Ecn,
     /// Sequence number of the packet that this one repeats, of a retransmission (RFC 4588 §4).
@@ -53,5 +53,10 @@ impl ArrivedPacket {
     /// The packet `number` of the transport, of a stream that is unknown here.
     pub fn of_transport(number: u16) -> Self {
         Self { number: Some(number), ..Self::default() }
+    }
+
+    /// Length of payload and padding.
+    pub(crate) fn len_behind_header(&self) -> u64 {
+        u64::from(self.payload) + u64::from(self.padding)
     }
 }

@@ -15,6 +15,7 @@ mod lying;
 mod own_report;
 mod pause;
 mod probing;
+mod receiving;
 mod retransmissions;
 mod rig;
 mod route;

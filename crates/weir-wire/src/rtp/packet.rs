@@ -77,6 +77,20 @@ impl<'a> RtpPacket<'a> {
         self.extensions().find(|element| element.id == id).map(|Extension { data, .. }| data)
     }
 
+    /// The data of the first extension with this ID, of a kind whose data has `N` bytes, if there is one.
+    ///
+    /// # Errors
+    /// If its data has another length.
+    pub fn extension_of<const N: usize>(&self, id: u8) -> Result<Option<[u8; N]>, ParseError> {
+        let Some(data) = self.extension(id) else { return Ok(None) };
+        data.try_into().map(Some).map_err(|_| ParseError::ExtensionLength {
+            offset: self.extension_offset(),
+            id,
+            found: data.len(),
+            expected: N,
+        })
+    }
+
     /// Where the extension block begins or would begin.
     pub fn extension_offset(&self) -> usize {
         FIXED_HEADER_LEN + self.csrcs.len()
