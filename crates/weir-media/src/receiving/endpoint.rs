@@ -183,7 +183,7 @@ impl ReceivingEndpoint {
     /// its number thousands from those before it, unless the next number follows (RFC 3550 A.1).
     ///
     /// # Errors
-    /// [`ReceivingError::BackwardTime`] if `now` is before an earlier call. The packet counts for nothing then.
+    /// [`ReceivingError`] if `now` is before an earlier call. The packet counts for nothing then.
     pub fn on_arrival(&mut self, now: ArrivalTime, packet: &ArrivedPacket) -> Result<bool, ReceivingError> {
         self.advance(now)?;
         let place = match packet.ssrc {
@@ -223,7 +223,7 @@ impl ReceivingEndpoint {
     /// whether there is such a stream.
     ///
     /// # Errors
-    /// [`ReceivingError::BackwardTime`] if `now` is before an earlier call; nothing is requested then.
+    /// [`ReceivingError`] if `now` is before an earlier call; nothing is requested then.
     pub fn request_key_frame(&mut self, now: ArrivalTime, ssrc: u32) -> Result<bool, ReceivingError> {
         self.advance(now)?;
         Ok(self.core.request_key_frame(now, ssrc))
@@ -281,10 +281,14 @@ impl ReceivingEndpoint {
         self.core.receiver()
     }
 
-    /// Refuses a time that runs back.
+    /// Refuses a time that runs back, and the one that means never: all timers would be due for ever.
     fn advance(&mut self, now: ArrivalTime) -> Result<(), ReceivingError> {
+        if now == ArrivalTime::MAX {
+            self.stats.refused_times += 1;
+            return Err(ReceivingError::NoTime);
+        }
         if let Some(latest) = self.latest.filter(|&latest| now < latest) {
-            self.stats.backward_times += 1;
+            self.stats.refused_times += 1;
             return Err(ReceivingError::BackwardTime { now, latest });
         }
         self.latest = Some(now);

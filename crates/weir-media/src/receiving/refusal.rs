@@ -58,13 +58,15 @@ pub enum ReceivingError {
     Malformed(ParseError),
     /// RTCP in the place of an RTP packet (RFC 5761 §4).
     RtcpPacket,
-    /// A time before that of an earlier call.
+    /// A time that runs back: it is before that of an earlier call.
     BackwardTime {
         /// The time given.
         now: ArrivalTime,
         /// The latest time before.
         latest: ArrivalTime,
     },
+    /// [`ArrivalTime::MAX`], which means never.
+    NoTime,
 }
 
 impl From<ParseError> for ReceivingError {
@@ -78,6 +80,7 @@ impl fmt::Display for ReceivingError {
         match self {
             Self::Malformed(error) => error.fmt(f),
             Self::RtcpPacket => f.write_str("an RTCP packet in the place of an RTP packet"),
+            Self::NoTime => f.write_str("the time means never, it must be a reading of a clock"),
             Self::BackwardTime { now, latest } => write!(
                 f,
                 "the time {} ns is before {} ns of an earlier call, times must not run back",

@@ -57,8 +57,8 @@ pub struct ReceivingStats {
     pub unreported_packets: u64,
     /// RTCP messages received that are malformed.
     pub malformed_rtcp: u64,
-    /// Calls refused because their time runs back.
-    pub backward_times: u64,
+    /// Calls refused because their time runs back, or is [`ArrivalTime::MAX`].
+    pub refused_times: u64,
     /// Reports of the controller's receiver half that were not written. They are REMBs that were not agreed on, and
     /// reports that name a packet of the transport where packets have no such number.
     pub withheld_reports: u64,

@@ -100,8 +100,8 @@ fn with_audio() -> MediaConfig {
     MediaConfig { audio: Some(AudioConfig::default()), ..config() }
 }
 
-fn by_rfc_8888(media: MediaConfig) -> MediaConfig {
-    MediaConfig { packet_format: PacketFormat::Rfc8888, ..media }
+fn by_rfc_8888(media: &MediaConfig) -> MediaConfig {
+    MediaConfig { packet_format: PacketFormat::Rfc8888, ..*media }
 }
 
 #[test]
@@ -117,9 +117,9 @@ fn transport_wide_feedback_is_the_same() {
 
 #[test]
 fn feedback_by_rfc_8888_is_the_same() {
-    same_by_receiver(gcc, &by_rfc_8888(config()));
-    same_by_receiver(scream_v2, &by_rfc_8888(config()));
-    same_by_receiver(gcc, &by_rfc_8888(with_audio()));
+    same_by_receiver(gcc, &by_rfc_8888(&config()));
+    same_by_receiver(scream_v2, &by_rfc_8888(&config()));
+    same_by_receiver(gcc, &by_rfc_8888(&with_audio()));
 }
 
 #[test]

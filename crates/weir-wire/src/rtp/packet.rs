@@ -178,6 +178,9 @@ mod tests {
         assert_eq!(packet.extension(3), Some(&[0x31, 0x61, 0xf9][..]));
         assert_eq!(packet.extension(5), Some(&500u16.to_be_bytes()[..]));
         assert_eq!(packet.extension(4), None);
+        assert_eq!((packet.extension_of(5), packet.extension_of::<2>(4)), (Ok(Some([1, 0xF4])), Ok(None)));
+        let too_long = ParseError::ExtensionLength { offset: 12, id: 3, found: 3, expected: 2 };
+        assert_eq!(packet.extension_of::<2>(3), Err(too_long));
         assert_eq!((packet.header_len(), packet.extension_offset()), (24, 12));
     }
 

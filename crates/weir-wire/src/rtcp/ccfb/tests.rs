@@ -208,6 +208,25 @@ fn as_many_packets_fit_as_are_promised() {
 }
 
 #[test]
+fn a_further_stream_has_as_many_packets_as_are_promised() {
+    for room in 20..=200 {
+        let (mut buffer, mut promised) = ([0xEE; 200], Vec::new());
+        let mut writer = CcfbWriter::new(&mut buffer[..room]);
+        for packets in [3, 5, usize::MAX] {
+            let most = writer.most_packets();
+            assert!(writer.stream(1, 2, vec![None; most + 1].into_iter()).is_err(), "in {room} bytes");
+            if most > 0 {
+                promised.push(most.min(packets));
+                writer.stream(1, 2, vec![None; most.min(packets)].into_iter()).unwrap();
+            }
+        }
+        let length = writer.finish(9, 8).unwrap();
+        let written = metrics_by_stream(&parse(&buffer[..length]).unwrap());
+        assert!(written.iter().map(|(_, metrics)| metrics.len()).eq(promised), "in {room} bytes");
+    }
+}
+
+#[test]
 fn streams_that_do_not_fit_are_left_out() {
     let mut buffer = [0xEE; 30];
     let mut writer = CcfbWriter::new(&mut buffer);

@@ -1,8 +1,6 @@
 //! The writing side of congestion control feedback.
 
-use super::{
-    BLOCK_HEADER_LEN, Ccfb, FORMAT, METRIC_LEN, MOST_METRICS, MetricBlock, TIMESTAMP_LEN, metrics_len,
-};
+use super::{BLOCK_HEADER_LEN, Ccfb, FORMAT, MOST_METRICS, MetricBlock, TIMESTAMP_LEN, metrics_len};
 use crate::cursor::Writer;
 use crate::error::{BufferTooSmall, WriteError, at_most};
 use crate::rtcp::TRANSPORT_FEEDBACK;
@@ -62,9 +60,8 @@ impl<'a> CcfbWriter<'a> {
 
     /// Most packets that the report on a further stream may have.
     pub fn most_packets(&self) -> usize {
-        let taken = self.length + BLOCK_HEADER_LEN + TIMESTAMP_LEN;
-        let room = self.buffer.len().min(MOST_LEN).saturating_sub(taken);
-        (room / 4 * 4 / METRIC_LEN).min(MOST_METRICS)
+        let others = self.length - FIXED_LEN;
+        Ccfb::most_packets(self.buffer.len().min(MOST_LEN).saturating_sub(others))
     }
 
     /// Ends the message: `ssrc` reports at `timestamp`. Returns its length.
