@@ -13,7 +13,7 @@ use crate::feedback::FeedbackWriter;
 use crate::key_frames::KeyFrameRequests;
 use crate::nack_list::NackList;
 use crate::receiving::{
-    ArrivedPacket, CoreParts, PacketAdmission, PacketDeparture, ReceivedStream, ReceivingCore,
+    ArrivedPacket, CoreParts, PacketDeparture, ReceivedStream, ReceivingCore, TransportProperties,
 };
 use crate::report_codec::PacketReports;
 use crate::rtcp_interval::RtcpInterval;
@@ -52,9 +52,7 @@ impl MediaReceiver {
             packets: PacketReports::Numbered(Box::new(packet_writer(config.packet_format, ssrc, sources))),
             rtcp_interval: RtcpInterval::of(&config),
             seed: rtcp,
-            numbered: true,
-            capable: config.ecn != Ecn::NotEct,
-            remb: true,
+            transport: TransportProperties { numbered: true, ecn: config.ecn != Ecn::NotEct, remb: true },
             counted: config.counted,
         });
         sources.all().for_each(|(kind, ssrc)| core.add_stream(stream(kind, ssrc, sources, &config)));
@@ -94,11 +92,12 @@ impl MediaReceiver {
             frame_marking: header.frame_marking,
             stamp: header.stamp,
         };
-        let admission = self.core.on_packet(now, Some(place), &packet);
-        if let (Some(detected), PacketAdmission::Reported(arrival)) = (&mut self.detected, admission) {
-            detected.statistics.on_arrival(&arrival);
-            detected.unreported = detected.statistics.poll().or(detected.unreported);
-        }
+        self.core.on_packet(now, Some(place), &packet, |arrival| {
+            if let Some(detected) = &mut self.detected {
+                detected.statistics.on_arrival(arrival);
+                detected.unreported = detected.statistics.poll().or(detected.unreported);
+            }
+        });
     }
 
     /// An RTCP compound packet has come.

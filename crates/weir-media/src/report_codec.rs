@@ -71,6 +71,7 @@ impl ReportWriter {
     }
 
     /// A packet of the stream `ssrc` has arrived.
+    #[inline]
     pub(crate) fn on_packet(&mut self, now: ArrivalTime, ssrc: u32, packet: &ArrivedPacket) {
         match (&mut self.packets, packet.number) {
             (PacketReports::Numbered(writer), Some(number)) => {

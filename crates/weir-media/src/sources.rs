@@ -87,15 +87,37 @@ impl Kind {
     }
 
     /// Ticks per second of the stream's media clock.
-    pub(crate) const fn clock_rate(self) -> u64 {
+    pub(crate) const fn clock_rate(self) -> u32 {
         match self {
-            Self::Video | Self::Retransmission => VIDEO_CLOCK_HZ,
-            Self::Audio => AUDIO_CLOCK_HZ,
+            Self::Video | Self::Retransmission => VIDEO_CLOCK_HZ as u32,
+            Self::Audio => AUDIO_CLOCK_HZ as u32,
         }
     }
 }
 
 /// A span of time in ticks of a media clock with `clock_rate` ticks per second, as an RTP timestamp.
-pub(crate) fn ticks(span: TimeDelta, clock_rate: u64) -> u32 {
-    (i128::from(span.nanos()) * i128::from(clock_rate) / 1_000_000_000) as u32
+pub(crate) fn ticks(span: TimeDelta, clock_rate: u32) -> u32 {
+    // Whole seconds and the rest apart, which 64 bits can hold; only the lower 32 bits of the ticks count.
+    let (seconds, rest) = (span.nanos() / NANOS_PER_SECOND, span.nanos() % NANOS_PER_SECOND);
+    let clock_rate = i64::from(clock_rate);
+    seconds.wrapping_mul(clock_rate).wrapping_add(rest * clock_rate / NANOS_PER_SECOND) as u32
+}
+
+/// Nanoseconds in a second.
+const NANOS_PER_SECOND: i64 = 1_000_000_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ticks_are_those_of_exact_arithmetic() {
+        let nanos = [0, 1, 11_112, 999_999_999, 1_000_000_000, 47_721_858_844_444, i64::MAX];
+        for nanos in nanos.into_iter().flat_map(|nanos| [nanos, -nanos]).chain([i64::MIN]) {
+            for rate in [1, 8000, 48_000, 90_000, u32::MAX] {
+                let exact = (i128::from(nanos) * i128::from(rate) / 1_000_000_000) as u32;
+                assert_eq!(ticks(TimeDelta::from_nanos(nanos), rate), exact, "{nanos} ns at {rate} Hz");
+            }
+        }
+    }
 }

@@ -11,7 +11,7 @@ use weir_wire::seq::{TimestampUnwrapper, Unwrapper};
 use super::departures::DepartureTimes;
 use super::packet::ArrivedPacket;
 use super::stream::ReceivedStream;
-use crate::config::{CountedBytes, VIDEO_CLOCK_HZ};
+use crate::config::CountedBytes;
 use crate::numbers_ahead::NumbersAhead;
 use crate::report_codec::{PacketReports, ReportWriter};
 use crate::rtcp_interval::RtcpInterval;
@@ -27,19 +27,26 @@ pub(crate) struct CoreParts {
     pub(crate) witness: Option<TimeDelta>,
     /// Writer of per-packet reports.
     pub(crate) packets: PacketReports,
-    /// Whether packets have numbers of the transport. Without them the controller's receiver half gets the count of
-    /// packets instead: it sees no loss, and its reports with an echo are withheld.
-    pub(crate) numbered: bool,
     /// Intervals of receiver reports.
     pub(crate) rtcp_interval: RtcpInterval,
     /// Seed of these intervals.
     pub(crate) seed: u64,
-    /// Whether packets leave ECN-capable.
-    pub(crate) capable: bool,
-    /// Whether a REMB may be written.
-    pub(crate) remb: bool,
+    /// Properties of the transport.
+    pub(crate) transport: TransportProperties,
     /// Bytes of a packet that count.
     pub(crate) counted: CountedBytes,
+}
+
+/// Properties of the transport, as they were agreed on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TransportProperties {
+    /// Whether packets have numbers of the transport. Without them the controller's receiver half gets the count of
+    /// packets instead: it sees no loss, and its reports with an echo are withheld.
+    pub(crate) numbered: bool,
+    /// Whether packets leave ECN-capable.
+    pub(crate) ecn: bool,
+    /// Whether a REMB may be written.
+    pub(crate) remb: bool,
 }
 
 /// Reports on the streams of a sender.
@@ -50,14 +57,16 @@ pub(crate) struct ReceivingCore {
     witness: Option<PacketFeedback>,
     reports: ReportWriter,
     streams: Vec<ReceivedStream>,
+    /// Place of the stream whose media times all packets have: the first of video.
+    timing: Option<usize>,
+    /// Whether a stream may ever request a packet or a key frame.
+    may_request: bool,
     rtcp_interval: RtcpInterval,
     rng: Pcg64Mcg,
     report_due: Option<ArrivalTime>,
     /// Index of the first stream that the receiver report being written has not covered.
     unreported: Option<usize>,
-    numbered: bool,
-    capable: bool,
-    remb: bool,
+    transport: TransportProperties,
     counted: CountedBytes,
     /// Number of packets that continued those before them.
     packets: u64,
@@ -72,14 +81,14 @@ pub(crate) struct ReceivingCore {
 }
 
 /// Result of a packet.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PacketAdmission {
     /// Its number does not continue those before it (RFC 3550 A.1).
     Stray,
     /// It counts for its stream alone.
     StreamAlone,
     /// It counts for the reports of the transport, too.
-    Reported(Arrival),
+    Reported,
 }
 
 impl ReceivingCore {
@@ -90,13 +99,13 @@ impl ReceivingCore {
             witness: witness.map(PacketFeedback::new),
             reports: ReportWriter::new(parts.ssrc, parts.packets),
             streams: Vec::new(),
+            timing: None,
+            may_request: false,
             rtcp_interval: parts.rtcp_interval,
             rng: Pcg64Mcg::seed_from_u64(parts.seed),
             report_due: None,
             unreported: None,
-            numbered: parts.numbered,
-            capable: parts.capable,
-            remb: parts.remb,
+            transport: parts.transport,
             counted: parts.counted,
             packets: 0,
             numbers: NumbersAhead::default(),
@@ -110,18 +119,21 @@ impl ReceivingCore {
 
     /// Removes the stream in this place. The places of those behind it move up.
     pub(crate) fn remove_stream(&mut self, place: usize) {
-        let timing = self.timing_place();
         let removed = self.streams.remove(place);
+        self.unreported = self.unreported.map(|next| next - usize::from(next > place));
         self.reports.remove_stream(removed.ssrc);
-        if timing == Some(place) {
+        if self.timing == Some(place) {
             self.media_times = TimestampUnwrapper::new();
         }
+        self.timing = self.streams.iter().position(ReceivedStream::is_video);
     }
 
     /// Adds a stream, whose source identifier no other has.
     pub(crate) fn add_stream(&mut self, stream: ReceivedStream) {
         self.reports.add_stream(stream.ssrc, stream.repairs.is_none());
+        self.may_request |= stream.may_request();
         self.streams.push(stream);
+        self.timing = self.streams.iter().position(ReceivedStream::is_video);
     }
 
     /// The streams, in the order in which they were added.
@@ -134,6 +146,7 @@ impl ReceivingCore {
         let is_it = |stream: &&mut ReceivedStream| stream.ssrc == ssrc && stream.repairs.is_none();
         let Some(stream) = self.streams.iter_mut().find(is_it) else { return false };
         stream.request_key_frame();
+        self.may_request = true;
         self.newest = Some(now);
         true
     }
@@ -149,12 +162,15 @@ impl ReceivingCore {
     }
 
     /// A packet has arrived, of the stream in this place where the streams are known. A packet whose number is thousands
-    /// from those before it is dropped unless the next number follows (RFC 3550 A.1).
+    /// from those before it is dropped unless the next number follows (RFC 3550 A.1). `observe` gets the arrival that
+    /// counts for reports.
+    #[inline]
     pub(crate) fn on_packet(
         &mut self,
         now: ArrivalTime,
         place: Option<usize>,
         packet: &ArrivedPacket,
+        observe: impl FnOnce(&Arrival),
     ) -> PacketAdmission {
         let stream = place.and_then(|place| self.streams.get_mut(place));
         let continues = match (packet.number, stream) {
@@ -175,7 +191,7 @@ impl ReceivingCore {
         let number = packet.number.map(|number| self.ids.unwrap(number));
         let departure = packet.departure.map(|departure| self.departures.of(now, departure));
         let size = self.counted.of(u64::from(packet.header), packet.len_behind_header()).1;
-        let arrival = Arrival {
+        let mut arrival = Arrival {
             ecn: packet.ecn,
             media_time,
             marker: packet.marker,
@@ -185,32 +201,34 @@ impl ReceivingCore {
             }),
             ..Arrival::new(number.unwrap_or(self.packets), departure.unwrap_or(SendTime::ZERO), now, size)
         };
-        // Where streams have reports by their own numbers, the number here only decides when a report is due.
-        let per_packet = if self.reports.is_by_stream() {
-            place.map(|_| Arrival { id: self.packets, ..arrival })
-        } else {
-            number.map(|_| arrival)
-        };
-        if let (Some(witness), Some(arrival)) = (&mut self.witness, &per_packet) {
-            witness.on_arrival(arrival);
+        let per_packet = self.receiver.reports_packets();
+        let known = departure.is_some() && (number.is_some() || !self.transport.numbered);
+        if !per_packet && known {
+            arrival.ecn = if self.transport.ecn { packet.ecn } else { Ecn::NotEct };
+            self.receiver.on_arrival(&arrival);
+            arrival.ecn = packet.ecn;
         }
-        let taken = if self.receiver.reports_packets() {
-            per_packet
-        } else {
-            let known = departure.is_some() && (number.is_some() || !self.numbered);
-            let believed = if self.capable { packet.ecn } else { Ecn::NotEct };
-            known.then_some(Arrival { ecn: believed, ..arrival })
-        };
-        if let Some(taken) = &taken {
-            self.receiver.on_arrival(taken);
+        let by_stream = self.reports.is_by_stream();
+        let named = if by_stream { place.is_some() } else { number.is_some() };
+        if by_stream {
+            // Streams have reports by their own numbers: this one only decides when a report is due.
+            arrival.id = self.packets;
         }
-        if taken.is_none() && (self.witness.is_none() || per_packet.is_none()) {
+        if named {
+            self.witness.iter_mut().for_each(|witness| witness.on_arrival(&arrival));
+            if per_packet {
+                self.receiver.on_arrival(&arrival);
+            }
+        }
+        if !(named && (per_packet || self.witness.is_some()) || known && !per_packet) {
             return PacketAdmission::StreamAlone;
         }
-        PacketAdmission::Reported(arrival)
+        observe(&arrival);
+        PacketAdmission::Reported
     }
 
     /// Counts the packet for its stream. Returns its media time.
+    #[inline]
     fn on_stream(&mut self, now: ArrivalTime, place: Option<usize>, packet: &ArrivedPacket) -> u64 {
         let Some(stream) = place.and_then(|place| self.streams.get_mut(place)) else { return 0 };
         stream.on_packet(now, packet);
@@ -220,17 +238,10 @@ impl ReceivingCore {
         {
             repaired.on_retransmission(original);
         }
-        if self.timing_place() == place {
+        if self.timing == place {
             return self.media_times.unwrap(packet.timestamp);
         }
         self.media_times.newest().unwrap_or(0)
-    }
-
-    /// Place of the stream whose media times all packets have: the first of video.
-    fn timing_place(&self) -> Option<usize> {
-        let is_video =
-            |stream: &ReceivedStream| stream.repairs.is_none() && stream.clock_rate == VIDEO_CLOCK_HZ;
-        self.streams.iter().position(is_video)
     }
 
     /// A sender report of the stream `ssrc` with these middle 32 bits of its NTP time has come.
@@ -248,11 +259,12 @@ impl ReceivingCore {
 
     /// Time of the next poll.
     pub(crate) fn next_timeout(&self) -> Option<ArrivalTime> {
-        if self.streams.iter().any(ReceivedStream::is_urgent) {
+        let streams = if self.may_request { &self.streams[..] } else { &[] };
+        if streams.iter().any(ReceivedStream::is_urgent) {
             return self.newest;
         }
         let witness = self.witness.as_ref().and_then(Receiver::next_timeout);
-        let requests = self.streams.iter().filter_map(ReceivedStream::next_request).min();
+        let requests = streams.iter().filter_map(ReceivedStream::next_request).min();
         [self.receiver.next_timeout(), witness, requests, self.report_due].into_iter().flatten().min()
     }
 
@@ -272,6 +284,9 @@ impl ReceivingCore {
         if let Some(written) = self.reports.write_rest(out) {
             return Some(written);
         }
+        if !self.may_request {
+            return None;
+        }
         self.streams.iter_mut().find_map(|stream| write_nack(&self.reports, stream, now, out))
     }
 
@@ -281,8 +296,8 @@ impl ReceivingCore {
             && let Some(report) = self.receiver.poll_report(now)
         {
             let forbidden = match report {
-                Report::Ceiling(_) => !self.remb,
-                Report::Native { .. } => !self.numbered,
+                Report::Ceiling(_) => !self.transport.remb,
+                Report::Native { .. } => !self.transport.numbered,
                 Report::Packets { .. } | Report::Reception(_) => false,
             };
             if forbidden {

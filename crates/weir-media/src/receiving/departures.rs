@@ -18,6 +18,7 @@ pub(super) struct DepartureTimes {
 
 impl DepartureTimes {
     /// The departure of a packet that arrives at `now`.
+    #[inline]
     pub(super) fn of(&mut self, now: ArrivalTime, departure: PacketDeparture) -> SendTime {
         let time = match departure {
             PacketDeparture::Wire(time) => time,

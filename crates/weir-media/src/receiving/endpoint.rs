@@ -6,7 +6,7 @@ use weir_wire::rtcp::{self, Message};
 use weir_wire::seq::Unwrapper;
 
 use super::config::{IncomingStream, ReceivingConfig, UnknownStreams};
-use super::core::{CoreParts, PacketAdmission, ReceivingCore};
+use super::core::{CoreParts, PacketAdmission, ReceivingCore, TransportProperties};
 use super::packet::ArrivedPacket;
 use super::received::{self, ReceivedPacket};
 use super::refusal::{ConfigRefusal, ReceivingError};
@@ -73,11 +73,13 @@ impl ReceivingEndpoint {
             receiver,
             witness: config.witness,
             packets,
-            numbered: config.extensions.transport_sequence.is_some(),
             rtcp_interval: RtcpInterval::new(config.rtcp_interval, config.rtcp_spread),
             seed: config.seed,
-            capable: config.ecn,
-            remb: config.remb,
+            transport: TransportProperties {
+                numbered: config.extensions.transport_sequence.is_some(),
+                ecn: config.ecn,
+                remb: config.remb,
+            },
             counted: config.counted,
         });
         Ok(Self { config, core, counts: Vec::new(), stats: ReceivingStats::default(), latest: None })
@@ -108,14 +110,14 @@ impl ReceivingEndpoint {
             return Err(ConfigRefusal::FrameMarking);
         }
         let rtx_ssrc = stream.rtx.map(|rtx| rtx.ssrc);
-        let mut received = ReceivedStream::new(stream.ssrc, u64::from(stream.clock_rate));
+        let mut received = ReceivedStream::new(stream.ssrc, stream.clock_rate);
         received.nacks = stream.nack.then(NackList::default);
         received.key_frames = stream.key_frames.map(KeyFrameRequests::new);
         let stats = InboundStreamStats { ssrc: stream.ssrc, rtx_ssrc, ..InboundStreamStats::default() };
         self.core.add_stream(received);
         self.counts.push(StreamCounts { stats, ..StreamCounts::default() });
         if let Some(rtx) = stream.rtx {
-            let mut received = ReceivedStream::new(rtx.ssrc, u64::from(stream.clock_rate));
+            let mut received = ReceivedStream::new(rtx.ssrc, stream.clock_rate);
             received.repairs = Some(stream.ssrc);
             self.core.add_stream(received);
             let rtx_payload_type = Some(rtx.payload_type);
@@ -260,7 +262,7 @@ impl ReceivingEndpoint {
         let streams = self.core.streams().iter().zip(&self.counts);
         streams.filter(|(stream, _)| stream.repairs.is_none()).map(|(stream, counts)| {
             let statistics = stream.statistics();
-            let jitter = i64::from(statistics.jitter()) * 1_000_000_000 / stream.clock_rate.max(1) as i64;
+            let jitter = i64::from(statistics.jitter()) * 1_000_000_000 / i64::from(stream.clock_rate.max(1));
             InboundStreamStats {
                 packets_lost: statistics.cumulative_lost(),
                 jitter: TimeDelta::from_nanos(jitter),
@@ -313,7 +315,7 @@ impl ReceivingEndpoint {
         place: Option<usize>,
         packet: &ArrivedPacket,
     ) -> Option<CountedPacket> {
-        let reported = match self.core.on_packet(now, place, packet) {
+        let reported = match self.core.on_packet(now, place, packet, |_| {}) {
             PacketAdmission::Stray => {
                 self.stats.stray_packets += 1;
                 return None;
@@ -322,7 +324,7 @@ impl ReceivingEndpoint {
                 self.stats.unreported_packets += 1;
                 false
             }
-            PacketAdmission::Reported(_) => true,
+            PacketAdmission::Reported => true,
         };
         self.stats.packets_received += 1;
         self.stats.bytes_received += u64::from(packet.payload);

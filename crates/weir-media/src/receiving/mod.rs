@@ -57,7 +57,7 @@ pub use received::{PacketContent, ReceivedPacket};
 pub use refusal::{ConfigRefusal, ReceivingError};
 pub use stats::{InboundStreamStats, ReceivingStats};
 
-pub(crate) use self::core::{CoreParts, PacketAdmission, ReceivingCore};
+pub(crate) use self::core::{CoreParts, ReceivingCore, TransportProperties};
 pub(crate) use stream::ReceivedStream;
 
 #[cfg(test)]

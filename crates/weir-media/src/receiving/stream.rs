@@ -3,6 +3,7 @@
 use weir_cc::{ArrivalTime, ReceptionReport};
 
 use super::packet::ArrivedPacket;
+use crate::config::VIDEO_CLOCK_HZ;
 use crate::key_frames::KeyFrameRequests;
 use crate::nack_list::NackList;
 use crate::numbers_ahead::NumbersAhead;
@@ -15,7 +16,7 @@ pub(crate) struct ReceivedStream {
     /// Its source identifier.
     pub(crate) ssrc: u32,
     /// Ticks per second of its media clock.
-    pub(crate) clock_rate: u64,
+    pub(crate) clock_rate: u32,
     /// The stream whose packets it repeats, of a stream of retransmissions.
     pub(crate) repairs: Option<u32>,
     /// Lost packets that are requested again.
@@ -35,7 +36,7 @@ pub(crate) struct ReceivedStream {
 
 impl ReceivedStream {
     /// A stream without packets yet, and without requests.
-    pub(crate) fn new(ssrc: u32, clock_rate: u64) -> Self {
+    pub(crate) fn new(ssrc: u32, clock_rate: u32) -> Self {
         Self {
             ssrc,
             clock_rate,
@@ -56,6 +57,7 @@ impl ReceivedStream {
     }
 
     /// A packet of the stream has arrived.
+    #[inline]
     pub(super) fn on_packet(&mut self, now: ArrivalTime, packet: &ArrivedPacket) {
         let ticks = ticks(now - ArrivalTime::ZERO, self.clock_rate);
         self.statistics.on_packet(packet.sequence, packet.timestamp, ticks);
@@ -108,6 +110,16 @@ impl ReceivedStream {
     pub(super) fn poll_key_frame(&mut self, now: ArrivalTime) -> bool {
         let wanted = std::mem::take(&mut self.key_frame_wanted);
         self.key_frames.as_mut().is_some_and(|requests| requests.poll(now)) || wanted
+    }
+
+    /// Whether it may ever request a packet or a key frame.
+    pub(super) fn may_request(&self) -> bool {
+        self.nacks.is_some() || self.key_frames.is_some() || self.key_frame_wanted
+    }
+
+    /// Whether packets have its media times: it is one of video.
+    pub(super) fn is_video(&self) -> bool {
+        self.repairs.is_none() && u64::from(self.clock_rate) == VIDEO_CLOCK_HZ
     }
 
     /// Time of the next request for lost packets.
