@@ -338,7 +338,7 @@ mod tests {
     use crate::config::MediaConfig;
     use crate::encoder::EncoderConfig;
     use crate::guard::filter::RtcpFilter;
-    use crate::sources::{Kind, Sources};
+    use crate::sources::Sources;
     use crate::streams::SenderStreams;
 
     /// Checks that `report` is read as it was written, and that a small buffer is refused.
@@ -463,8 +463,8 @@ mod tests {
     fn a_sender_report_is_known_by_its_source() {
         let mut bytes = [0; 256];
         let now = ANSWERED;
-        let len = crate::streams::write_sender_report(now, SOURCES.identities()[0], (10, 12_000), &mut bytes)
-            .unwrap();
+        let identities = Sources { video: 1, audio: None, retransmissions: None }.identities();
+        let len = crate::streams::write_sender_report(now, identities[0], (10, 12_000), &mut bytes).unwrap();
         // 46 853.125 s = 0xb705.2000 in 16.16 bits.
         let sender_report = rtcp::messages(&bytes[..len]).find_map(|message| match message {
             Ok(Message::SenderReport(report)) => Some((report.ssrc, report.info.ntp.middle())),

@@ -3,7 +3,17 @@
 use weir_units::TimeDelta;
 
 use crate::config::{AUDIO_CLOCK_HZ, MediaConfig, VIDEO_CLOCK_HZ};
-use crate::streams::StreamIdentity;
+
+/// Identity of an RTP stream that is sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct StreamIdentity {
+    /// Source identifier.
+    pub(crate) ssrc: u32,
+    /// Ticks per second of the media clock.
+    pub(crate) clock_hz: u32,
+    /// Whether sender and receiver reports cover it. They do not cover retransmissions.
+    pub(crate) reported: bool,
+}
 
 /// The source identifiers of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,17 +37,6 @@ impl Sources {
             audio: config.audio.map(|_| video ^ AUDIO_BIT),
             retransmissions: config.retransmits().then_some(video ^ RETRANSMISSION_BIT),
         }
-    }
-
-    /// The stream with the identifier `ssrc`.
-    pub(crate) fn kind(self, ssrc: u32) -> Option<Kind> {
-        if ssrc == self.video {
-            return Some(Kind::Video);
-        }
-        if Some(ssrc) == self.retransmissions {
-            return Some(Kind::Retransmission);
-        }
-        (Some(ssrc) == self.audio).then_some(Kind::Audio)
     }
 
     /// The streams as a sender keeps them: video, then the others.

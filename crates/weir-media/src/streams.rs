@@ -2,22 +2,11 @@
 //! sequence numbers and a media clock of its own; the history numbers the packets of all.
 
 use weir_cc::{ReceiverReportTracker, ReceptionReport, SendTime};
-use weir_units::TimeDelta;
 use weir_wire::ntp::NtpTime;
 use weir_wire::rtcp::{ReportBlock, SenderInfo, SenderReport};
 
 use crate::feedback::StreamNumbers;
-
-/// Identity of an RTP stream that is sent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct StreamIdentity {
-    /// Source identifier.
-    pub(crate) ssrc: u32,
-    /// Ticks per second of the media clock.
-    pub(crate) clock_hz: u64,
-    /// Whether sender and receiver reports cover it. They do not cover retransmissions.
-    pub(crate) reported: bool,
-}
+use crate::sources::{StreamIdentity, ticks};
 
 /// A sender's state of its streams. The first one is the main stream.
 #[derive(Debug)]
@@ -240,13 +229,6 @@ impl Stream {
     }
 }
 
-impl StreamIdentity {
-    /// A span of time in ticks of the media clock, as an RTP timestamp.
-    pub(crate) fn ticks(self, span: TimeDelta) -> u32 {
-        (i128::from(span.nanos()) * i128::from(self.clock_hz) / 1_000_000_000) as u32
-    }
-}
-
 /// Whether a block covers only the first `packets` of a stream, and has no more losses than packets.
 fn can_be(packets: u32, block: &ReportBlock) -> bool {
     let end = block.highest_sequence.wrapping_add(1);
@@ -267,7 +249,7 @@ pub(crate) fn write_sender_report(
 ) -> Option<usize> {
     let info = SenderInfo {
         ntp: ntp(now),
-        rtp_timestamp: identity.ticks(now - SendTime::ZERO),
+        rtp_timestamp: ticks(now - SendTime::ZERO, identity.clock_hz),
         packet_count,
         octet_count,
     };

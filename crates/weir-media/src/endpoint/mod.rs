@@ -19,7 +19,7 @@ use crate::content::PADDING_PAYLOAD;
 use crate::content::write_padding;
 use crate::path::{DepartedPacket, OutgoingPacket, PathSender};
 use crate::rtcp_outcome::RtcpOutcome;
-use crate::streams::StreamIdentity;
+use crate::sources::StreamIdentity;
 use error::LONGEST_PAYLOAD;
 use queue::{NextPacket, PacketQueue, QueueStream, QueuedPacket, SentPayload};
 use stats::StreamCounts;
@@ -74,7 +74,7 @@ impl<P: Payload> Endpoint<P> {
         {
             return Err(EndpointError::SourceTaken { ssrc });
         }
-        let clock_hz = u64::from(config.clock_hz);
+        let clock_hz = config.clock_hz;
         let identity = StreamIdentity { ssrc: config.ssrc, clock_hz, reported: true };
         let place = self.path.add_stream(identity, config.kind != StreamKind::Audio);
         let retransmission_place = retransmission.map(|stream| {

@@ -24,7 +24,8 @@ use weir_wire::media::{MediaHeader, StampExtension, header_len};
 use crate::detection::DetectionSide;
 use crate::guard::FeedbackGuard;
 use crate::rtcp_interval::RtcpInterval;
-use crate::streams::{SenderStreams, StreamIdentity};
+use crate::sources::StreamIdentity;
+use crate::streams::SenderStreams;
 use crate::timer::SenderTimer;
 
 pub(crate) use config::PathConfig;
