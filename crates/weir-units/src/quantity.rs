@@ -1,6 +1,7 @@
 //! The three quantities and the arithmetic between them.
 
 use core::ops::{Add, AddAssign, Div, Mul, Neg, Sub, SubAssign};
+use core::time::Duration;
 
 /// Nanoseconds in a second.
 const NANOS: i64 = 1_000_000_000;
@@ -167,6 +168,11 @@ impl TimeDelta {
         self.0 as f64 / 1e6
     }
 
+    /// The span as a duration of std; zero for a negative one. A timeout that has passed is due at once.
+    pub const fn to_duration(self) -> Duration {
+        Duration::from_nanos(if self.0 < 0 { 0 } else { self.0 as u64 })
+    }
+
     /// The span without its sign.
     pub const fn abs(self) -> Self {
         Self(self.0.saturating_abs())
@@ -180,6 +186,13 @@ impl TimeDelta {
     /// Whether the span runs backwards.
     pub const fn is_negative(self) -> bool {
         self.0 < 0
+    }
+}
+
+impl From<Duration> for TimeDelta {
+    /// The span of `duration`, which saturates at [`TimeDelta::MAX`].
+    fn from(duration: Duration) -> Self {
+        Self(i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX))
     }
 }
 
@@ -338,6 +351,19 @@ mod tests {
                 assert_eq!(nearest(value) as u64, value.round() as u64, "{value:e}");
             }
         }
+    }
+
+    #[test]
+    fn spans_are_durations_unless_they_are_negative_or_too_long() {
+        for nanos in [0, 1, 999_999_999, 1_000_000_001, i64::MAX] {
+            let span = TimeDelta::from_nanos(nanos);
+            assert_eq!(span.to_duration(), Duration::from_nanos(nanos as u64));
+            assert_eq!(TimeDelta::from(span.to_duration()), span);
+        }
+        assert_eq!(TimeDelta::from_nanos(-1).to_duration(), Duration::ZERO);
+        assert_eq!(TimeDelta::from_nanos(i64::MIN).to_duration(), Duration::ZERO);
+        let least_too_long = Duration::from_nanos(i64::MAX as u64 + 1);
+        assert_eq!([least_too_long, Duration::MAX].map(TimeDelta::from), [TimeDelta::MAX; 2]);
     }
 
     #[test]
