@@ -4,6 +4,7 @@ use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::String;
 use core::fmt;
+use core::ops::RangeInclusive;
 use core::str::FromStr;
 
 use crate::quantity::nearest;
@@ -42,37 +43,62 @@ impl fmt::Display for ParseUnitError {
 impl core::error::Error for ParseUnitError {}
 
 /// A unit's name and its size in the base unit.
-type Units = &'static [(&'static str, f64)];
+type Units = &'static [(&'static str, i128)];
 
-const RATE_UNITS: Units = &[("Gbps", 1e9), ("Mbps", 1e6), ("kbps", 1e3), ("bps", 1.0)];
-const SIZE_UNITS: Units = &[("GB", 1e9), ("MB", 1e6), ("kB", 1e3), ("B", 1.0)];
-const TIME_UNITS: Units = &[("h", 3.6e12), ("min", 6e10), ("s", 1e9), ("ms", 1e6), ("us", 1e3), ("ns", 1.0)];
+const RATE_UNITS: Units = &[("Gbps", 1_000_000_000), ("Mbps", 1_000_000), ("kbps", 1000), ("bps", 1)];
+const SIZE_UNITS: Units = &[("GB", 1_000_000_000), ("MB", 1_000_000), ("kB", 1000), ("B", 1)];
+const TIME_UNITS: Units = &[
+    ("h", 3_600_000_000_000),
+    ("min", 60_000_000_000),
+    ("s", 1_000_000_000),
+    ("ms", 1_000_000),
+    ("us", 1000),
+    ("ns", 1),
+];
 
-fn parse(text: &str, units: Units, expected: &'static str, signed: bool) -> Result<f64, ParseUnitError> {
+fn parse(
+    text: &str,
+    units: Units,
+    expected: &'static str,
+    range: RangeInclusive<i128>,
+) -> Result<i128, ParseUnitError> {
     let fail = |problem| ParseUnitError { text: text.to_owned(), problem, expected };
     let trimmed = text.trim();
     let split = trimmed.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(trimmed.len());
-    let (number, unit) = trimmed.split_at(split);
-    let number: f64 = number.trim().parse().map_err(|_| fail(TextProblem::NoNumber))?;
+    let (digits, unit) = trimmed.split_at(split);
+    let digits = digits.trim();
+    let number: f64 = digits.parse().map_err(|_| fail(TextProblem::NoNumber))?;
     if unit.is_empty() {
         return Err(fail(TextProblem::NoUnit));
     }
-    let (_, scale) =
+    let &(_, scale) =
         units.iter().find(|(name, _)| *name == unit).ok_or_else(|| fail(TextProblem::UnknownUnit))?;
-    if number < 0.0 && !signed {
+    if number < 0.0 && *range.start() >= 0 {
         return Err(fail(TextProblem::Negative));
     }
-    let value = nearest(number * scale);
-    // Above 2^63 neither an `i64` nor a sensible quantity is left.
-    if value.abs() >= 9.2e18 { Err(fail(TextProblem::TooLarge)) } else { Ok(value) }
+    let value = exact(digits, scale).unwrap_or_else(|| nearest(number * scale as f64) as i128);
+    if range.contains(&value) { Ok(value) } else { Err(fail(TextProblem::TooLarge)) }
+}
+
+/// The decimal number `digits` times `scale`, or `None` if that is not a whole number of at most 20 digits. An `f64`
+/// has 53 bits, fewer than the quantities.
+fn exact(digits: &str, scale: i128) -> Option<i128> {
+    let (sign, digits) = digits.strip_prefix('-').map_or((1, digits), |digits| (-1, digits));
+    let (whole, decimals) = digits.split_once('.').unwrap_or((digits, ""));
+    let is_short = |part: &str| part.len() <= 20 && part.bytes().all(|byte| byte.is_ascii_digit());
+    if !is_short(whole) || !is_short(decimals) {
+        return None;
+    }
+    let number = |part: &str| part.bytes().fold(0, |number, digit| 10 * number + i128::from(digit - b'0'));
+    let (ten, part) = (10_i128.pow(decimals.len() as u32), number(decimals));
+    let part = part.checked_mul(scale).filter(|part| part % ten == 0)?;
+    Some(sign * (number(whole).checked_mul(scale)? + part / ten))
 }
 
 /// Writes `value` in the largest unit that shows it exactly with at most three decimals.
 fn show(f: &mut fmt::Formatter<'_>, value: i128, units: Units) -> fmt::Result {
-    let exact = units
-        .iter()
-        .map(|&(name, scale)| (name, scale as i128))
-        .find(|&(_, scale)| value != 0 && value.abs() >= scale && value * 1000 % scale == 0);
+    let exact =
+        units.iter().find(|&&(_, scale)| value != 0 && value.abs() >= scale && value * 1000 % scale == 0);
     match exact {
         Some((name, scale)) => {
             let milli = value * 1000 / scale;
@@ -90,11 +116,12 @@ fn show(f: &mut fmt::Formatter<'_>, value: i128, units: Units) -> fmt::Result {
 }
 
 macro_rules! text_form {
-    ($unit:ident, $units:ident, $expected:literal, $pattern:literal, $signed:literal, $from:expr, $raw:expr) => {
+    ($unit:ident, $units:ident, $expected:literal, $pattern:literal, $number:ident, $from:path, $raw:path) => {
         impl FromStr for $unit {
             type Err = ParseUnitError;
             fn from_str(text: &str) -> Result<Self, ParseUnitError> {
-                parse(text, $units, $expected, $signed).map($from)
+                let range = i128::from($number::MIN)..=i128::from($number::MAX);
+                parse(text, $units, $expected, range).map(|value| $from(value as $number))
             }
         }
 
@@ -145,8 +172,8 @@ text_form!(
     RATE_UNITS,
     "a rate such as \"2.5Mbps\", \"300kbps\" or \"1000bps\"",
     r"^[0-9.]+ ?(bps|kbps|Mbps|Gbps)$",
-    false,
-    |v| DataRate::from_bps(v as u64),
+    u64,
+    DataRate::from_bps,
     DataRate::bps
 );
 text_form!(
@@ -154,8 +181,8 @@ text_form!(
     SIZE_UNITS,
     "a size such as \"1500B\", \"112.5kB\" or \"1.25MB\"",
     r"^[0-9.]+ ?(B|kB|MB|GB)$",
-    false,
-    |v| DataSize::from_bytes(v as u64),
+    u64,
+    DataSize::from_bytes,
     DataSize::bytes
 );
 text_form!(
@@ -163,8 +190,8 @@ text_form!(
     TIME_UNITS,
     "a time such as \"25ms\", \"1.5s\" or \"20us\"",
     r"^-?[0-9.]+ ?(ns|us|ms|s|min|h)$",
-    true,
-    |v| TimeDelta::from_nanos(v as i64),
+    i64,
+    TimeDelta::from_nanos,
     TimeDelta::nanos
 );
 
@@ -184,6 +211,34 @@ mod tests {
         assert_eq!("-20us".parse::<TimeDelta>().unwrap().to_string(), "-20us");
         assert_eq!("0.3s".parse::<TimeDelta>().unwrap().to_string(), "300ms");
         assert_eq!(TimeDelta::ZERO.to_string(), "0ns");
+    }
+
+    #[test]
+    fn each_quantity_round_trips_exactly() {
+        // The last ones have more digits than an `f64`.
+        let numbers = [1, 999, 1001, 123_456_789, (1 << 53) + 1, 9_007_199_254_740_993_000, u64::MAX >> 1];
+        for number in numbers.into_iter().chain([u64::MAX - 615, u64::MAX]) {
+            let (rate, size) = (DataRate::from_bps(number), DataSize::from_bytes(number));
+            assert_eq!((rate.to_string().parse(), size.to_string().parse()), (Ok(rate), Ok(size)));
+            for span in [number as i64, -(number as i64), i64::MIN].map(TimeDelta::from_nanos) {
+                assert_eq!(span.to_string().parse(), Ok(span));
+            }
+        }
+        assert_eq!("18446744073709551.615kbps".parse(), Ok(DataRate::MAX));
+        let error = "18446744073709551616bps".parse::<DataRate>().unwrap_err().to_string();
+        assert!(error.contains("is too large"), "{error}");
+        for text in ["9223372036854775808ns", "-9223372036854775809ns", "99999999999999999999h"] {
+            assert!(text.parse::<TimeDelta>().unwrap_err().to_string().contains("is too large"), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_part_of_the_base_unit_is_rounded() {
+        let nanos = |text: &str| text.parse::<TimeDelta>().map(TimeDelta::nanos);
+        assert_eq!(["0.4ns", "0.5ns", "-1.5ns", "1.0004us"].map(nanos), [Ok(0), Ok(1), Ok(-2), Ok(1000)]);
+        assert_eq!([".5us", "5.us", "+2us"].map(nanos), [Ok(500), Ok(5000), Ok(2000)]);
+        // 30 digits are rounded, too.
+        assert_eq!(nanos("0.100000000000000000000000000000s"), Ok(100_000_000));
     }
 
     #[test]
