@@ -3,7 +3,9 @@
 //! A controller has two halves behind one interface: a [`Controller`] at the sender and a [`Receiver`] at the
 //! receiver. Both are sans-IO: they take the time and events as arguments, and they answer with values. They use no
 //! clock, socket, randomness, file or runtime, allocate nothing in steady state and panic on no input. The crate
-//! builds without the standard library, with `alloc`; only the feature `testing`, by proptest, needs std.
+//! builds without the standard library, with `alloc`. Only two features need std: `std`, for conversions from instants
+//! (`MonotonicClock`), and `testing`, by proptest. With the feature `serde` all values that an embedder logs are
+//! serialisable.
 //!
 //! ```
 //! use weir_cc::gcc::goog_cc::{Config, GoogCc};
@@ -43,6 +45,8 @@
 #![cfg_attr(not(test), no_std)]
 
 extern crate alloc;
+#[cfg(all(feature = "std", not(test)))]
+extern crate std;
 
 mod at_receiver;
 mod at_sender;
@@ -54,6 +58,8 @@ mod decision;
 pub mod gcc;
 pub mod history;
 pub mod ledbat;
+#[cfg(feature = "std")]
+mod monotonic_clock;
 pub mod nada;
 pub mod pacer;
 mod packet;
@@ -81,6 +87,8 @@ pub use controller::{
     RateLimits, Receiver, Signal, StreamsConfig, Target,
 };
 pub use decision::{AllocatedRate, ChangeReason, Decision};
+#[cfg(feature = "std")]
+pub use monotonic_clock::MonotonicClock;
 pub use packet::{Arrival, Ecn, PacketFate, PacketResult, ProbeId, SendState, SentPacket, Stamp};
 pub use parts::loss_reports::ReceiverReportTracker;
 pub use report::{
