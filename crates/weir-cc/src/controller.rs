@@ -144,6 +144,7 @@ pub trait Observer: Send + Sync + Debug {
 
 /// Rates, pacing and window that a sender should use now.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Target {
     /// Target rate of the encoder.
     pub media_rate: DataRate,
@@ -188,6 +189,7 @@ impl Target {
 /// Burst of packets ahead of the pace. Packets leave at once until their bytes take `time` at the pacing rate, or
 /// `size` in total. Then no packet leaves until the pace has caught up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Burst {
     /// Time at the pacing rate.
     pub time: TimeDelta,
@@ -202,6 +204,7 @@ impl Burst {
 
 /// Streams that the application sends, as far as a controller needs them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct StreamsConfig {
     /// The highest rate that the streams can use together; zero where it is unknown.
     pub usable: DataRate,
@@ -223,6 +226,8 @@ impl StreamsConfig {
 
 /// Pace at which packets leave.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum Pacing {
     /// As soon as the encoder makes them.
     Unpaced,
@@ -234,6 +239,8 @@ pub enum Pacing {
 
 /// Reason that keeps the sending rate from rising over the next second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum LimitingFactor {
     /// Only the controller's own rule of growth. The rate rises by more than 5 % in a second, and has done so until
     /// a second brings less than 2 %.
@@ -310,6 +317,7 @@ impl LimitingFactor {
 
 /// A signal that a decision depended on.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Evidence {
     /// Its name among [`Controller::signals`].
     pub signal: &'static str,
@@ -332,6 +340,7 @@ impl Evidence {
 /// Request for a cluster of packets above the target rate, to test whether the path carries that rate. Media is sent
 /// first, then padding. Each packet of the cluster has the id ([`SentPacket::probe`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Probe {
     /// Id of the probe, which each of its packets carries.
     pub id: ProbeId,
@@ -345,6 +354,8 @@ pub struct Probe {
 
 /// An event outside the controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum PathEvent {
     /// New bounds for the rate.
     Limits(RateLimits),
@@ -365,10 +376,30 @@ pub enum PathEvent {
 
 /// Bounds of the sending rate: `min ≤ start ≤ max`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(try_from = "UncheckedLimits"))]
 pub struct RateLimits {
     min: DataRate,
     start: DataRate,
     max: DataRate,
+}
+
+/// Rate limits as they are read, before their order is checked.
+#[cfg(feature = "serde")]
+#[derive(serde::Deserialize)]
+struct UncheckedLimits {
+    min: DataRate,
+    start: DataRate,
+    max: DataRate,
+}
+
+#[cfg(feature = "serde")]
+impl TryFrom<UncheckedLimits> for RateLimits {
+    type Error = LimitsOutOfOrder;
+
+    fn try_from(limits: UncheckedLimits) -> Result<Self, LimitsOutOfOrder> {
+        Self::new(limits.min, limits.start, limits.max)
+    }
 }
 
 /// Error of rate limits that are out of order.
@@ -429,6 +460,7 @@ impl RateLimits {
 
 /// A quantity inside a controller that can be plotted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Signal {
     /// Its name in the controller's paper.
     pub name: &'static str,

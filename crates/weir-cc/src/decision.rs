@@ -4,6 +4,7 @@ use weir_units::{DataRate, TimeDelta};
 
 /// A computed rate. A coupler needs it even if the number did not change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Decision {
     /// The rate that the controller computed for itself.
     pub rate: DataRate,
@@ -42,6 +43,8 @@ impl Decision {
 
 /// Reason of a changed rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum ChangeReason {
     /// The controller begins: its first rate by the feedback on the path.
     Start,
@@ -132,6 +135,7 @@ impl ChangeReason {
 /// decision (before the first, its start rate). Clocks, phases, histories and estimates of the path stay. An
 /// allocation of the present rate changes nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct AllocatedRate {
     /// The flow's new sending rate.
     pub rate: DataRate,

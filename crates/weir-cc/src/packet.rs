@@ -8,6 +8,7 @@ use crate::time::{ArrivalTime, SendTime};
 
 /// A packet that has just left the pacer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct SentPacket {
     /// Number on this path, growing by one per packet and never wrapping. The wire carries the lower 16 bits of
     /// [`SendHistory::next_number`](crate::history::SendHistory::next_number), which are its own unless numbers are
@@ -37,6 +38,7 @@ pub type ProbeId = NonZeroU16;
 
 /// The state of the sending endpoint that a controller may use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct SendState {
     /// Bytes sent that are neither acknowledged nor known to be lost, nor too old to count.
     pub in_flight: DataSize,
@@ -48,6 +50,8 @@ pub struct SendState {
 
 /// The ECN field of a packet as it arrived (RFC 3168).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum Ecn {
     /// The transport does not use ECN.
     #[default]
@@ -62,6 +66,7 @@ pub enum Ecn {
 
 /// Values that a controller puts into the header of each packet, for receiver halves that need the sender's state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Stamp {
     /// The sender's round-trip time, zero while unknown.
     pub rtt: TimeDelta,
@@ -71,6 +76,7 @@ pub struct Stamp {
 
 /// A packet that has arrived, with times unwrapped from the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Arrival {
     /// Number on this path, unwrapped from the wire.
     pub id: u64,
@@ -101,6 +107,8 @@ impl Arrival {
 
 /// Fate of a sent packet according to feedback.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum PacketFate {
     /// The packet arrived.
     Arrived {
@@ -123,6 +131,7 @@ pub enum PacketFate {
 
 /// A sent packet together with its fate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct PacketResult {
     /// The packet.
     pub sent: SentPacket,

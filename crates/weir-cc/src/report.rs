@@ -9,6 +9,8 @@ use crate::time::{ApparentDelay, ArrivalTime};
 
 /// A message of a receiver half to the sender half.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum Report<'a> {
     /// The fate of single packets (transport-wide feedback, RFC 8888).
     Packets {
@@ -35,6 +37,8 @@ pub enum Report<'a> {
 
 /// The RTCP form of per-packet reports ([`Report::Packets`]).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum PacketFormat {
     /// Transport-wide feedback (draft-holmer-rmcat-transport-wide-cc-extensions-01): arrival times to 250 µs, without ECN and without the
     /// time of the report.
@@ -47,6 +51,8 @@ pub enum PacketFormat {
 /// Kinds of reports, by which a controller selects the ones it uses
 /// ([`Controller::accepts`](crate::Controller::accepts)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 #[non_exhaustive]
 pub enum ReportKind {
     /// [`Report::Packets`].
@@ -94,6 +100,7 @@ impl<'a> Report<'a> {
 
 /// Record of one packet in a per-packet report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Record {
     /// The lower 16 bits of the packet's number.
     pub sequence: u16,
@@ -105,6 +112,8 @@ pub struct Record {
 
 /// Arrival of a packet, as reported.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum Reception {
     /// The packet has not been seen.
     #[default]
@@ -144,6 +153,7 @@ impl Record {
 
 /// The newest packet covered by a report, and how long the receiver held it before reporting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Echo {
     /// The lower 16 bits of the packet's number.
     pub sequence: u16,
@@ -153,6 +163,7 @@ pub struct Echo {
 
 /// Statistics of an RTCP receiver report (RFC 3550 §6.4.1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct ReceptionReport {
     /// Loss since the report before, in 1/256.
     pub fraction_lost: u8,
@@ -177,6 +188,8 @@ impl ReceptionReport {
 
 /// The values of a controller's own report.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 #[non_exhaustive]
 pub enum NativeReport {
     /// NADA (RFC 8698 §4.3, §5.3).
@@ -193,6 +206,7 @@ pub enum NativeReport {
 
 /// NADA's 48-bit report (RFC 8698 §5.3).
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct NadaReport {
     /// `rmode`: whether accelerated ramp-up is allowed.
     pub ramp_up: bool,
@@ -204,6 +218,7 @@ pub struct NadaReport {
 
 /// DCCC's feedback packet (dccc-2017 appendix C-A): averages over the packets since the report before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct DcccReport {
     /// `e_r`, the mean one-way delay.
     pub delay: ApparentDelay,
@@ -230,6 +245,7 @@ impl DcccReport {
 
 /// TFRC's feedback (RFC 5348 §3.2.2), besides the echo.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct TfrcReport {
     /// `p`, the loss event rate in [0, 1]; 0 before the first loss event.
     pub loss_event_rate: f64,
@@ -239,6 +255,7 @@ pub struct TfrcReport {
 
 /// The report of NADA's first drafts: delays, from which the sender computes the rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct NadaDelayReport {
     /// `x_n`, the smoothed one-way delay with the penalties for losses and marks.
     pub congestion: TimeDelta,
@@ -263,6 +280,8 @@ pub struct NadaDelayReport {
 ///
 /// The clocks of the two ends are hours apart and neither knows by how much: times in it are best differences.
 #[derive(Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(into = "RawReport", try_from = "RawReport"))]
 pub struct OwnReport {
     name: [u8; 4],
     length: u8,
@@ -302,6 +321,30 @@ impl OwnReport {
     }
 }
 
+/// A controller's own report in its serialised form.
+#[cfg(feature = "serde")]
+#[derive(serde::Serialize, serde::Deserialize)]
+struct RawReport {
+    name: [u8; 4],
+    bytes: alloc::vec::Vec<u8>,
+}
+
+#[cfg(feature = "serde")]
+impl From<OwnReport> for RawReport {
+    fn from(report: OwnReport) -> Self {
+        Self { name: report.name, bytes: report.bytes().to_vec() }
+    }
+}
+
+#[cfg(feature = "serde")]
+impl TryFrom<RawReport> for OwnReport {
+    type Error = OwnReportTooLong;
+
+    fn try_from(raw: RawReport) -> Result<Self, OwnReportTooLong> {
+        Self::new(raw.name, &raw.bytes)
+    }
+}
+
 impl core::fmt::Debug for OwnReport {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         write!(f, "OwnReport({} {:?})", self.name.escape_ascii(), self.bytes())
@@ -325,6 +368,8 @@ impl core::error::Error for OwnReportTooLong {}
 
 /// Input of a controller's sender half.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum Feedback<'a> {
     /// Fates of packets in order of number; only new ones, never the same fate twice.
     Packets {

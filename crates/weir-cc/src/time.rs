@@ -2,6 +2,8 @@
 //!
 //! The two never mix by accident. An arrival minus a departure is an [`ApparentDelay`]: the true one-way delay
 //! plus an unknown constant, the offset between the clocks. Only differences of apparent delays are times.
+//!
+//! Serialised, all three are whole nanoseconds.
 
 use core::ops::{Add, AddAssign, Sub};
 
@@ -11,6 +13,7 @@ macro_rules! clock {
     ($(#[$doc:meta])* $clock:ident) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
         pub struct $clock(i64);
 
         impl $clock {
@@ -82,6 +85,7 @@ clock! {
 ///
 /// Ordering and differences are meaningful; the value itself is not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct ApparentDelay(i64);
 
 impl ApparentDelay {

@@ -70,6 +70,7 @@ pub trait Grouped: Coupler {
 
 /// Number of a group of flows, and its sum.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Aggregate {
     /// `FGI`, the number of the group.
     pub group: u32,
@@ -79,6 +80,8 @@ pub struct Aggregate {
 
 /// Reasons for which a message is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum Refusal {
     /// The flow has not joined, or has left.
     UnknownFlow(FlowId),

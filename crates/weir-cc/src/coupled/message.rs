@@ -7,6 +7,7 @@ use crate::window::Window;
 
 /// The number of a flow within a session or a coupler. A session counts up from 0 and reuses no number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct FlowId(pub u32);
 
 impl FlowId {
@@ -18,6 +19,8 @@ impl FlowId {
 
 /// Message of a flow's host to the coupler.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum CouplingMessage {
     /// The flow begins, or continues after a pause, and registers (RFC 8699 §5.1).
     Join(Join),
@@ -42,6 +45,7 @@ pub enum CouplingMessage {
 
 /// Registration of a flow.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Join {
     /// The flow's parameters.
     pub parameters: FlowParameters,
@@ -64,6 +68,7 @@ impl Join {
 
 /// Priority and bounds of a flow in its coupling.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct FlowParameters {
     /// `P`: the flow's weight against the others'; positive and finite. Only ratios matter.
     pub priority: f64,
@@ -82,6 +87,7 @@ impl FlowParameters {
 
 /// The window of a flow that has one.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Windowed {
     /// The window.
     pub window: Window,
@@ -101,6 +107,7 @@ impl Windowed {
 
 /// A rate that the flow's controller computed.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Update {
     /// `CC_R`, the rate from which it was computed, and the reason.
     pub decision: Decision,
@@ -114,6 +121,7 @@ pub struct Update {
 
 /// An event that changed the window of a flow.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct CwndUpdate {
     /// Kind of event.
     pub event: WindowEvent,
@@ -143,6 +151,8 @@ impl CwndUpdate {
 
 /// Kinds of window events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum WindowEvent {
     /// New data was acknowledged outside of fast recovery, also while a timeout's losses are retransmitted. The
     /// congestion controller may have grown the window.
@@ -167,6 +177,7 @@ pub enum WindowEvent {
 
 /// Statistics of a flow's one-way delay and loss (RFC 8382 §3.2), of which the interval is the newest part.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Statistics {
     /// The number of the interval, counted from 0 on the sender's clock.
     pub interval: u64,
@@ -204,6 +215,8 @@ impl Statistics {
 
 /// Action that a coupler requests of a flow.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum CouplerAction {
     /// Send at this rate: the flow's FSE share (`FSE_R`, RFC 8699 §5.2).
     Rate {

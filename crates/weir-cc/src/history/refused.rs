@@ -2,6 +2,7 @@
 
 /// Numbers of impossible reports, or impossible parts of them. The history accepts none of these.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct ImpossibleReports {
     /// Receiver reports with a negative round-trip time.
     pub negative: u64,

@@ -34,11 +34,28 @@ const LARGEST: f64 = 1e9;
 
 /// The congestion window, in segments. Owned by the transport, changed by the algorithm.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Window {
     /// `cwnd` in segments.
     pub cwnd: f64,
-    /// `ssthresh` in segments; infinite until the first congestion.
+    /// `ssthresh` in segments; infinite until the first congestion. Serialised, that is null.
+    #[cfg_attr(feature = "serde", serde(with = "infinite_as_null"))]
     pub ssthresh: f64,
+}
+
+/// The serialised form of a value that may be infinite, which JSON has no number for.
+#[cfg(feature = "serde")]
+mod infinite_as_null {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature is serde's")]
+    pub(super) fn serialize<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+        Some(*value).filter(|value| *value != f64::INFINITY).serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+        Ok(Option::deserialize(deserializer)?.unwrap_or(f64::INFINITY))
+    }
 }
 
 impl Window {
