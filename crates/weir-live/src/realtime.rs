@@ -8,7 +8,6 @@ use nix::sys::prctl::set_timerslack;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 
 use nix::time::ClockId;
-use weir_units::TimeDelta;
 
 use crate::clock::nanos_of;
 use crate::lateness::Lateness;
@@ -74,7 +73,7 @@ pub fn measure_idle_lateness(goes_on: impl Fn() -> bool) -> io::Result<Lateness>
     while goes_on() {
         thread::sleep(due.saturating_sub(now()));
         let woken = now();
-        lateness.record(TimeDelta::from_nanos(woken.saturating_sub(due).as_nanos() as i64));
+        lateness.record(woken.saturating_sub(due).into());
         // After a stall the missed wake-ups are one late wake-up, not many.
         due = woken.max(due) + CONTROL_INTERVAL;
     }

@@ -13,9 +13,9 @@ use rtc_shared::TransportContext;
 use sansio::Protocol;
 use weir_cc::gcc::goog_cc::{Config, GoogCc};
 use weir_cc::{
-    ArrivalTime, Controller, DataRate, DataSize, Ecn, Feedback, PacketFate, PacketResult, RateLimits,
+    ArrivalTime, Controller, DataRate, DataSize, Ecn, Feedback, MonotonicClock, PacketFate, PacketResult,
+    RateLimits, SendState, SentPacket,
 };
-use weir_cc::{SendState, SendTime, SentPacket, TimeDelta};
 
 /// A controller of Weir as an estimator of webrtc-rs, for controllers that use the fate of single packets and
 /// compute a rate.
@@ -28,29 +28,21 @@ use weir_cc::{SendState, SendTime, SentPacket, TimeDelta};
 /// * Sizes and the target are those on the wire. Bytes in flight and in the pacer, and ECN marks, are unknown.
 pub(crate) struct Estimator {
     controller: Box<dyn Controller>,
-    epoch: Instant,
+    clock: MonotonicClock,
     results: Vec<PacketResult>,
 }
 
 impl Estimator {
     pub(crate) fn new(controller: Box<dyn Controller>, epoch: Instant) -> Self {
-        Self { controller, epoch, results: Vec::new() }
-    }
-
-    fn time(&self, at: Instant) -> SendTime {
-        SendTime::ZERO + delta(at.saturating_duration_since(self.epoch))
+        Self { controller, clock: MonotonicClock::new(epoch), results: Vec::new() }
     }
 
     fn on_sent(&mut self, id: u64, at: Instant, size: usize) -> SentPacket {
-        let (at, size) = (self.time(at), DataSize::from_bytes(size as u64));
+        let (at, size) = (self.clock.send_time(at), DataSize::from_bytes(size as u64));
         let sent = SentPacket::new(id, at, size);
         self.controller.on_sent(&sent, &SendState::default());
         sent
     }
-}
-
-fn delta(duration: Duration) -> TimeDelta {
-    TimeDelta::from_nanos(i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX))
 }
 
 impl BandwidthEstimator for Estimator {
@@ -61,14 +53,14 @@ impl BandwidthEstimator for Estimator {
             let fate = match report.arrival {
                 None if !report.arrived => PacketFate::Missing,
                 at => {
-                    PacketFate::Arrived { at: at.map(|at| ArrivalTime::ZERO + delta(at)), ecn: Ecn::NotEct }
+                    PacketFate::Arrived { at: at.map(|at| ArrivalTime::ZERO + at.into()), ecn: Ecn::NotEct }
                 }
             };
             self.results.push(PacketResult { sent, fate });
         }
         let newest = reports.iter().rfind(|report| report.arrived);
-        let rtt = newest.map(|report| delta(now.saturating_duration_since(report.departure)));
-        let (results, now) = (&self.results[..], self.time(now));
+        let rtt = newest.map(|report| now.saturating_duration_since(report.departure).into());
+        let (results, now) = (&self.results[..], self.clock.send_time(now));
         let feedback = Feedback::packets(results, rtt);
         self.controller.on_feedback(now, &feedback, &SendState::default());
         while self.controller.poll_probe().is_some() {}
@@ -80,13 +72,12 @@ impl BandwidthEstimator for Estimator {
 
     fn handle_timeout(&mut self, now: Instant) {
         self.on_sent(self.results.last().map_or(0, |newest| newest.sent.id + 1), now, 0);
-        self.controller.on_timeout(self.time(now), &SendState::default());
+        self.controller.on_timeout(self.clock.send_time(now), &SendState::default());
         while self.controller.poll_probe().is_some() {}
     }
 
     fn poll_timeout(&self) -> Option<Instant> {
-        let due = self.controller.next_timeout()? - SendTime::ZERO;
-        self.epoch.checked_add(Duration::from_nanos(u64::try_from(due.nanos()).unwrap_or(0)))
+        self.controller.next_timeout().map(|due| self.clock.instant(due))
     }
 }
 
