@@ -12,14 +12,9 @@ impl SendHistory {
     /// Whether `records` cover a packet that cannot have gone to the receiver and back. The newest record of a packet
     /// that has left counts, whether received or missing.
     pub(super) fn is_early(&mut self, now: SendTime, records: &[Record], made: Option<ArrivalTime>) -> bool {
-        // Of the numbers on the wire, a packet that has not left is older than all.
-        let next = self.next_number() as u16;
-        let age = |record: &&Record| next.wrapping_sub(1).wrapping_sub(record.sequence);
-        let known = records.iter().rev().filter(|record| self.may_know(record.sequence));
-        let Some(&Record { sequence, reception, .. }) = known.min_by_key(age) else {
+        let Some((&Record { sequence, reception, .. }, id)) = self.newest_known(records) else {
             return false;
         };
-        let Some(id) = self.find(sequence) else { return false };
         let sent = self.entry(id).at;
         let rtt = reception.time().map_or(now - sent, |arrived| round_trip(now, sent, arrived, made));
         let least = match (reception, made) {
@@ -30,6 +25,21 @@ impl SendHistory {
         };
         let newest = self.meant(sequence);
         !self.plausible.admits_round_trip(now, newest, rtt, least)
+    }
+
+    /// The newest of `records` on packets that the history holds, and the place of its packet.
+    fn newest_known<'a>(&self, records: &'a [Record]) -> Option<(&'a Record, u64)> {
+        // Of the numbers on the wire, a packet that has not left is older than all.
+        let next = self.next_number() as u16;
+        let age = |record: &&Record| next.wrapping_sub(1).wrapping_sub(record.sequence);
+        let known = |record: &'a Record| Some((record, self.find(record.sequence)?));
+        let newest = records.iter().rev().min_by_key(age).and_then(known);
+        if newest.is_some() || !self.numbers.is_given() {
+            return newest;
+        }
+        // The newest record is on a packet that left elsewhere.
+        let held = records.iter().rev().filter(|record| self.find(record.sequence).is_some());
+        held.min_by_key(age).and_then(known)
     }
 
     /// Whether `records` repeat a report that came too early. A receiver that sends no report times reports an

@@ -57,7 +57,7 @@ pub(super) struct NumberMap {
 impl NumberMap {
     /// Whether numbers are given.
     #[inline]
-    fn is_given(&self) -> bool {
+    pub(super) fn is_given(&self) -> bool {
         !self.runs.is_empty()
     }
 
@@ -82,9 +82,11 @@ impl NumberMap {
     /// first run.
     #[inline]
     fn place(&self, number: u64) -> Option<u64> {
-        if !self.is_given() {
-            return Some(number);
-        }
+        if self.is_given() { self.given_place(number) } else { Some(number) }
+    }
+
+    /// [`Self::place`] with given numbers.
+    fn given_place(&self, number: u64) -> Option<u64> {
         let (at, run) = self.run(|run| run.from + run.ahead <= number)?;
         let place = number - run.ahead;
         self.runs.get(at + 1).is_none_or(|after| place < after.from).then_some(place)
@@ -113,6 +115,13 @@ impl NumberMap {
     /// Removes the runs before the place `oldest`.
     #[inline]
     pub(super) fn forget(&mut self, oldest: u64) {
+        if self.is_given() {
+            self.forget_runs(oldest);
+        }
+    }
+
+    /// [`Self::forget`] with given numbers.
+    fn forget_runs(&mut self, oldest: u64) {
         while self.runs.get(1).is_some_and(|second| second.from <= oldest) {
             self.runs.pop_front();
         }
@@ -204,6 +213,7 @@ impl SendHistory {
 
     /// The number that the 16 bits on the wire mean: the newest sent one that ends in them. Returns `None` for a number
     /// that has not left and, if numbers are given, for one in the half of all that may be newer.
+    #[inline]
     pub(super) fn meant(&self, sequence: u16) -> Option<u64> {
         let newest = self.next_number().checked_sub(1)?;
         let age = (newest as u16).wrapping_sub(sequence);
@@ -214,6 +224,7 @@ impl SendHistory {
     }
 
     /// Place of the packet of these 16 bits, if the history still has it.
+    #[inline]
     pub(super) fn find(&self, sequence: u16) -> Option<u64> {
         let place = self.numbers.place(self.meant(sequence)?)?;
         (place >= self.oldest).then_some(place)
@@ -225,10 +236,5 @@ impl SendHistory {
         self.numbers.is_given()
             && self.find(sequence).is_none()
             && self.meant(sequence).is_none_or(|number| number >= held)
-    }
-
-    /// Whether the history may know the packet of these 16 bits. All own numbers count.
-    pub(super) fn may_know(&self, sequence: u16) -> bool {
-        !self.numbers.is_given() || self.find(sequence).is_some()
     }
 }
