@@ -7,6 +7,7 @@ use weir_wire::ExtensionIds;
 
 use super::refusal::ConfigRefusal;
 use crate::config::CountedBytes;
+use crate::endpoint::RetransmissionStream;
 
 /// Configuration of a [`ReceivingEndpoint`](super::ReceivingEndpoint).
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -15,8 +16,8 @@ pub struct ReceivingConfig {
     pub ssrc: u32,
     /// IDs of the header extensions that are read.
     pub extensions: ReceivedExtensions,
-    /// Format of per-packet reports. Transport-wide feedback reports only packets with a transport-wide number. RFC 8888
-    /// names each packet by its stream's own sequence number, and needs no extension.
+    /// Format of per-packet reports. Transport-wide feedback reports only packets with a transport-wide number. RFC
+    /// 8888 names each packet by its stream's own sequence number, and needs no extension.
     pub packet_format: PacketFormat,
     /// Times of per-packet reports.
     pub feedback: FeedbackInterval,
@@ -32,7 +33,8 @@ pub struct ReceivingConfig {
     pub counted: CountedBytes,
     /// Mean time between receiver reports; more than zero.
     pub rtcp_interval: TimeDelta,
-    /// Spread of the report intervals: each is drawn from the mean times `1 ± spread` (RFC 3550 §6.3.1: 0.5); in [0, 1).
+    /// Spread of the report intervals: each is drawn from the mean times `1 ± spread` (RFC 3550 §6.3.1: 0.5); in [0,
+    /// 1).
     pub rtcp_spread: f64,
     /// Seed of the report intervals. Each endpoint should have one of its own, so that reports do not coincide.
     pub seed: u64,
@@ -71,7 +73,7 @@ impl ReceivingConfig {
             return Err(ConfigRefusal::RtcpSpread);
         }
         match self.unknown {
-            UnknownStreams::Learned { clock_rate: 0, .. } => Err(ConfigRefusal::ClockRate),
+            UnknownStreams::Learned { clock_hz: 0, .. } => Err(ConfigRefusal::ClockRate),
             _ => Ok(()),
         }
     }
@@ -142,7 +144,7 @@ pub enum UnknownStreams {
     /// A stream is added with its first packet.
     Learned {
         /// Ticks per second of its media clock, more than zero. It scales only jitter.
-        clock_rate: u32,
+        clock_hz: u32,
         /// Whether its lost packets are requested.
         nack: bool,
         /// Most streams of the endpoint; packets of further ones are ignored.
@@ -156,9 +158,9 @@ pub struct IncomingStream {
     /// Its source identifier.
     pub ssrc: u32,
     /// Ticks per second of its media clock, more than zero.
-    pub clock_rate: u32,
-    /// Its retransmissions, if they were agreed on.
-    pub rtx: Option<RtxStream>,
+    pub clock_hz: u32,
+    /// Its retransmissions, if they were agreed on. Packets of that stream with another payload type restore no packet.
+    pub retransmission: Option<RetransmissionStream>,
     /// Whether lost packets are requested (RFC 4585 §6.2.1). Where too many are lost, a key frame is requested instead.
     pub nack: bool,
     /// Minimum time between key frame requests after a loss, by frame markings (`None`: no such requests). This needs
@@ -169,16 +171,7 @@ pub struct IncomingStream {
 
 impl IncomingStream {
     /// A stream without retransmissions and requests.
-    pub const fn new(ssrc: u32, clock_rate: u32) -> Self {
-        Self { ssrc, clock_rate, rtx: None, nack: false, key_frames: None }
+    pub const fn new(ssrc: u32, clock_hz: u32) -> Self {
+        Self { ssrc, clock_hz, retransmission: None, nack: false, key_frames: None }
     }
-}
-
-/// Retransmissions of a stream, in a stream of their own (RFC 4588).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RtxStream {
-    /// Its source identifier.
-    pub ssrc: u32,
-    /// Its payload type, 0 to 127. Packets of other types restore no packet.
-    pub payload_type: u8,
 }

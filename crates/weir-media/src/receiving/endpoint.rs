@@ -88,19 +88,19 @@ impl ReceivingEndpoint {
     /// Adds a stream, and that of its retransmissions.
     ///
     /// # Errors
-    /// [`ConfigRefusal`] if a stream has the source identifier already, the clock rate is zero, the payload type is above
-    /// 127, or key frame requests lack the extension of frame markings. Nothing is added then.
+    /// [`ConfigRefusal`] if a stream has the source identifier already, the clock rate is zero, the payload
+    /// type is above 127, or key frame requests lack the extension of frame markings. Nothing is added then.
     pub fn add_stream(&mut self, stream: IncomingStream) -> Result<(), ConfigRefusal> {
-        if stream.clock_rate == 0 {
+        if stream.clock_hz == 0 {
             return Err(ConfigRefusal::ClockRate);
         }
-        let ssrcs = [Some(stream.ssrc), stream.rtx.map(|rtx| rtx.ssrc)];
+        let ssrcs = [Some(stream.ssrc), stream.retransmission.map(|rtx| rtx.ssrc)];
         if let Some(taken) = ssrcs.into_iter().flatten().find(|&ssrc| self.core.place(ssrc).is_some()) {
-            return Err(ConfigRefusal::SsrcInUse(taken));
+            return Err(ConfigRefusal::SourceTaken(taken));
         }
-        if let Some(rtx) = stream.rtx {
+        if let Some(rtx) = stream.retransmission {
             if rtx.ssrc == stream.ssrc {
-                return Err(ConfigRefusal::SsrcInUse(rtx.ssrc));
+                return Err(ConfigRefusal::SourceTaken(rtx.ssrc));
             }
             if rtx.payload_type > 127 {
                 return Err(ConfigRefusal::PayloadType(rtx.payload_type));
@@ -109,15 +109,15 @@ impl ReceivingEndpoint {
         if stream.key_frames.is_some() && self.config.extensions.frame_marking.is_none() {
             return Err(ConfigRefusal::FrameMarking);
         }
-        let rtx_ssrc = stream.rtx.map(|rtx| rtx.ssrc);
-        let mut received = ReceivedStream::new(stream.ssrc, stream.clock_rate);
+        let rtx_ssrc = stream.retransmission.map(|rtx| rtx.ssrc);
+        let mut received = ReceivedStream::new(stream.ssrc, stream.clock_hz);
         received.nacks = stream.nack.then(NackList::default);
         received.key_frames = stream.key_frames.map(KeyFrameRequests::new);
         let stats = InboundStreamStats { ssrc: stream.ssrc, rtx_ssrc, ..InboundStreamStats::default() };
         self.core.add_stream(received);
         self.counts.push(StreamCounts { stats, ..StreamCounts::default() });
-        if let Some(rtx) = stream.rtx {
-            let mut received = ReceivedStream::new(rtx.ssrc, stream.clock_rate);
+        if let Some(rtx) = stream.retransmission {
+            let mut received = ReceivedStream::new(rtx.ssrc, stream.clock_hz);
             received.repairs = Some(stream.ssrc);
             self.core.add_stream(received);
             let rtx_payload_type = Some(rtx.payload_type);
@@ -126,8 +126,8 @@ impl ReceivingEndpoint {
         Ok(())
     }
 
-    /// Removes the stream `ssrc` and that of its retransmissions: it has ended, as a BYE says. Returns whether there was
-    /// one.
+    /// Removes the stream `ssrc` and that of its retransmissions: it has ended, as a BYE says. Returns whether there
+    /// was one.
     pub fn remove_stream(&mut self, ssrc: u32) -> bool {
         let of_stream = |stream: &ReceivedStream| stream.ssrc == ssrc || stream.repairs == Some(ssrc);
         let mut removed = false;
@@ -181,8 +181,8 @@ impl ReceivingEndpoint {
         Ok(Some(received))
     }
 
-    /// A packet has arrived whose header the caller has read. Returns whether it counts: not if its stream is unknown, or
-    /// its number thousands from those before it, unless the next number follows (RFC 3550 A.1).
+    /// A packet has arrived whose header the caller has read. Returns whether it counts: not if its stream is unknown,
+    /// or its number thousands from those before it, unless the next number follows (RFC 3550 A.1).
     ///
     /// # Errors
     /// [`ReceivingError`] if `now` is before an earlier call. The packet counts for nothing then.
@@ -201,7 +201,7 @@ impl ReceivingEndpoint {
     /// RTCP of the sender has come. Its sender reports are answered in the receiver reports.
     ///
     /// # Errors
-    /// [`ReceivingError::BackwardTime`] if `now` is before an earlier call; nothing is read then. The first
+    /// [`ReceivingError::TimeWentBack`] if `now` is before an earlier call; nothing is read then. The first
     /// [`ReceivingError::Malformed`] of several messages; the others are read.
     pub fn on_rtcp(&mut self, now: ArrivalTime, bytes: &[u8]) -> Result<(), ReceivingError> {
         self.advance(now)?;
@@ -241,8 +241,8 @@ impl ReceivingEndpoint {
         self.core.next_timeout()
     }
 
-    /// Writes an RTCP packet that is due to the start of `out` and returns its length; call until `None`. 1200 bytes hold
-    /// every packet; what does not fit into fewer is left out. Returns `None`, with a count, if `now` is before an
+    /// Writes an RTCP packet that is due to the start of `out` and returns its length; call until `None`. 1200 bytes
+    /// hold every packet; what does not fit into fewer is left out. Returns `None`, with a count, if `now` is before an
     /// earlier call.
     pub fn poll_report(&mut self, now: ArrivalTime, out: &mut [u8]) -> Option<usize> {
         self.advance(now).ok()?;
@@ -262,7 +262,7 @@ impl ReceivingEndpoint {
         let streams = self.core.streams().iter().zip(&self.counts);
         streams.filter(|(stream, _)| stream.repairs.is_none()).map(|(stream, counts)| {
             let statistics = stream.statistics();
-            let jitter = i64::from(statistics.jitter()) * 1_000_000_000 / i64::from(stream.clock_rate.max(1));
+            let jitter = i64::from(statistics.jitter()) * 1_000_000_000 / i64::from(stream.clock_hz.max(1));
             InboundStreamStats {
                 packets_lost: statistics.cumulative_lost(),
                 jitter: TimeDelta::from_nanos(jitter),
@@ -291,7 +291,7 @@ impl ReceivingEndpoint {
         }
         if let Some(latest) = self.latest.filter(|&latest| now < latest) {
             self.stats.refused_times += 1;
-            return Err(ReceivingError::BackwardTime { now, latest });
+            return Err(ReceivingError::TimeWentBack { now, latest });
         }
         self.latest = Some(now);
         Ok(())
@@ -300,11 +300,11 @@ impl ReceivingEndpoint {
     /// Adds the unknown stream `ssrc`, if that is wanted. Returns its place.
     fn learn(&mut self, ssrc: u32) -> Option<usize> {
         self.stats.unknown_packets += 1;
-        let UnknownStreams::Learned { clock_rate, nack, most } = self.config.unknown else { return None };
+        let UnknownStreams::Learned { clock_hz, nack, most } = self.config.unknown else { return None };
         if self.counts.len() >= most {
             return None;
         }
-        self.add_stream(IncomingStream { nack, ..IncomingStream::new(ssrc, clock_rate) }).ok()?;
+        self.add_stream(IncomingStream { nack, ..IncomingStream::new(ssrc, clock_hz) }).ok()?;
         self.core.place(ssrc)
     }
 

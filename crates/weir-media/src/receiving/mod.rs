@@ -6,12 +6,13 @@
 //!
 //! ```
 //! use weir_cc::{ArrivalTime, Ecn};
-//! use weir_media::receiving::{IncomingStream, ReceivingConfig, ReceivingEndpoint, RtxStream};
+//! use weir_media::RetransmissionStream;
+//! use weir_media::receiving::{IncomingStream, ReceivingConfig, ReceivingEndpoint};
 //! use weir_wire::{Extension, RtpHeader};
 //!
 //! let mut endpoint = ReceivingEndpoint::new(ReceivingConfig::new(2))?;
-//! let rtx = Some(RtxStream { ssrc: 11, payload_type: 97 });
-//! endpoint.add_stream(IncomingStream { rtx, nack: true, ..IncomingStream::new(1, 90_000) })?;
+//! let retransmission = Some(RetransmissionStream { ssrc: 11, payload_type: 97 });
+//! endpoint.add_stream(IncomingStream { retransmission, nack: true, ..IncomingStream::new(1, 90_000) })?;
 //!
 //! // Your socket gives the bytes of a packet; here number 7 of the transport, without payload.
 //! let (number, mut bytes) = (Extension { id: 5, data: &[0, 7] }, [0; 20]);
@@ -29,7 +30,7 @@
 //! ```
 //!
 //! * Times are of one clock of the caller, whose zero is arbitrary. A time before that of an earlier call is an error
-//!   ([`ReceivingError::BackwardTime`]) or, in [`ReceivingEndpoint::poll_report`], a count; the call has no effect.
+//!   ([`ReceivingError::TimeWentBack`]) or, in [`ReceivingEndpoint::poll_report`], a count; the call has no effect.
 //! * Malformed bytes are an error with the place, and a count. No input causes a panic.
 //! * Feedback by transport-wide numbers covers packets with that extension alone. RFC 8888 covers all packets of known
 //!   streams, also those of retransmissions, in one message.
@@ -48,9 +49,7 @@ mod refusal;
 mod stats;
 mod stream;
 
-pub use config::{
-    FeedbackInterval, IncomingStream, ReceivedExtensions, ReceivingConfig, RtxStream, UnknownStreams,
-};
+pub use config::{FeedbackInterval, IncomingStream, ReceivedExtensions, ReceivingConfig, UnknownStreams};
 pub use endpoint::ReceivingEndpoint;
 pub use packet::{ArrivedPacket, PacketDeparture};
 pub use received::{PacketContent, ReceivedPacket};

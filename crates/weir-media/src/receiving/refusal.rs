@@ -19,7 +19,7 @@ pub enum ConfigRefusal {
     /// A clock rate of zero.
     ClockRate,
     /// A source identifier that a stream has already.
-    SsrcInUse(u32),
+    SourceTaken(u32),
     /// A payload type above 127.
     PayloadType(u8),
     /// Key frame requests by frame markings without the extension.
@@ -37,7 +37,7 @@ impl fmt::Display for ConfigRefusal {
             }
             Self::RtcpSpread => f.write_str("the spread of report intervals must be within 0 and below 1"),
             Self::ClockRate => f.write_str("the clock rate of a stream must be more than zero"),
-            Self::SsrcInUse(ssrc) => write!(f, "a stream has the source identifier {ssrc} already"),
+            Self::SourceTaken(ssrc) => write!(f, "a stream has the source identifier {ssrc} already"),
             Self::PayloadType(found) => {
                 write!(f, "payload type {found} of retransmissions, it must be within 0 to 127")
             }
@@ -59,7 +59,7 @@ pub enum ReceivingError {
     /// RTCP in the place of an RTP packet (RFC 5761 §4).
     RtcpPacket,
     /// A time that runs back: it is before that of an earlier call.
-    BackwardTime {
+    TimeWentBack {
         /// The time given.
         now: ArrivalTime,
         /// The latest time before.
@@ -81,7 +81,7 @@ impl fmt::Display for ReceivingError {
             Self::Malformed(error) => error.fmt(f),
             Self::RtcpPacket => f.write_str("an RTCP packet in the place of an RTP packet"),
             Self::NoTime => f.write_str("the time means never, it must be a reading of a clock"),
-            Self::BackwardTime { now, latest } => write!(
+            Self::TimeWentBack { now, latest } => write!(
                 f,
                 "the time {} ns is before {} ns of an earlier call, times must not run back",
                 now.nanos(),

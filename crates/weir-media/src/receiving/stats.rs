@@ -39,6 +39,28 @@ pub struct InboundStreamStats {
     pub pli_count: u64,
 }
 
+impl InboundStreamStats {
+    /// Names and values, by the names and units of webrtc-stats: `jitter` in seconds,
+    /// `lastPacketReceivedTimestamp` in milliseconds of the receiver's clock and NaN before the first packet.
+    pub fn fields(&self) -> [(&'static str, f64); 12] {
+        let last = self.last_packet_received_timestamp;
+        [
+            ("packetsReceived", self.packets_received as f64),
+            ("packetsReceivedWithEct1", self.packets_received_with_ect1 as f64),
+            ("packetsReceivedWithCe", self.packets_received_with_ce as f64),
+            ("packetsLost", self.packets_lost as f64),
+            ("jitter", self.jitter.secs_f64()),
+            ("bytesReceived", self.bytes_received as f64),
+            ("headerBytesReceived", self.header_bytes_received as f64),
+            ("retransmittedPacketsReceived", self.retransmitted_packets_received as f64),
+            ("retransmittedBytesReceived", self.retransmitted_bytes_received as f64),
+            ("lastPacketReceivedTimestamp", last.map_or(f64::NAN, |at| at.nanos() as f64 / 1e6)),
+            ("nackCount", self.nack_count as f64),
+            ("pliCount", self.pli_count as f64),
+        ]
+    }
+}
+
 /// Counts of a receiving endpoint since it was made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReceivingStats {

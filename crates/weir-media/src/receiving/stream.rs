@@ -16,7 +16,7 @@ pub(crate) struct ReceivedStream {
     /// Its source identifier.
     pub(crate) ssrc: u32,
     /// Ticks per second of its media clock.
-    pub(crate) clock_rate: u32,
+    pub(crate) clock_hz: u32,
     /// The stream whose packets it repeats, of a stream of retransmissions.
     pub(crate) repairs: Option<u32>,
     /// Lost packets that are requested again.
@@ -36,10 +36,10 @@ pub(crate) struct ReceivedStream {
 
 impl ReceivedStream {
     /// A stream without packets yet, and without requests.
-    pub(crate) fn new(ssrc: u32, clock_rate: u32) -> Self {
+    pub(crate) fn new(ssrc: u32, clock_hz: u32) -> Self {
         Self {
             ssrc,
-            clock_rate,
+            clock_hz,
             repairs: None,
             nacks: None,
             key_frames: None,
@@ -59,7 +59,7 @@ impl ReceivedStream {
     /// A packet of the stream has arrived.
     #[inline]
     pub(super) fn on_packet(&mut self, now: ArrivalTime, packet: &ArrivedPacket) {
-        let ticks = ticks(now - ArrivalTime::ZERO, self.clock_rate);
+        let ticks = ticks(now - ArrivalTime::ZERO, self.clock_hz);
         self.statistics.on_packet(packet.sequence, packet.timestamp, ticks);
         if let Some(nacks) = &mut self.nacks {
             nacks.on_packet(now, packet.sequence);
@@ -119,7 +119,7 @@ impl ReceivedStream {
 
     /// Whether packets have its media times: it is one of video.
     pub(super) fn is_video(&self) -> bool {
-        self.repairs.is_none() && u64::from(self.clock_rate) == VIDEO_CLOCK_HZ
+        self.repairs.is_none() && u64::from(self.clock_hz) == VIDEO_CLOCK_HZ
     }
 
     /// Time of the next request for lost packets.

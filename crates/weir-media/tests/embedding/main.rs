@@ -1,5 +1,6 @@
 //! The endpoint with packets of an application, by its interface alone.
 
+mod both_ends;
 mod call;
 mod examples;
 mod layers;

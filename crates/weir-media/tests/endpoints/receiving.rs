@@ -2,11 +2,10 @@
 
 use weir_cc::Ecn;
 use weir_media::chromium::ChromiumConfig;
-use weir_media::receiving::{
-    FeedbackInterval, IncomingStream, ReceivingConfig, ReceivingEndpoint, RtxStream,
-};
+use weir_media::receiving::{FeedbackInterval, IncomingStream, ReceivingConfig, ReceivingEndpoint};
 use weir_media::{
-    AUDIO_CLOCK_HZ, AudioConfig, CountedBytes, MediaConfig, MediaPacket, PacketFormat, VIDEO_CLOCK_HZ,
+    AUDIO_CLOCK_HZ, AudioConfig, CountedBytes, MediaConfig, MediaPacket, PacketFormat, RetransmissionStream,
+    VIDEO_CLOCK_HZ,
 };
 use weir_units::{DataRate, TimeDelta};
 use weir_wire::ExtensionIds;
@@ -39,9 +38,10 @@ fn receiving_config(media: &MediaConfig) -> ReceivingConfig {
 /// Adds the streams of a flow with this configuration.
 fn add_streams(endpoint: &mut ReceivingEndpoint, media: &MediaConfig) {
     let repeats = media.chromium.is_some_and(|chromium| chromium.retransmissions);
-    let rtx = repeats.then_some(RtxStream { ssrc: RTX, payload_type: RETRANSMISSION_PAYLOAD_TYPE });
+    let retransmission =
+        repeats.then_some(RetransmissionStream { ssrc: RTX, payload_type: RETRANSMISSION_PAYLOAD_TYPE });
     let video = IncomingStream {
-        rtx,
+        retransmission,
         nack: repeats,
         key_frames: media.key_frame_requests,
         ..IncomingStream::new(SENDER, VIDEO_CLOCK_HZ as u32)

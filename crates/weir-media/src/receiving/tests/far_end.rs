@@ -8,7 +8,8 @@ use weir_units::TimeDelta;
 use weir_wire::rtp::write_padding;
 use weir_wire::{AbsSendTime, Extension, RtpHeader, rtcp};
 
-use super::super::{IncomingStream, ReceivedExtensions, ReceivingConfig, ReceivingEndpoint, RtxStream};
+use super::super::{IncomingStream, ReceivedExtensions, ReceivingConfig, ReceivingEndpoint};
+use crate::RetransmissionStream;
 use crate::feedback::{FeedbackReader, StreamNumbers};
 
 /// Source identifiers.
@@ -36,8 +37,8 @@ pub(super) fn config() -> ReceivingConfig {
 
 /// A stream of video with retransmissions and requests.
 pub(super) fn video() -> IncomingStream {
-    let rtx = Some(RtxStream { ssrc: VIDEO_RTX, payload_type: RTX_TYPE });
-    IncomingStream { rtx, nack: true, ..IncomingStream::new(VIDEO, 90_000) }
+    let retransmission = Some(RetransmissionStream { ssrc: VIDEO_RTX, payload_type: RTX_TYPE });
+    IncomingStream { retransmission, nack: true, ..IncomingStream::new(VIDEO, 90_000) }
 }
 
 pub(super) fn audio() -> IncomingStream {

@@ -7,9 +7,11 @@ use weir_cc::nada::{self, NadaObserver};
 use weir_cc::{ArrivalTime, AtReceiver, Ecn, PacketFormat, RateLimits, Receiver, SendTime};
 use weir_units::{DataRate, TimeDelta};
 
+use crate::RetransmissionStream;
+
 use super::super::{
     ArrivedPacket, ConfigRefusal, FeedbackInterval, IncomingStream, PacketDeparture, ReceivedExtensions,
-    ReceivingConfig, ReceivingEndpoint, ReceivingError, RtxStream, UnknownStreams,
+    ReceivingConfig, ReceivingEndpoint, ReceivingError, UnknownStreams,
 };
 use super::far_end::{
     AUDIO, IDS, MadePacket, VIDEO, VIDEO_RTX, at, config, endpoint, rtcp_at, video, with_streams,
@@ -32,7 +34,7 @@ fn values_out_of_range_are_refused() {
     for rtcp_spread in [-0.1, 1.0, f64::NAN] {
         assert_eq!(refusal(ReceivingConfig { rtcp_spread, ..config() }), ConfigRefusal::RtcpSpread);
     }
-    let unknown = UnknownStreams::Learned { clock_rate: 0, nack: false, most: 9 };
+    let unknown = UnknownStreams::Learned { clock_hz: 0, nack: false, most: 9 };
     assert_eq!(refusal(ReceivingConfig { unknown, ..config() }), ConfigRefusal::ClockRate);
 }
 
@@ -41,15 +43,24 @@ fn streams_that_cannot_be_are_refused_and_change_nothing() {
     let extensions = ReceivedExtensions { frame_marking: None, ..IDS };
     let mut endpoint = endpoint(ReceivingConfig { extensions, ..config() });
     let mut refusal = |stream| endpoint.add_stream(stream).unwrap_err();
-    let rtx = |ssrc, payload_type| Some(RtxStream { ssrc, payload_type });
+    let rtx = |ssrc, payload_type| Some(RetransmissionStream { ssrc, payload_type });
     let stream = IncomingStream::new(50, 8000);
-    assert_eq!(refusal(IncomingStream { clock_rate: 0, ..stream }), ConfigRefusal::ClockRate);
+    assert_eq!(refusal(IncomingStream { clock_hz: 0, ..stream }), ConfigRefusal::ClockRate);
     for ssrc in [VIDEO, VIDEO_RTX, AUDIO] {
-        assert_eq!(refusal(IncomingStream { ssrc, ..stream }), ConfigRefusal::SsrcInUse(ssrc));
-        assert_eq!(refusal(IncomingStream { rtx: rtx(ssrc, 1), ..stream }), ConfigRefusal::SsrcInUse(ssrc));
+        assert_eq!(refusal(IncomingStream { ssrc, ..stream }), ConfigRefusal::SourceTaken(ssrc));
+        assert_eq!(
+            refusal(IncomingStream { retransmission: rtx(ssrc, 1), ..stream }),
+            ConfigRefusal::SourceTaken(ssrc)
+        );
     }
-    assert_eq!(refusal(IncomingStream { rtx: rtx(50, 1), ..stream }), ConfigRefusal::SsrcInUse(50));
-    assert_eq!(refusal(IncomingStream { rtx: rtx(51, 128), ..stream }), ConfigRefusal::PayloadType(128));
+    assert_eq!(
+        refusal(IncomingStream { retransmission: rtx(50, 1), ..stream }),
+        ConfigRefusal::SourceTaken(50)
+    );
+    assert_eq!(
+        refusal(IncomingStream { retransmission: rtx(51, 128), ..stream }),
+        ConfigRefusal::PayloadType(128)
+    );
     let key_frames = Some(TimeDelta::from_millis(300));
     assert_eq!(refusal(IncomingStream { key_frames, ..stream }), ConfigRefusal::FrameMarking);
     assert_eq!(endpoint.streams().count(), 2);
@@ -61,7 +72,7 @@ fn times_that_run_back_are_refused_and_counted() {
     let packet = MadePacket { number: Some(1), ..MadePacket::new(VIDEO, 1) };
     packet.comes(&mut endpoint, 100);
     let before = endpoint.stream(VIDEO);
-    let error = ReceivingError::BackwardTime { now: at(99), latest: at(100) };
+    let error = ReceivingError::TimeWentBack { now: at(99), latest: at(100) };
     assert_eq!(endpoint.on_packet(at(99), &packet.bytes(), Ecn::NotEct), Err(error));
     assert_eq!(endpoint.on_arrival(at(99), &ArrivedPacket::of_stream(VIDEO, 2, 0)), Err(error));
     assert_eq!(endpoint.on_rtcp(at(99), &[]), Err(error));
@@ -97,7 +108,7 @@ fn stray_packets_are_ignored_until_the_next_number_follows() {
 fn of_kind(kind: u8) -> ReceivingEndpoint {
     let kbps = DataRate::from_kbps;
     let limits = RateLimits::new(kbps(50), kbps(300), kbps(2500)).unwrap();
-    let unknown = UnknownStreams::Learned { clock_rate: u32::MAX, nack: true, most: 40 };
+    let unknown = UnknownStreams::Learned { clock_hz: u32::MAX, nack: true, most: 40 };
     let config = ReceivingConfig { unknown, remb: true, ..config() };
     let around =
         |config, receiver: Box<dyn Receiver>| ReceivingEndpoint::with_receiver(config, receiver).unwrap();
@@ -193,7 +204,7 @@ fn calls() -> impl Strategy<Value = RandomCall> {
     let stream =
         (ssrc(), ssrc(), any::<(u32, u8, bool)>()).prop_map(|(ssrc, rtx, (rate, payload_type, nack))| {
             RandomCall::Add(IncomingStream {
-                rtx: nack.then_some(RtxStream { ssrc: rtx, payload_type }),
+                retransmission: nack.then_some(RetransmissionStream { ssrc: rtx, payload_type }),
                 nack,
                 key_frames: nack.then_some(TimeDelta::from_nanos(i64::from(rate))),
                 ..IncomingStream::new(ssrc, rate)
@@ -280,8 +291,12 @@ proptest! {
 #[test]
 fn a_stream_is_added_with_all_its_requests() {
     let mut endpoint = endpoint(config());
-    let stream =
-        IncomingStream { ssrc: 8, rtx: None, key_frames: Some(TimeDelta::from_millis(300)), ..video() };
+    let stream = IncomingStream {
+        ssrc: 8,
+        retransmission: None,
+        key_frames: Some(TimeDelta::from_millis(300)),
+        ..video()
+    };
     endpoint.add_stream(stream).unwrap();
     // Without a key frame at the beginning one is requested, by the frame markings.
     MadePacket { number: Some(1), ..MadePacket::new(8, 1) }.comes(&mut endpoint, 7);

@@ -84,7 +84,7 @@ fn padding_in_a_stream_of_retransmissions_restores_no_packet() {
 #[test]
 fn each_stream_requests_its_own_lost_packets() {
     let mut endpoint = endpoint(config());
-    endpoint.add_stream(IncomingStream { ssrc: 5, rtx: None, ..video() }).unwrap();
+    endpoint.add_stream(IncomingStream { ssrc: 5, retransmission: None, ..video() }).unwrap();
     for ssrc in [VIDEO, AUDIO, 5] {
         MadePacket::new(ssrc, 10).comes(&mut endpoint, 0);
         MadePacket::new(ssrc, 12).comes(&mut endpoint, 0);
@@ -113,7 +113,7 @@ fn key_frames_are_requested_by_the_application_and_where_too_much_is_lost() {
 
 #[test]
 fn a_stream_is_learned_if_that_is_wanted_and_there_is_space() {
-    let learned = UnknownStreams::Learned { clock_rate: 90_000, nack: true, most: 2 };
+    let learned = UnknownStreams::Learned { clock_hz: 90_000, nack: true, most: 2 };
     let mut endpoint = ReceivingEndpoint::new(ReceivingConfig { unknown: learned, ..config() }).unwrap();
     let mut comes = |ssrc| {
         let packet = MadePacket { number: Some(1), ..MadePacket::new(ssrc, 1) };
@@ -164,8 +164,8 @@ fn statistics_are_those_of_the_packets() {
         let bytes = MadePacket::new(VIDEO, sequence).bytes();
         endpoint.on_packet(at(ms), &bytes, ecn).unwrap();
     }
-    // 3000 ticks apart, so due at 0, 33.3 and 100 ms. In ticks of 1/90000 s the differences of transit times are 150, 150
-    // and 90: J = 150/16, then 9.375 + (150 − 9.375)/16 = 18.2, then 18.2 + (90 − 18.2)/16 = 22.7.
+    // 3000 ticks apart, so due at 0, 33.3 and 100 ms. In ticks of 1/90000 s the differences of transit times are 150,
+    // 150 and 90: J = 150/16, then 9.375 + (150 − 9.375)/16 = 18.2, then 18.2 + (90 − 18.2)/16 = 22.7.
     let jitter = TimeDelta::from_nanos(22 * 1_000_000_000 / 90_000);
     let expected = InboundStreamStats {
         ssrc: VIDEO,
@@ -182,5 +182,9 @@ fn statistics_are_those_of_the_packets() {
         ..InboundStreamStats::default()
     };
     assert_eq!(endpoint.stream(VIDEO), Some(expected));
+    let value = |name| expected.fields().into_iter().find(|field| field.0 == name).map(|field| field.1);
+    assert_eq!(value("jitter"), Some(jitter.secs_f64()));
+    assert_eq!(value("lastPacketReceivedTimestamp"), Some(101.0));
+    assert_eq!((value("headerBytesReceived"), value("packetsLost")), (Some(48.0), Some(0.0)));
     assert_eq!(endpoint.stream(VIDEO_RTX), None);
 }
