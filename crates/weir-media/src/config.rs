@@ -58,6 +58,9 @@ pub struct MediaConfig {
     pub pacer_lateness: TimeDelta,
     /// The sender around the controller as in Chromium (`None`: the encoder's target is the controller's).
     pub chromium: Option<ChromiumConfig>,
+    /// Whether padding helps a source of layers to its next one
+    /// ([`LayerClimb`](crate::climb::LayerClimb)). Without effect for other sources.
+    pub climb: bool,
     /// Whether media stops where RFC 8083 requires it ([`Breaker`](crate::Breaker)).
     pub breakers: bool,
 }
@@ -89,6 +92,7 @@ impl MediaConfig {
             counted: CountedBytes::Payload,
             pacer_lateness: TimeDelta::ZERO,
             chromium: None,
+            climb: true,
             breakers: true,
         }
     }

@@ -61,6 +61,7 @@
 pub mod allocation;
 mod audio;
 pub mod chromium;
+pub mod climb;
 mod config;
 mod content;
 mod coupled;

@@ -85,11 +85,16 @@ impl MediaSender {
     pub fn poll_frame(&mut self, now: SendTime) -> Option<SentFrame> {
         let started = self.path.started()?;
         let (target, waits) = (*self.path.target(), self.path.packets_wait());
-        let CapturedFrame { frame, was_empty } = self.path.source.poll_frame(now, started, &target, waits)?;
+        let holds = self.path.holds_layer(now);
+        let CapturedFrame { frame, was_empty } =
+            self.path.source.poll_frame(now, started, &target, waits, holds)?;
         if let Some(was_empty) = was_empty {
             self.path.on_queued(now, was_empty);
         }
         self.path.report_streams(now);
+        if was_empty.is_some() {
+            self.path.on_media_queued(now);
+        }
         Some(frame)
     }
 

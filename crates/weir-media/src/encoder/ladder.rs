@@ -31,12 +31,15 @@ impl Ladder {
         self.rates.iter().take(rungs).map(|rate| rate.bps_f64()).sum()
     }
 
+    /// Target that switches on the highest of the lowest `rungs` streams, in bit/s.
+    fn switches_on(&self, rungs: usize) -> f64 {
+        self.needs(rungs) * (1.0 + self.hysteresis)
+    }
+
     /// Number of streams that are on at `target`, of which `on` were before.
     fn on(&self, target: f64, on: usize) -> usize {
-        let carried = |&rungs: &usize| {
-            let margin = if rungs > on { 1.0 + self.hysteresis } else { 1.0 };
-            target >= self.needs(rungs) * margin
-        };
+        let carried =
+            |&rungs: &usize| target >= if rungs > on { self.switches_on(rungs) } else { self.needs(rungs) };
         (2..=self.rungs()).take_while(carried).last().unwrap_or(1)
     }
 }
@@ -82,6 +85,12 @@ impl LadderState {
         }
         let size = nominal * key.map_or(1.0, |key| key.size);
         Picture { bytes: size * (1.0 + clipped_normal(rng, config.size_noise)), key: key.is_some() }
+    }
+
+    /// The target that switches on the next stream, if there is another one.
+    pub(super) fn next_rung(&self) -> Option<DataRate> {
+        let next = self.on.max(1) + 1;
+        (next <= self.model.rungs()).then(|| DataRate::from_bps_f64(self.model.switches_on(next).ceil()))
     }
 
     /// Skips the frames of an instant; `false` if some of them were captured already.

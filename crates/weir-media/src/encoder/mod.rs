@@ -293,6 +293,12 @@ impl Encoder {
         if let State::Scaled(state) = &self.state { state.step() } else { 0 }
     }
 
+    /// The target from which on the next layer is sent besides those that are; `None` without such a layer.
+    pub fn next_layer(&self) -> Option<DataRate> {
+        let State::Ladder(state) = &self.state else { return None };
+        state.next_rung().filter(|&rate| rate <= self.config.max_rate)
+    }
+
     /// Whether a screen is shared.
     pub fn is_screen(&self) -> bool {
         matches!(self.config.model, EncoderModel::ContentSharing(_))
@@ -459,6 +465,11 @@ impl EncoderConfig {
             | EncoderModel::Scaled(_) => true,
             EncoderModel::Packets(_) => false,
         }
+    }
+
+    /// Whether it sends several layers, switched on from the lowest.
+    pub const fn has_layers(&self) -> bool {
+        matches!(self.model, EncoderModel::Ladder(_))
     }
 
     fn has_bursts(&self) -> bool {

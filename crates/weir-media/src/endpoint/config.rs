@@ -59,6 +59,9 @@ pub struct EndpointConfig {
     pub leave_out: Option<u32>,
     /// Time between two frames of video.
     pub frame_interval: TimeDelta,
+    /// Whether padding helps encoders with layers to the next one
+    /// ([`LayerClimb`](crate::climb::LayerClimb)). Without effect without such encoders.
+    pub climb: bool,
     /// Whether media stops where RFC 8083 requires it.
     pub breakers: bool,
 }
@@ -84,6 +87,7 @@ impl EndpointConfig {
             rtcp_interval: TimeDelta::from_secs(1),
             leave_out: Some(500),
             frame_interval: TimeDelta::from_nanos(1_000_000_000 / 30),
+            climb: true,
             breakers: true,
         }
     }
@@ -103,6 +107,7 @@ impl EndpointConfig {
             pacer_lateness: self.pacer_lateness,
             marks_frames: false,
             queue_limit: self.queue_limit,
+            climbs: self.climb,
             always_waits: false,
             foreign_pacer: self.foreign_pacer,
             frame_interval: self.frame_interval,

@@ -1,6 +1,5 @@
 //! Encoders of an embedder that share the target, with their layers.
 
-use weir_cc::Target;
 use weir_units::DataRate;
 
 use super::event::{EncoderId, LayerAllocation};
@@ -86,8 +85,8 @@ impl SharingEncoders {
         next.min()
     }
 
-    /// Shares the media rate of `target` among the encoders. Changed allocations go to `emit`.
-    pub(super) fn share(&mut self, target: &Target, mut emit: impl FnMut(LayerAllocation)) {
+    /// Shares the media rate `rate` among the encoders. Changed allocations go to `emit`.
+    pub(super) fn share(&mut self, rate: DataRate, mut emit: impl FnMut(LayerAllocation)) {
         let Self { encoders, streams, shares } = self;
         if encoders.is_empty() {
             return;
@@ -98,7 +97,7 @@ impl SharingEncoders {
             ..encoder.description.rates
         }));
         // Retransmissions and padding are no part of the target of media, so an encoder takes no more than its maximum.
-        RateSharing { most_of_max: 1, ..RateSharing::default() }.share(target.media_rate, streams, shares);
+        RateSharing { most_of_max: 1, ..RateSharing::default() }.share(rate, streams, shares);
         for (place, (encoder, &rate)) in encoders.iter_mut().zip(shares.iter()).enumerate() {
             let before = encoder.present.as_ref().and_then(|present| present.layers.as_ref());
             let layers = layers(&encoder.description, rate, before);

@@ -320,13 +320,18 @@ impl<P: Payload> PacketSource for PacketQueue<P> {
         !highest.is_zero() && highest < target.media_rate
     }
 
+    fn next_layer(&self, _target: &Target) -> Option<DataRate> {
+        self.encoders.next_layer()
+    }
+
     fn streams(&self) -> StreamsConfig {
         StreamsConfig::camera(self.highest_rate())
     }
 
-    fn on_target(&mut self, _now: SendTime, target: &Target) {
+    fn on_target(&mut self, _now: SendTime, target: &Target, held: Option<DataRate>) {
         let Self { encoders, events, dropped_events, .. } = self;
-        encoders.share(target, |allocation| {
+        let rate = held.map_or(target.media_rate, |held| held.min(target.media_rate));
+        encoders.share(rate, |allocation| {
             push(events, dropped_events, EndpointEvent::Allocation(allocation));
         });
     }

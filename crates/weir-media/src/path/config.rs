@@ -27,6 +27,8 @@ pub(crate) struct PathConfig {
     pub(crate) marks_frames: bool,
     /// Longest time in which the pacer empties its queue, whatever its rate (`None`: no limit).
     pub(crate) queue_limit: Option<TimeDelta>,
+    /// Whether padding helps the source to its next layer.
+    pub(crate) climbs: bool,
     /// Whether packets always wait, so that they leave at the target rate and in no burst.
     pub(crate) always_waits: bool,
     /// Whether probes are sent by a pacer of the embedder.
@@ -53,6 +55,7 @@ impl PathConfig {
             pacer_lateness: config.pacer_lateness,
             marks_frames: config.key_frame_requests.is_some(),
             queue_limit: config.chromium.and_then(|chromium| chromium.queue_limit),
+            climbs: config.climb && config.encoder.has_layers(),
             always_waits: false,
             foreign_pacer: false,
             frame_interval: TimeDelta::from_secs_f64(1.0 / config.encoder.frame_rate),

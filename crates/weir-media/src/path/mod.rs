@@ -3,6 +3,7 @@
 //! packets of an application ([`Endpoint`](crate::Endpoint)).
 
 mod config;
+mod pacing;
 mod packets;
 mod rtcp;
 mod source;
@@ -14,13 +15,14 @@ use weir_cc::history::SendHistory;
 use weir_cc::pacer::Pacer;
 use weir_cc::prober::Prober;
 use weir_cc::{
-    AllocatedRate, Controller, Decision, Pacing, PathEvent, ProbeId, SendState, SendTime, SentPacket,
-    StreamsConfig, Target,
+    AllocatedRate, Controller, Decision, PathEvent, ProbeId, SendState, SendTime, SentPacket, StreamsConfig,
+    Target,
 };
 use weir_units::{DataRate, DataSize, TimeDelta};
 use weir_wire::AbsSendTime;
-use weir_wire::media::{MediaHeader, StampExtension, header_len};
+use weir_wire::media::{MediaHeader, StampExtension};
 
+use crate::climb::LayerClimb;
 use crate::detection::DetectionSide;
 use crate::guard::FeedbackGuard;
 use crate::rtcp_interval::RtcpInterval;
@@ -60,6 +62,10 @@ pub(crate) struct PathSender<S> {
     streams: SenderStreams,
     pacer: Pacer,
     prober: Prober,
+    /// Padding up to the next layer of the source.
+    climb: Option<LayerClimb>,
+    /// Time at which the climb is polled next.
+    climb_due: SendTime,
     guard: FeedbackGuard,
     history: SendHistory,
     /// Statistics of the flow's packets, computed at the sender.
@@ -104,6 +110,8 @@ impl<S: PacketSource> PathSender<S> {
             streams: SenderStreams::new(identities, config.names_packets_by_stream()),
             pacer: Pacer::new(config.pacer_lateness),
             prober: Prober::new(),
+            climb: config.climbs.then(|| LayerClimb::new(config.limits.max())),
+            climb_due: SendTime::MAX,
             guard,
             history,
             statistics: detection.and_then(|config| FlowStatistics::new(config).ok()).map(Box::new),
@@ -170,6 +178,7 @@ impl<S: PacketSource> PathSender<S> {
         let Phase::Sending(started) = self.phase else { return None };
         self.phase = Phase::Paused(started);
         self.guard.rest();
+        self.climb.iter_mut().for_each(LayerClimb::rest);
         self.report_due = SendTime::MAX;
         self.source.pause();
         self.clear_queues();
@@ -201,7 +210,7 @@ impl<S: PacketSource> PathSender<S> {
         self.phase.started()?;
         let [first, second] = self.source.timers();
         let timers = [
-            (self.controller_due, SenderTimer::Controller),
+            (self.controller_due.min(self.climb_due), SenderTimer::Controller),
             first,
             second,
             self.departure.unwrap_or((SendTime::MAX, SenderTimer::Pacer)),
@@ -216,6 +225,9 @@ impl<S: PacketSource> PathSender<S> {
         self.phase.started()?;
         if self.guard.on_timeout(now) {
             return self.pause(now);
+        }
+        if self.climb_due <= now {
+            self.pace(now);
         }
         if self.controller_due > now {
             return None;
@@ -285,6 +297,9 @@ impl<S: PacketSource> PathSender<S> {
             self.pacer.on_sent(now, counted);
             self.prober.on_sent(now, counted);
         }
+        if let Some(climb) = self.climb.as_mut().filter(|_| !packet.padding) {
+            climb.on_media(now, counted);
+        }
         self.controller.on_sent(&sent, &self.state());
         self.controller_due = self.controller.next_timeout().unwrap_or(SendTime::MAX);
         self.departure = self.next_departure();
@@ -345,12 +360,14 @@ impl<S: PacketSource> PathSender<S> {
     pub(crate) fn on_event(&mut self, now: SendTime, mut event: PathEvent) -> Option<Decision> {
         if let PathEvent::Limits(limits) = &mut event {
             *limits = self.guard.configure_limits(*limits);
+            self.climb.iter_mut().for_each(|climb| climb.set_most(limits.max()));
         }
         if event == PathEvent::RouteChanged {
             self.history.change_route(now);
             self.prober.clear();
             self.statistics.iter_mut().for_each(|statistics| statistics.reset());
             self.guard.rest();
+            self.climb.iter_mut().for_each(LayerClimb::rest);
         }
         let decision = self.controller.on_event(now, event);
         self.refresh(now);
@@ -388,37 +405,9 @@ impl<S: PacketSource> PathSender<S> {
         SendState {
             in_flight: self.history.in_flight(),
             queued: self.source.queued(),
-            application_limited: self.source.is_application_limited(&self.target),
+            application_limited: self.source.is_application_limited(&self.target)
+                || self.climb.as_ref().is_some_and(LayerClimb::is_limited),
         }
-    }
-
-    /// Whether a window or exact pacing, and not the source, decides when a packet leaves.
-    pub(crate) fn packets_wait(&self) -> bool {
-        self.target.window.is_some() || matches!(self.target.pacing, Pacing::Exact(_))
-    }
-
-    /// Time at which the next packet, media or padding, may leave, or `None` if none waits. A probe has its own pace.
-    /// With a full window packets wait for feedback, or until the history gives up the oldest packet.
-    fn next_departure(&self) -> Option<(SendTime, SenderTimer)> {
-        if matches!(self.phase, Phase::Paused(_)) {
-            return None;
-        }
-        let paced = |due| (due, SenderTimer::Pacer);
-        let probing = self.prober.next_departure();
-        let Some(payload) = self.source.next_payload() else {
-            let padding = DataSize::from_bytes(u64::from(self.source.padding_payload()?));
-            return probing.or_else(|| self.pacer.next_padding(padding)).map(paced);
-        };
-        if let Some(window) = self.target.window {
-            let in_flight = self.history.in_flight();
-            let header = header_len(self.stamp(), self.config.marks_frames);
-            let size = DataSize::from_bytes((header + usize::from(payload)) as u64);
-            // One packet may always leave, however small the window.
-            if !in_flight.is_zero() && in_flight + size > window {
-                return self.history.next_expiry().map(|due| (due, SenderTimer::Window));
-            }
-        }
-        Some(paced(probing.unwrap_or_else(|| self.pacer.next_departure())))
     }
 
     /// Reports the streams to the controller, if they have changed since the last call.
@@ -452,10 +441,9 @@ impl<S: PacketSource> PathSender<S> {
     fn refresh(&mut self, now: SendTime) {
         self.controller_due = self.controller.next_timeout().unwrap_or(SendTime::MAX);
         let target = self.controller.target();
-        self.pacer.apply(now, &self.config.paced(&target, self.source.queued()));
         self.target_changed |= target != self.target;
         self.target = target;
-        self.source.on_target(now, &self.target);
+        self.pace(now);
         while let Some(probe) = self.controller.poll_probe() {
             if self.config.foreign_pacer {
                 self.source.on_probe(probe);

@@ -7,6 +7,7 @@ use weir_cc::{
 use weir_wire::rtcp::{self, Message};
 
 use super::{PacketSource, PathSender};
+use crate::climb::LayerClimb;
 use crate::guard::{Alarm, FeedbackGuard, RefusedReports, RtcpContent};
 use crate::rtcp_outcome::RtcpOutcome;
 
@@ -47,9 +48,9 @@ impl<S: PacketSource> PathSender<S> {
         self.reports = self.reports.wrapping_add(1);
         let report = Report::Packets { records, number: self.reports, at: made };
         let state = self.state();
-        let Self { guard, history, controller, statistics, source, .. } = self;
+        let Self { guard, history, controller, statistics, source, climb, .. } = self;
         let feedback = history.join(now, &report);
-        FeedbackUsers { guard, controller, statistics, source }.take(
+        FeedbackUsers { guard, controller, statistics, source, climb }.take(
             now,
             feedback,
             accepted,
@@ -76,13 +77,13 @@ impl<S: PacketSource> PathSender<S> {
     /// Takes an RTCP packet; returns `None` if it is not about this flow.
     fn on_message(&mut self, now: SendTime, message: &Message<'_>) -> Option<RtcpOutcome> {
         let state = self.state();
-        let Self { guard, streams, history, controller, statistics, source, .. } = self;
+        let Self { guard, streams, history, controller, statistics, source, climb, .. } = self;
         let (mut outcome, mut is_read) = (RtcpOutcome::default(), false);
         match guard.read(now, message, streams, history, |kind| controller.accepts(kind))? {
             RtcpContent::Report(report, accepted) => {
                 is_read = true;
                 let feedback = history.join(now, &report);
-                FeedbackUsers { guard, controller, statistics, source }.take(
+                FeedbackUsers { guard, controller, statistics, source, climb }.take(
                     now,
                     feedback,
                     accepted,
@@ -153,6 +154,7 @@ struct FeedbackUsers<'a, S> {
     controller: &'a mut Box<dyn Controller>,
     statistics: &'a mut Option<Box<FlowStatistics>>,
     source: &'a mut S,
+    climb: &'a mut Option<LayerClimb>,
 }
 
 impl<S: PacketSource> FeedbackUsers<'_, S> {
@@ -174,6 +176,10 @@ impl<S: PacketSource> FeedbackUsers<'_, S> {
         self.source.on_feedback(&feedback);
         if accepted {
             outcome.decision = self.controller.on_feedback(now, &feedback, state);
+        }
+        if let Some(climb) = self.climb {
+            climb.on_feedback(now, &feedback, accepted);
+            outcome.decision.iter().for_each(|decision| climb.on_decision(decision));
         }
         if let (Some(statistics), Feedback::Packets { results, .. }) = (self.statistics, feedback) {
             statistics.on_results(results);

@@ -1,7 +1,7 @@
 //! The packets of a sender as its mechanism sees them.
 
 use weir_cc::{Feedback, Probe, SendTime, StreamsConfig, Target};
-use weir_units::{DataSize, TimeDelta};
+use weir_units::{DataRate, DataSize, TimeDelta};
 use weir_wire::rtcp::Nack;
 
 use crate::timer::SenderTimer;
@@ -40,11 +40,16 @@ pub(crate) trait PacketSource {
     /// Whether the source sends less than `target`.
     fn is_application_limited(&self, target: &Target) -> bool;
 
+    /// The target that switches on the next layer of the source, if one is off.
+    fn next_layer(&self, _target: &Target) -> Option<DataRate> {
+        None
+    }
+
     /// The streams as the controller gets them.
     fn streams(&self) -> StreamsConfig;
 
-    /// A new target holds, or the old one was confirmed.
-    fn on_target(&mut self, now: SendTime, target: &Target);
+    /// A new target holds, or the old one was confirmed. At most `held` may be used of it while the next layer stays off.
+    fn on_target(&mut self, now: SendTime, target: &Target, held: Option<DataRate>);
 
     /// The controller requests a probe, which the embedder's own pacer sends.
     fn on_probe(&mut self, _probe: Probe) {}

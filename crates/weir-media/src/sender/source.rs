@@ -52,13 +52,14 @@ impl MediaSource {
     }
 
     /// Captures or skips the frame that is due, in a flow that started at `started`. `packets_wait` says whether packets
-    /// wait for more than the encoder.
+    /// wait for more than the encoder, and `holds_layer` whether its next layer stays off.
     pub(super) fn poll_frame(
         &mut self,
         now: SendTime,
         started: SendTime,
         target: &Target,
         packets_wait: bool,
+        holds_layer: bool,
     ) -> Option<CapturedFrame> {
         if self.frame_due > now {
             return None;
@@ -78,10 +79,12 @@ impl MediaSource {
             let frame = SentFrame { number, packets: 0, size: DataSize::ZERO, key: false };
             return Some(CapturedFrame { frame, was_empty: None });
         }
-        let rate = self
-            .chromium
-            .as_ref()
-            .map_or_else(|| self.video_rate(target), |chromium| chromium.encoder_rate());
+        let rate = match self.encoder.next_layer() {
+            Some(layer) if holds_layer => {
+                self.encoder_rate(target).min(layer.saturating_sub(DataRate::from_bps(1)))
+            }
+            _ => self.encoder_rate(target),
+        };
         let frame = self.encoder.capture(rate);
         if let Some(chromium) = &mut self.chromium {
             chromium.on_frame(now, frame.size, frame.key, &self.encoder);
@@ -129,6 +132,11 @@ impl MediaSource {
     fn is_behind(&self, target: &Target) -> bool {
         let limit = self.encoder.skip_above();
         limit.is_some_and(|limit| self.packetiser.queued() / target.media_rate > limit)
+    }
+
+    /// Target for the encoder.
+    fn encoder_rate(&self, target: &Target) -> DataRate {
+        self.chromium.as_ref().map_or_else(|| self.video_rate(target), |chromium| chromium.encoder_rate())
     }
 
     /// Share of the target that is left for video.
@@ -183,12 +191,24 @@ impl PacketSource for MediaSource {
         self.encoder.max_rate() < self.video_rate(target)
     }
 
+    fn next_layer(&self, target: &Target) -> Option<DataRate> {
+        let layer = self.encoder.next_layer()?;
+        let video = match self.chromium.as_ref().map(|chromium| chromium.encoder_rate()) {
+            // The encoder gets a share of the target for video.
+            Some(rate) if !rate.is_zero() => {
+                layer.scale((self.video_rate(target).bps_f64() / rate.bps_f64()).max(1.0))
+            }
+            _ => layer,
+        };
+        Some(video + self.audio_rate())
+    }
+
     fn streams(&self) -> StreamsConfig {
         let usable = self.encoder.max_rate() + self.audio_rate();
         StreamsConfig { usable, screen: self.encoder.is_screen() }
     }
 
-    fn on_target(&mut self, now: SendTime, target: &Target) {
+    fn on_target(&mut self, now: SendTime, target: &Target, _held: Option<DataRate>) {
         let video = self.video_rate(target);
         if let Some(chromium) = &mut self.chromium {
             chromium.on_target(now, video, &self.encoder);

@@ -43,6 +43,7 @@ fn media_traffic(scenario: &Scenario, media: &Media, weight: f64) -> Result<Traf
         leave_out: None,
         breakers: scenario.breakers,
         chromium: media.sender.map(SenderChoice::config),
+        climb: media.climb.unwrap_or(true),
         counted: media.sender.map_or(CountedBytes::Payload, SenderChoice::counted),
         audio: media.audio.map(AudioStream::config),
         key_frame_requests: media.key_frame_requests,

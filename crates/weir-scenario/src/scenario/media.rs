@@ -30,6 +30,9 @@ pub struct Media {
     /// The sender around the controller; the encoder's target is the controller's unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sender: Option<SenderChoice>,
+    /// Whether padding helps an encoder of several streams to the next one; only for such encoders, and on unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub climb: Option<bool>,
     /// Audio in a separate stream under the same controller; none unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub audio: Option<AudioStream>,

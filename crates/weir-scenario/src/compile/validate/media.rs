@@ -25,6 +25,7 @@ impl Problems<'_> {
         if let Some(audio) = media.audio {
             self.audio(audio.config(), &path.with("audio"));
         }
+        self.climb(media, &path.with("climb"));
         self.key_frame_requests(media, &path.with("key_frame_requests"));
         self.size(&path.with("payload_limit"), media.payload_limit, PAYLOAD_LIMITS);
         if media.rtcp_interval < SHORTEST_RTCP_INTERVAL {
@@ -46,6 +47,13 @@ impl Problems<'_> {
             && let Some(limits) = limits
         {
             self.controller(media, limits, path);
+        }
+    }
+
+    fn climb(&mut self, media: &Media, path: &KeyPath) {
+        if media.climb.is_some() && !media.encoder.config().has_layers() {
+            self.key(path, format!("`{path}` has no meaning: the encoder makes one stream"))
+                .push_str("leave it out, or take the encoder `simulcast`");
         }
     }
 
