@@ -12,7 +12,7 @@ test-simulated: ## all tests but those in real time
 
 # Alone, as other load makes real runs inconclusive; of the workspace, so that nothing is built again with other features. Linux; the machine's gaps are skipped with a sentence (docs/testbed.md).
 test-live: ## real packets in real time; one minute
-	cargo test --locked --quiet --workspace --test live -- --ignored --nocapture --test-threads 1
+	cargo test --locked --quiet --workspace --test live -- --ignored --nocapture --test-threads 2
 
 reality: ## real runs beside simulated ones: writes docs/reality.md; some eleven minutes
 	cargo build --release --locked

@@ -7,6 +7,7 @@
 //! crate, which replays the inputs kept in `fuzz/corpus/`; and the soak (`make soak`), which runs every controller
 //! through ten million of the operations of the targets `senders` and `receivers`.
 
+mod embedding;
 mod endpoints;
 mod file;
 mod input;
@@ -27,7 +28,7 @@ pub struct FuzzTarget {
 }
 
 /// All targets.
-pub const TARGETS: [FuzzTarget; 22] = [
+pub const TARGETS: [FuzzTarget; 23] = [
     // Bytes that come from the network.
     FuzzTarget { name: "rtp", run: wire::rtp },
     FuzzTarget { name: "rtcp", run: wire::rtcp },
@@ -40,6 +41,7 @@ pub const TARGETS: [FuzzTarget; 22] = [
     FuzzTarget { name: "senders", run: laws::senders },
     FuzzTarget { name: "receivers", run: laws::receivers },
     FuzzTarget { name: "endpoints", run: endpoints::run },
+    FuzzTarget { name: "embedding", run: embedding::endpoints },
     // Files.
     FuzzTarget { name: "traces", run: lab::traces },
     FuzzTarget { name: "frames", run: lab::frames },

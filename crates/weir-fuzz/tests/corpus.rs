@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64Mcg;
 use weir_fuzz::TARGETS;
 use weir_study::comparison::saved::Saved;
 
@@ -73,4 +75,16 @@ fn the_inputs_that_are_kept_are_few() {
     let sizes = TARGETS.iter().flat_map(|target| entries(&format!("corpus/{}", target.name)));
     let size: u64 = sizes.map(|input| fs::metadata(input).expect("a size").len()).sum();
     assert!(size <= 300_000, "{size} bytes of corpus");
+}
+
+/// Random calls of an endpoint, some hundred an input: 20 inputs, or a million calls with `WEIR_LONG`.
+#[test]
+fn an_endpoint_holds_under_random_calls() {
+    let inputs = if std::env::var_os("WEIR_LONG").is_some() { 4000 } else { 20 };
+    let mut rng = Pcg64Mcg::seed_from_u64(37);
+    for input in 0..inputs {
+        let bytes: Vec<u8> = (0..3000).map(|_| rng.random()).collect();
+        println!("input {input}");
+        weir_fuzz::run("embedding", &bytes);
+    }
 }

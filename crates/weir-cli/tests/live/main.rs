@@ -5,6 +5,8 @@
 //! whose host takes the processors away, no run can be conclusive: a thread without work beside the runs shows that.
 #![cfg(target_os = "linux")]
 
+mod udp_call;
+
 use std::collections::BTreeSet;
 use std::env;
 use std::fs;

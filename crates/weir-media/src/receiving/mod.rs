@@ -41,6 +41,7 @@
 
 mod config;
 mod core;
+mod datagram;
 mod departures;
 mod endpoint;
 pub(crate) mod packet;

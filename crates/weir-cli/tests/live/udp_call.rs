@@ -1,0 +1,88 @@
+//! The example of a call over UDP with an embedder's packets, over emulated links in real time.
+
+use std::fs;
+use std::net::UdpSocket;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use weir_cc::{DataRate, RateLimits};
+use weir_registry::Registry;
+
+#[path = "../../../weir-media/examples/udp_call.rs"]
+#[expect(dead_code, reason = "its `main` prints")]
+#[expect(clippy::disallowed_methods, reason = "it has a real clock")]
+mod example;
+
+/// Seconds of the call: half with the first capacity, half with the second.
+const SECONDS: usize = 40;
+/// Capacities in kbit/s.
+const CAPACITIES: [usize; 2] = [2500, 800];
+const LINKS: &str = r#"
+title = "2.5 Mbit/s, and 0.8 Mbit/s from 20 s on"
+duration = "60s"
+
+[links.forward]
+from = "near"
+to = "far"
+delay = "25ms"
+steps = [{ at = "0s", rate = "2500kbps" }, { at = "20s", rate = "800kbps" }]
+queue = { time = "300ms" }
+
+[links.back]
+from = "far"
+to = "near"
+delay = "25ms"
+rate = "100Mbps"
+queue = { time = "300ms" }
+"#;
+
+/// Bytes that arrive in each second under the controller.
+fn call(name: &str) -> Vec<usize> {
+    let kbps = DataRate::from_kbps;
+    let limits = RateLimits::new(kbps(50), kbps(1000), kbps(5000)).unwrap();
+    let controller = Registry::standard().build_by_packets(name, None, limits, 1.0).unwrap();
+    let far = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let near = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let listen = UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let links = std::env::temp_dir().join(format!("udp-call-{name}-{}.toml", std::process::id()));
+    fs::write(&links, LINKS).unwrap();
+    let udp = format!("{listen}={}", far.local_addr().unwrap());
+    let mut emulator = Command::new(env!("CARGO_BIN_EXE_weir"))
+        .arg("emulate")
+        .arg(&links)
+        .args(["--quiet", "--udp", &udp])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("weir runs");
+    while UdpSocket::bind(listen).is_ok() {
+        thread::sleep(Duration::from_millis(1));
+    }
+    near.connect(listen).unwrap();
+    let sender =
+        thread::spawn(move || example::send(&near, controller, limits, SECONDS as u64 + 1, u64::MAX));
+    let received = example::receive(&far, SECONDS).unwrap();
+    sender.join().expect("no panic").unwrap();
+    emulator.kill().unwrap();
+    emulator.wait().unwrap();
+    fs::remove_file(&links).unwrap();
+    received
+}
+
+// In real time, beside the other live runs.
+#[test]
+#[ignore = "make test-live: in real time"]
+fn an_embedders_call_over_udp_takes_most_of_the_link_and_no_more() {
+    let names = ["gcc", "nada-at-sender", "scream-v2"];
+    let calls: Vec<_> = names.map(|name| (name, thread::spawn(move || call(name)))).into_iter().collect();
+    for (name, call) in calls {
+        let seconds = call.join().expect("no panic");
+        for (capacity, from) in CAPACITIES.into_iter().zip([10, 30]) {
+            let bytes: usize = seconds[from..from + 10].iter().sum();
+            let share = bytes as f64 * 8.0 / 10.0 / (capacity as f64 * 1000.0);
+            println!("udp_call, {name}: {share:.3} of {capacity} kbit/s");
+            assert!((0.8..=1.0).contains(&share), "{name}: {share} of {capacity} kbit/s: {seconds:?}");
+        }
+    }
+}
