@@ -3,6 +3,7 @@
 //!
 //! `make test` runs a short form, `make test-long` (`WEIR_LONG=1`) the bounds' own times and every path.
 
+mod climb;
 mod large_range;
 mod lost_reports;
 mod short_trips;

@@ -54,7 +54,7 @@ fn highest(encoder: &str) -> u64 {
 
 /// Overrides for a path of 5 Mbit/s and a round trip of twice `half_us` µs; rates in kbit/s.
 fn path(encoder: &str, half_us: u64, [min, start, max]: [u64; 3]) -> Vec<String> {
-    set(&[
+    let mut sets = set(&[
         "duration=180s",
         "measure={ from = \"120s\" }",
         "links.forward.rate=5Mbps",
@@ -62,7 +62,12 @@ fn path(encoder: &str, half_us: u64, [min, start, max]: [u64; 3]) -> Vec<String>
         &format!("links.back.delay={half_us}us"),
         &format!("flows.video.encoder={encoder}"),
         &format!("flows.video.rates={{ min = \"{min}kbps\", start = \"{start}kbps\", max = \"{max}kbps\" }}"),
-    ])
+    ]);
+    if encoder == SIMULCAST {
+        // The property is that of the controller alone.
+        sets.push("flows.video.climb=false".to_owned());
+    }
+    sets
 }
 
 fn payload_rate(run: &RunMetrics) -> f64 {

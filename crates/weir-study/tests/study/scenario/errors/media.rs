@@ -120,6 +120,16 @@ fn the_flows_of_a_call_have_their_ends_and_their_clocks_in_common() {
 }
 
 #[test]
+fn only_an_encoder_of_several_streams_climbs() {
+    check(
+        "encoder = { preset",
+        "climb = false\nencoder = { preset",
+        "21:1: `flows.video.climb` has no meaning: the encoder makes one stream",
+        "leave it out, or take the encoder `simulcast`",
+    );
+}
+
+#[test]
 fn key_frames_are_asked_for_only_where_there_are_any() {
     check(
         "encoder = { preset",
