@@ -118,8 +118,7 @@ fn run_with(registry: &Registry) -> ExitCode {
         Command::Detection(args) => detection::detection(&args, registry),
         Command::Attack(args) => attack::attack(&args, registry),
         Command::Reproduce(args) => match reproduce::reproduce(&args, registry) {
-            Ok(true) => Ok(()),
-            Ok(false) => return ExitCode::FAILURE,
+            Ok(code) => return code,
             Err(failure) => Err(failure),
         },
         Command::Report(args) => match report::report(&args, registry) {

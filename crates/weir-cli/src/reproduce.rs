@@ -1,9 +1,11 @@
 //! `weir reproduce`: the claims of papers, run and judged.
 
+mod live;
 mod print;
 mod tried;
 
 use std::io::{self, Write};
+use std::process::ExitCode;
 
 use serde::Serialize;
 use weir_scenario::registry::Registry;
@@ -12,6 +14,7 @@ use weir_study::experiments::{
     Reproduction, RowForm, VerdictBaseline,
 };
 use weir_study::judge::Verdict;
+use weir_study::testbed::LiveRun;
 
 use crate::args::{ReproduceArgs, ReproduceExtent};
 use crate::failure::Failure;
@@ -28,6 +31,9 @@ struct ClaimsDocument<'a> {
     provenance: &'a Provenance,
     summary: Vec<PaperSummary>,
     claims: &'a [ClaimResult],
+    /// Records of real runs, of `--live`.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    runs: &'a [LiveRun],
 }
 
 /// Content of plots.json.
@@ -37,15 +43,18 @@ struct PlotDocument<'a> {
     plots: &'a [PlotResult],
 }
 
-/// Runs the rows and prints the results, whatever the verdicts; `false` where a baseline had claims met that are
+/// Runs the rows and prints the results, whatever the verdicts. It is a failure where a baseline had claims met that are
 /// so no longer, and where a figure with settings changed has moved.
-pub(crate) fn reproduce(args: &ReproduceArgs, registry: &Registry) -> Result<bool, Failure> {
+pub(crate) fn reproduce(args: &ReproduceArgs, registry: &Registry) -> Result<ExitCode, Failure> {
     // All errors of the input are found before anything runs.
     let named: &[String] = if args.all { &[] } else { &args.rows };
     let experiments = experiments::open(registry, named, args.paper.as_deref())?;
     let experiments: Vec<Experiment> = experiments.into_iter().map(|row| row.changed(&args.set)).collect();
     if args.tried {
-        return tried::tried(args, &experiments);
+        return Ok(code(tried::tried(args, &experiments)?));
+    }
+    if args.live {
+        return live::live(args, experiments);
     }
     let baseline = args.baseline.as_deref().map(VerdictBaseline::read).transpose()?;
     let traces = args.data.store();
@@ -62,14 +71,16 @@ pub(crate) fn reproduce(args: &ReproduceArgs, registry: &Registry) -> Result<boo
         ..Provenance::of(&args.words())
     };
     let kept = ResultStore { parts: &args.parts, jobs: args.jobs, quiet: args.quiet, what: "reproduce" };
-    let Some(reproduced) = kept.run(&reproduction, &traces, directory.as_ref())? else { return Ok(true) };
+    let Some(reproduced) = kept.run(&reproduction, &traces, directory.as_ref())? else {
+        return Ok(ExitCode::SUCCESS);
+    };
     if let Some(directory) = &mut directory {
         directory.write(&files(&experiments, &reproduced, &provenance)?)?;
     }
     let results = reproduced.claims;
     let mut out = terminal::stdout();
     if args.form.json {
-        out.write_all(&json(&provenance, &results)?)?;
+        out.write_all(&json(&provenance, &results, &[])?)?;
     } else if args.form.markdown {
         if let Some(change) = provenance.change_in_words() {
             writeln!(out, "{change}\n")?;
@@ -89,7 +100,12 @@ pub(crate) fn reproduce(args: &ReproduceArgs, registry: &Registry) -> Result<boo
     };
     let lost = baseline.map_or_else(Vec::new, |baseline| baseline.lost(is_selected, &results));
     print_lost(&mut terminal::stderr(), &lost)?;
-    Ok(lost.is_empty())
+    Ok(code(lost.is_empty()))
+}
+
+/// The exit code of a command that succeeds if `holds`.
+fn code(holds: bool) -> ExitCode {
+    if holds { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 /// A given option must apply to one of the rows at least.
@@ -110,8 +126,8 @@ fn print_lost(out: &mut impl Write, lost: &[LostClaim]) -> Result<(), Failure> {
 }
 
 /// The claims with their provenance, as `--json` prints them.
-fn json(provenance: &Provenance, claims: &[ClaimResult]) -> Result<Vec<u8>, Failure> {
-    let document = ClaimsDocument { provenance, summary: experiments::summary(claims), claims };
+fn json(provenance: &Provenance, claims: &[ClaimResult], runs: &[LiveRun]) -> Result<Vec<u8>, Failure> {
+    let document = ClaimsDocument { provenance, summary: experiments::summary(claims), claims, runs };
     Ok(json_file(&document)?)
 }
 
@@ -124,7 +140,7 @@ fn files(
     let Reproduced { claims, plots, tables, .. } = reproduced;
     let page = experiments::report(experiments, claims, plots, provenance).into_bytes();
     let plots = serde_json::to_vec(&PlotDocument { provenance, plots }).map_err(io::Error::from)?;
-    let named = [(REPORT, page), ("claims.json", json(provenance, claims)?), ("plots.json", plots)];
+    let named = [(REPORT, page), ("claims.json", json(provenance, claims, &[])?), ("plots.json", plots)];
     let mut files: Files = named.into_iter().map(|(name, content)| (name.to_owned(), content)).collect();
     for table in tables {
         let mut content = Vec::new();

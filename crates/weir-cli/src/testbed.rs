@@ -1,7 +1,7 @@
 //! `weir testbed`: runs a scenario in real time over real sockets.
 
 mod captures;
-mod inconclusive;
+pub(crate) mod inconclusive;
 mod strips;
 
 use std::io::{self, Write};
@@ -28,7 +28,7 @@ use crate::{browser, calls, effective, progress, table, terminal};
 use captures::CaptureFiles;
 
 /// Exit code where a run was inconclusive twice.
-const INCONCLUSIVE: u8 = 3;
+pub(crate) const INCONCLUSIVE: u8 = 3;
 
 /// Runs the arguments.
 pub(crate) fn testbed(args: &TestbedArgs, registry: &Registry) -> Result<ExitCode, Failure> {
@@ -169,7 +169,8 @@ fn live_files(
     Ok(files)
 }
 
-fn print_runs(out: &mut impl Write, runs: &[LiveRun]) -> Result<(), Failure> {
+/// Prints the lateness of each real run, and why it does not count.
+pub(crate) fn print_runs(out: &mut impl Write, runs: &[LiveRun]) -> Result<(), Failure> {
     writeln!(out, "real runs (lateness in ms: median / 99 % / most)")?;
     for run in runs {
         let late = |[p50, p99, max]: [f64; 3]| format!("{p50:.2} / {p99:.2} / {max:.1}");

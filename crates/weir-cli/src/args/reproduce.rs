@@ -19,7 +19,8 @@ pub(crate) struct ReproduceArgs {
     pub(crate) paper: Option<String>,
     #[command(flatten)]
     pub(crate) extent: ReproduceExtent,
-    /// Number of threads [default: one per core]; results do not depend on it.
+    /// Number of threads [default: one per core]; results do not depend on it. With --live, runs at a time [default: as many as
+    /// keep the emulators below half of a core].
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=1024))]
     pub(crate) jobs: Option<u32>,
     #[command(flatten)]
@@ -37,6 +38,10 @@ pub(crate) struct ReproduceArgs {
     /// with 1 if one did. Seeds and sweeps are those of each figure.
     #[arg(long, conflicts_with_all = ["full", "runs", "grid", "markdown", "out", "baseline", "set"])]
     pub(crate) tried: bool,
+    /// Run over real sockets and the kernel's TCP in real time, as `weir testbed` does, and judge those runs. Claims beside others
+    /// are left out where they need runs of their own. A run that is inconclusive twice leaves its seed out, and the exit code is 3.
+    #[arg(long, requires = "rows", conflicts_with_all = ["tried", "grid", "out", "shard", "merge", "baseline"])]
+    pub(crate) live: bool,
     /// Compare with an earlier output of `--json`; exit with 1 if a claim that was met there is so no longer.
     #[arg(long, value_name = "FILE", conflicts_with = "shard")]
     pub(crate) baseline: Option<PathBuf>,
@@ -85,6 +90,7 @@ impl ReproduceArgs {
             ("--all", self.rows.is_empty() && self.paper.is_none()),
             ("--tried", self.tried),
             ("--full", full),
+            ("--live", self.live),
         ];
         flags.iter().filter(|(_, given)| *given).for_each(|(name, _)| option(name, None));
         let numbers = [("--runs", runs), ("--grid", grid)];

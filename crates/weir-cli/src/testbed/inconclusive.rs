@@ -6,12 +6,12 @@ use weir_study::testbed::LiveRun;
 pub(super) const NOTHING: &str = "No run was conclusive, so there is no result.";
 
 /// Whether the run was inconclusive in its repetition, too.
-pub(super) fn is_final(run: &LiveRun) -> bool {
+pub(crate) fn is_final(run: &LiveRun) -> bool {
     run.repeated && !run.inconclusive.is_empty()
 }
 
 /// A sentence for each such run.
-pub(super) fn notes(runs: &[LiveRun]) -> Vec<String> {
+pub(crate) fn notes(runs: &[LiveRun]) -> Vec<String> {
     let note = |run: &LiveRun| {
         let reasons = run.inconclusive.join(", and ");
         format!("The run {} was inconclusive twice and counts in no result: {reasons}.", run.run)

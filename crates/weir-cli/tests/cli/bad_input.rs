@@ -87,6 +87,11 @@ fn an_unknown_scenario_brings_up_the_nearest() {
 }
 
 #[test]
+fn a_row_without_a_scenario_has_no_real_runs() {
+    refused("reproduce gcc-2016/claim2 --live", &["--live: none of these rows runs a scenario"]);
+}
+
+#[test]
 fn an_unknown_scenario_or_row_that_is_near_none_brings_up_some_and_where_all_stand() {
     for (arguments, all) in [
         ("run colours", "`weir list scenarios` has all"),

@@ -166,6 +166,58 @@ fn is_late(control: &Lateness) -> bool {
     control.percentile(0.99) > EMULATOR_P99 || control.max() > EMULATOR_MAX
 }
 
+/// A row with two seeds of a small scenario.
+const ROW: &str = r#"
+title = "Constant traffic"
+seeds = { quick = 2, full = 2 }
+[scenario]
+title = "Constant traffic"
+duration = "3s"
+[scenario.links.there]
+from = "left"
+to = "right"
+rate = "1Mbps"
+[scenario.links.back]
+from = "right"
+to = "left"
+rate = "1Mbps"
+[scenario.flows.flow]
+kind = "constant"
+from = "left"
+to = "right"
+rate = "500kbps"
+[variants.plain]
+[[claims]]
+id = "half"
+class = "NUM"
+claim = "half of the link is used"
+paper = 0.5
+of = "plain:links.there.utilisation.bits"
+accept = { min = 0.48, max = 0.52 }
+"#;
+
+#[test]
+#[ignore = "make test-live: alone, in real time"]
+fn a_row_is_judged_on_the_real_runs_that_count() {
+    let place = tempfile::tempdir().expect("a directory");
+    let row = place.path().join("row.toml");
+    fs::write(&row, ROW).expect("a file");
+    let output = Command::new(env!("CARGO_BIN_EXE_weir"))
+        .args(["reproduce", row.to_str().expect("text"), "--live", "--jobs", "2", "--json", "--quiet"])
+        .output()
+        .expect("weir runs");
+    let printed: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let runs = printed["runs"].as_array().expect("runs");
+    let conclusive =
+        runs.iter().filter(|run| run["inconclusive"].as_array().is_some_and(Vec::is_empty)).count();
+    assert_eq!(output.status.code(), Some(if conclusive == 2 { 0 } else { 3 }), "{printed}");
+    assert!(runs.iter().all(|run| run["packets"].as_u64() > Some(100)), "{printed}");
+    let claim = &printed["claims"][0];
+    let (judged, verdict) = (claim["measured"]["runs"].as_u64(), claim["verdict"].as_str());
+    assert_eq!(judged, Some(conclusive as u64), "{printed}");
+    assert_eq!(verdict, Some(if conclusive > 0 { "reproduced" } else { "undecided" }), "{printed}");
+}
+
 /// Network namespaces of all processes, and the devices of this one.
 fn leavings() -> (BTreeSet<String>, BTreeSet<String>) {
     let processes = fs::read_dir("/proc").expect("/proc").flatten();

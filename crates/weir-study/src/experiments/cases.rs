@@ -17,6 +17,8 @@ use weir_theory::analysis::Entry;
 /// Scenario or analysis with its number of seeds.
 #[derive(Debug)]
 pub(super) struct Case<'e> {
+    /// Name of its runs: the row and the variant, and its place of the sweeps.
+    pub(super) name: String,
     /// Source of the runs.
     pub(super) source: CaseSource<'e>,
     /// Measurements of the runs; absent for an analysis.

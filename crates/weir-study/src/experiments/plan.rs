@@ -253,32 +253,37 @@ impl<'e> Planner<'e, '_> {
         if let Some(entry) = experiment.row.own_analysis(variant).and_then(analysis::find) {
             let set = parameters(experiment, entry, variant, place)?;
             let name = format!("{}\n{set:?}", entry.name());
-            return Ok(self.known_or(name, || (CaseSource::Analysis { entry, set }, None)));
+            return Ok(self.known_or(name, spot, variant, || (CaseSource::Analysis { entry, set }, None)));
         }
         if spot.reads_late {
             let Experiment { name, laid, .. } = experiment;
             let name = format!("{name}\n{variant}\n{place:?}\n{laid:?}");
             let source =
                 || CaseSource::OfGrid { experiment, variant: variant.to_owned(), place: place.clone() };
-            return Ok(self.known_or(name, || (source(), None)));
+            return Ok(self.known_or(name, spot, variant, || (source(), None)));
         }
         let scenario = scenario(experiment, variant, place)?;
         let plan = self.measured(&scenario)?;
         // Equal scenarios have equal texts, so that rows share their runs.
         let text = scenario.to_toml().unwrap_or_else(|_| format!("{scenario:?}"));
-        Ok(self.known_or(text, || (CaseSource::Scenario(Box::new(scenario)), Some(plan))))
+        Ok(self.known_or(text, spot, variant, || (CaseSource::Scenario(Box::new(scenario)), Some(plan))))
     }
 
+    /// The case that `text` identifies; a new one has the name of this variant and place.
     fn known_or(
         &mut self,
-        name: String,
+        text: String,
+        spot: &PlannedPlace<'e, '_>,
+        variant: &str,
         source: impl FnOnce() -> (CaseSource<'e>, Option<MeasurePlan>),
     ) -> usize {
         let next = self.cases.len();
-        let case = *self.known.entry(name).or_insert(next);
+        let case = *self.known.entry(text).or_insert(next);
         if case == next {
             let (source, plan) = source();
-            self.cases.push(Case { source, plan, paths: BTreeSet::new(), seeds: 0 });
+            let at: String = spot.place.iter().map(|(axis, value)| format!("/{axis}={value}")).collect();
+            let name = format!("{}/{variant}{at}", spot.experiment.name);
+            self.cases.push(Case { name, source, plan, paths: BTreeSet::new(), seeds: 0 });
         }
         case
     }

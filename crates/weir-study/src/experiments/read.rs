@@ -1,5 +1,7 @@
 //! Reader of rows: from a text to a valid experiment.
 
+use std::collections::BTreeSet;
+use std::mem;
 use std::path::{Path, PathBuf};
 
 use toml::Table;
@@ -159,6 +161,28 @@ impl Experiment {
     #[must_use]
     pub fn changed(mut self, set: &[String]) -> Self {
         self.laid.extend(set.iter().map(|text| Setting { text: text.clone(), at: None }));
+        self
+    }
+
+    /// Copy without the plots, and without the claims reported beside others that need variants of their own.
+    #[must_use]
+    pub fn without_further_variants(mut self) -> Self {
+        let claims = || self.row.claims.iter().zip(&self.formulas);
+        let variants =
+            |formulas: &Formulas| formulas.leaves().map(|leaf| leaf.variant.clone()).collect::<Vec<_>>();
+        let counted: BTreeSet<String> = claims()
+            .filter(|(claim, _)| !claim.beside)
+            .flat_map(|(_, formulas)| variants(formulas))
+            .collect();
+        let stays = |(claim, formulas): (&Claim, &Formulas)| {
+            !claim.beside || variants(formulas).iter().all(|variant| counted.contains(variant))
+        };
+        let mut stays = claims().map(stays).collect::<Vec<bool>>().into_iter();
+        let (claims, formulas) = (mem::take(&mut self.row.claims), mem::take(&mut self.formulas));
+        let kept = claims.into_iter().zip(formulas).filter(|_| stays.next() == Some(true));
+        (self.row.claims, self.formulas) = kept.unzip();
+        self.row.plots.clear();
+        self.plots.clear();
         self
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::cases::Case;
+use super::cases::{Case, CaseSource};
 use super::catalogue::is_known_test;
 use super::claim::{Claim, OverPlaces, OverSeeds, Range, SignOrder};
 use super::harvest::Harvests;
@@ -16,7 +16,7 @@ use super::values::{GridPoint, Runs};
 use crate::judge::Harvest;
 use crate::judge::Verdict;
 use crate::judge::formula::{Formula, Leaf};
-use crate::runs::{RunError, Runner, Shard, Shardable, Store};
+use crate::runs::{RunError, RunWorld, Runner, Shard, Shardable, Store};
 use weir_form::ScenarioError;
 use weir_import::traces::TraceStore;
 use weir_measure::results::Value;
@@ -28,6 +28,8 @@ pub struct Reproduction<'e> {
     plan: RunPlan<'e>,
     /// Whether to evaluate plots.
     plots: bool,
+    /// World of the runs; `None` is the simulator.
+    world: Option<&'e dyn RunWorld>,
 }
 
 /// Results of a reproduction.
@@ -53,7 +55,18 @@ impl<'e> Reproduction<'e> {
         extent: Extent,
         traces: &TraceStore,
     ) -> Result<Self, ScenarioError> {
-        Ok(Self { plan: RunPlan::of(experiments, extent, traces)?, plots: extent.plots })
+        Ok(Self { plan: RunPlan::of(experiments, extent, traces)?, plots: extent.plots, world: None })
+    }
+
+    /// The same with all runs of scenarios in another world. A seed whose runs do not all count is left out of a row's verdicts.
+    #[must_use]
+    pub fn in_world(self, world: &'e dyn RunWorld) -> Self {
+        Self { world: Some(world), ..self }
+    }
+
+    /// Whether a scenario is run, and not analyses and tests alone.
+    pub fn runs_a_scenario(&self) -> bool {
+        self.plan.cases.iter().any(|case| !matches!(case.source, CaseSource::Analysis { .. }))
     }
 
     /// Number of seeds of each row, by `PAPER/ROW`.
@@ -75,10 +88,10 @@ impl<'e> Reproduction<'e> {
         traces: &TraceStore,
         store: &impl Store<Harvest>,
         done: &(dyn Fn() + Sync),
-    ) -> Result<Vec<Harvest>, RunError> {
+    ) -> Result<Vec<Option<Harvest>>, RunError> {
         let make = |index: usize| {
             let OneRun { case, seed } = tasks[index];
-            self.plan.cases[case].make(seed, traces, store)
+            self.plan.cases[case].make(seed, traces, self.world, store)
         };
         Runner { jobs, done }.each(tasks.len(), make)
     }
@@ -155,12 +168,15 @@ impl PlannedRow<'_> {
     /// Calls `with` on the row's runs.
     fn with_runs<T>(&self, harvests: &Harvests<'_>, with: impl FnOnce(&Runs<'_>) -> T) -> T {
         let case = |place: usize, leaf: &Leaf| self.cases[place].get(&leaf.variant).copied();
+        let all_count = |seed: &usize| {
+            self.cases.iter().flat_map(BTreeMap::values).all(|&case| harvests.counts(case, *seed))
+        };
+        let counted: Vec<usize> = (0..self.seeds as usize).filter(all_count).collect();
         let measured = |place: usize, seed: usize, leaf: &Leaf| {
-            harvests.get(case(place, leaf)?, seed, &leaf.path).cloned()
+            harvests.get(case(place, leaf)?, *counted.get(seed)?, &leaf.path).cloned()
         };
         let drawn = |place: usize, leaf: &Leaf| case(place, leaf).is_none_or(|case| harvests.is_drawn(case));
-        let seeds = self.seeds as usize;
-        with(&Runs { places: &self.places, seeds, measured: &measured, drawn: &drawn })
+        with(&Runs { places: &self.places, seeds: counted.len(), measured: &measured, drawn: &drawn })
     }
 
     /// Places of a sweep from the command line, each with the values of each number, run by run.
@@ -196,6 +212,8 @@ impl RanRow<'_> {
         };
         let verdicts: Vec<Verdict> = judged.iter().map(|own| own.judged.verdict).collect();
         let verdict = match claim.tests.as_slice() {
+            // Without any run that counts nothing is decided.
+            [] if self.runs.seeds == 0 => Verdict::Open,
             [] => together(&verdicts, claim.share),
             tests if tests.iter().all(|test| is_known_test(test)) => Verdict::Tested,
             // Unknown tests may be missing or not run, so that the claim stays undecided.

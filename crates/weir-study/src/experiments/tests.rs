@@ -1,6 +1,7 @@
 //! Experiments (`experiments`): the files that ship, their plans and their verdicts.
 
 mod tried;
+mod world;
 
 use std::fs;
 use std::path::{Path, PathBuf};
