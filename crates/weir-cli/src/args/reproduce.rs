@@ -7,6 +7,7 @@ use clap::value_parser;
 use super::{DataArgs, ShardArgs};
 
 #[derive(Debug, clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct ReproduceArgs {
     /// The rows, such as `coupled-rtp-2014/fig7`, or files of your own that end in `.toml` [default: all that ship].
     #[arg(value_name = "ID")]

@@ -281,8 +281,9 @@ impl<'e> Planner<'e, '_> {
         let case = *self.known.entry(text).or_insert(next);
         if case == next {
             let (source, plan) = source();
-            let at: String = spot.place.iter().map(|(axis, value)| format!("/{axis}={value}")).collect();
-            let name = format!("{}/{variant}{at}", spot.experiment.name);
+            let own = [spot.experiment.name.clone(), variant.to_owned()];
+            let at = spot.place.iter().map(|(axis, value)| format!("{axis}={value}"));
+            let name = own.into_iter().chain(at).collect::<Vec<_>>().join("/");
             self.cases.push(Case { name, source, plan, paths: BTreeSet::new(), seeds: 0 });
         }
         case
