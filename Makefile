@@ -1,5 +1,5 @@
 # `make` alone is `make test`. Behind a target, two number signs and a line are its entry in `make help`. CI runs what `make lint test` does.
-.PHONY: test test-simulated test-live call test-call test-browser reality bench-live help quick test-long lint package bench demo docs docs-check docs-reproduction docs-reproduction-check reproduce-check reproduce-tried reproduce-verdicts reproduction-pages fmt \
+.PHONY: test test-simulated test-live call test-call test-browser reality reality-long bench-live help quick test-long lint package bench demo docs docs-check docs-reproduction docs-reproduction-check reproduce-check reproduce-tried reproduce-verdicts reproduction-pages fmt \
 	mutants fuzz soak
 
 test: test-simulated ## all tests; some minutes on two cores
@@ -15,8 +15,11 @@ test-live: ## real packets in real time; one minute
 	cargo test --locked --quiet --workspace --test live -- --ignored --nocapture --test-threads 2
 
 reality: ## real runs beside simulated ones: writes docs/reality.md; some eleven minutes
+reality-long: ## its second part: distributions, and rows of papers; some twenty minutes
+reality-long: REALITY = --long
+reality reality-long:
 	cargo build --release --locked
-	tools/docs/reality.py $(WEIR_RELEASE) docs/reality.md
+	tools/docs/reality.py $(WEIR_RELEASE) docs/reality.md $(REALITY)
 
 bench-live: ## how much real traffic this machine carries, as a table; one minute, alone
 	cargo run --release --locked --quiet -p weir-live --example bench
