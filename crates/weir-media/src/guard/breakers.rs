@@ -59,8 +59,10 @@ pub enum Breaker {
 impl core::fmt::Display for Breaker {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         match self {
-            Self::RtcpTimeout { silence } => write!(f, "nothing was heard of the media for {silence}"),
-            Self::MediaTimeout { reports } => write!(f, "{reports} reports told of no newer packet"),
+            Self::RtcpTimeout { silence } => write!(f, "no feedback on the media for {silence}"),
+            Self::MediaTimeout { reports } => {
+                write!(f, "{reports} reports in a row covered no newer packet")
+            }
             Self::Congestion { rate, limit, loss_ratio } => {
                 let percent = loss_ratio * 100.0;
                 write!(f, "{rate} were sent with {percent:.1} % lost, where ten times TCP's rate is {limit}")
@@ -269,6 +271,14 @@ mod tests {
         let now = at(1000 * (second + 1));
         breakers.on_heard(now, Some(TimeDelta::from_millis(100)));
         breakers.on_block(now, highest, lost)
+    }
+
+    #[test]
+    fn a_tripped_breaker_has_a_sentence() {
+        let silence = Breaker::RtcpTimeout { silence: SECOND * 15 };
+        assert_eq!(silence.to_string(), "no feedback on the media for 15s");
+        let stalled = Breaker::MediaTimeout { reports: 5 };
+        assert_eq!(stalled.to_string(), "5 reports in a row covered no newer packet");
     }
 
     #[test]
