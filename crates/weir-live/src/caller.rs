@@ -5,7 +5,7 @@ use std::io;
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, fchown};
 use std::path::Path;
 
-use nix::libc::{O_DIRECTORY, O_NOFOLLOW};
+use nix::libc::{O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK};
 use nix::unistd::{Gid, Uid, User, geteuid, getuid, setgroups, setresgid, setresuid};
 
 /// The user who called, where `sudo` made the process root.
@@ -73,6 +73,14 @@ impl Caller {
     pub fn own(&self, file: &File) -> io::Result<()> {
         fchown(file, Some(self.uid), Some(self.gid))
     }
+}
+
+/// The file at `path` for reading. The call does not wait for the writer of a pipe.
+///
+/// # Errors
+/// If it cannot be opened.
+pub fn open_at_once(path: &Path) -> io::Result<File> {
+    File::options().read(true).custom_flags(O_NONBLOCK).open(path)
 }
 
 /// Whether `uid` is the user of the process, or the one who called it by `sudo`.

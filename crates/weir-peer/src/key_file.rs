@@ -81,14 +81,16 @@ pub fn generate(path: &Path, random: &mut dyn RandomBytes) -> Result<(), KeyFile
 /// The file is missing, others may read it, or it has no keys.
 pub fn read(path: &Path) -> Result<KeyRing, KeyFileError> {
     let failed = |error| KeyFileError::File { path: path.to_owned(), error };
-    let found = std::fs::metadata(path).map_err(failed)?;
+    #[cfg(target_os = "linux")]
+    let file = weir_live::caller::open_at_once(path).map_err(failed)?;
+    #[cfg(not(target_os = "linux"))]
+    let file = std::fs::File::open(path).map_err(failed)?;
+    let found = file.metadata().map_err(failed)?;
     if !found.is_file() {
-        // Opening a pipe would wait for its writer.
         let problem = "this is no regular file".to_owned();
         return Err(KeyFileError::Content { path: path.to_owned(), problem });
     }
-    let file = std::fs::File::open(path).map_err(failed)?;
-    check_owner(path, &file)?;
+    check_owner(path, &found)?;
     let mut text = String::new();
     file.take(LONGEST_FILE + 1).read_to_string(&mut text).map_err(failed)?;
     if text.len() as u64 > LONGEST_FILE {
@@ -100,10 +102,9 @@ pub fn read(path: &Path) -> Result<KeyRing, KeyFileError> {
 
 /// Refuses a file that others than the user of the process may read or write.
 #[cfg(unix)]
-fn check_owner(path: &Path, file: &std::fs::File) -> Result<(), KeyFileError> {
+fn check_owner(path: &Path, found: &std::fs::Metadata) -> Result<(), KeyFileError> {
     use std::os::unix::fs::MetadataExt as _;
 
-    let found = file.metadata().map_err(|error| KeyFileError::File { path: path.to_owned(), error })?;
     let mode = found.mode() & 0o7777;
     if mode & 0o077 != 0 {
         return Err(KeyFileError::Mode { path: path.to_owned(), mode });
@@ -117,7 +118,7 @@ fn check_owner(path: &Path, file: &std::fs::File) -> Result<(), KeyFileError> {
 }
 
 #[cfg(not(unix))]
-fn check_owner(_: &Path, _: &std::fs::File) -> Result<(), KeyFileError> {
+fn check_owner(_: &Path, _: &std::fs::Metadata) -> Result<(), KeyFileError> {
     Ok(())
 }
 
@@ -169,6 +170,49 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let error = read(directory.path()).unwrap_err().to_string();
         assert!(error.contains("no regular file"), "{error}");
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_pipe_is_refused_at_once_also_in_the_moment_of_opening() {
+        use std::sync::atomic::{AtomicBool, Ordering};
+        use std::sync::mpsc::channel;
+        use std::{fs, thread};
+
+        let directory = tempfile::tempdir().unwrap();
+        let at = |name: &str| directory.path().join(name);
+        let (key, pipe, path) = (at("key"), at("pipe"), at("path"));
+        generate(&key, &mut RepeatableRandom::new(1)).unwrap();
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        fs::hard_link(&pipe, &path).unwrap();
+        let read_it = path.clone();
+        let (to, results) = channel();
+        let reader = thread::spawn(move || {
+            for _ in 0..10_000 {
+                let found = read(&read_it).map(drop).map_err(|error| error.to_string());
+                to.send(found).unwrap();
+            }
+        });
+        // A key and the pipe take turns at the path.
+        let ends = AtomicBool::new(false);
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                for turn in [&key, &pipe].into_iter().cycle() {
+                    if ends.load(Ordering::Relaxed) {
+                        break;
+                    }
+                    fs::hard_link(turn, at("next")).unwrap();
+                    fs::rename(at("next"), &path).unwrap();
+                }
+            });
+            let waited = std::time::Duration::from_secs(10);
+            let found: Vec<_> = std::iter::from_fn(|| results.recv_timeout(waited).ok()).collect();
+            ends.store(true, Ordering::Relaxed);
+            assert_eq!(found.len(), 10_000, "a read waits for a writer");
+            let refused: Vec<_> = found.into_iter().filter_map(Result::err).collect();
+            assert!(refused.iter().all(|error| error.contains("no regular file")), "{refused:?}");
+        });
+        reader.join().unwrap();
     }
 
     #[cfg(unix)]
