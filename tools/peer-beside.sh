@@ -46,7 +46,7 @@ for controller in "${controllers[@]}"; do
         > "$place/sent.json" 2> "$place/errors" || code=$?
     [ $code != 2 ] || { cat "$place/errors" >&2; exit 2; }
     # The report of the far end follows on the same standard output.
-    sent=$(jq -s '.[0].flows[0].received_rate_bps' <(sed '/^}/q' "$place/sent.json"))
+    sent=$(head -1 "$place/sent.json" | jq '.flows[0].received_rate_bps')
     ratio=$(jq -n "$sent / $beside")
     printf '%-12s %12.0f %12.0f %8.4f\n' "$controller" "$beside" "$sent" "$ratio"
     jq -en "$ratio > 0.98 and $ratio < 1.02" > /dev/null || failed=1

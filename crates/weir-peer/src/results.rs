@@ -1,9 +1,9 @@
-//! Results of a session at one end, as printed with `--json`.
+//! Results of a session at one end, as printed with `--json`: a line for each session.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Results of a session at one end.
+/// Results of a session at one end: a line of JSON for each session.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct PeerResults {
     /// Address of the other end; absent without a session.

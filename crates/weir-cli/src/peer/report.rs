@@ -176,7 +176,7 @@ fn failed(args: &SessionArgs, flows: &[FlowResults]) -> Vec<String> {
 pub(super) fn print(args: &SessionArgs, results: &PeerResults) -> Result<(), Failure> {
     let mut out = terminal::stdout();
     if args.json {
-        serde_json::to_writer_pretty(&mut out, results).map_err(io::Error::from)?;
+        serde_json::to_writer(&mut out, results).map_err(io::Error::from)?;
         writeln!(out)?;
         return Ok(());
     }
