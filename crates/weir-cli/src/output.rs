@@ -1,6 +1,7 @@
 //! The files of a comparison. The directory is tested before anything runs. Files appear whole or not at all, and
 //! those that an earlier run left of other controllers are removed.
 
+mod file;
 mod names;
 mod owner;
 mod part;
@@ -8,7 +9,7 @@ mod part;
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Read, Seek as _, Write};
-use std::path::{MAIN_SEPARATOR, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use weir_scenario::registry::Registry;
@@ -16,6 +17,7 @@ use weir_study::experiments::{self, ShippedRow};
 use weir_study::runs::CaptureFile;
 
 use crate::failure::Failure;
+pub(crate) use file::{OpenOutput, OutputFile};
 pub(crate) use names::file_name;
 pub(crate) use owner::FileOwner;
 use part::{FileExchange, PartialFile, remove_left};
@@ -228,71 +230,6 @@ fn directory_name(name: &str) -> PathBuf {
     PathBuf::from(if name.is_empty() { "scenario" } else { &name })
 }
 
-/// A file that can be written.
-#[derive(Debug)]
-pub(crate) enum OutputFile {
-    /// A file that appears whole or not at all, at the end of all links.
-    Whole(PathBuf),
-    /// A pipe, a device, or a name of an open file: it is written directly, after its present content.
-    Direct(PathBuf),
-}
-
-impl OutputFile {
-    /// Tests writing beside `path`, or beside the target of its link.
-    pub(crate) fn prepare(path: &Path) -> Result<Self, Failure> {
-        let fail = |source| Failure::UnwritableFile { path: path.to_owned(), source };
-        if path.as_os_str().to_string_lossy().ends_with(MAIN_SEPARATOR) {
-            return Err(fail(io::ErrorKind::IsADirectory.into()));
-        }
-        if path.starts_with("/dev") || path.starts_with("/proc") {
-            // Behind such a name may be a file that another process has open and writes to.
-            return Ok(Self::Direct(path.to_owned()));
-        }
-        let whole = match (fs::metadata(path), fs::read_link(path)) {
-            (Ok(found), _) if found.is_dir() => return Err(fail(io::ErrorKind::IsADirectory.into())),
-            (Ok(found), _) if found.is_file() => path.canonicalize().map_err(fail)?,
-            (Err(_), Ok(target)) => path.parent().map_or(target.clone(), |parent| parent.join(target)),
-            (Err(_), Err(_)) => path.to_owned(),
-            _ => return Ok(Self::Direct(path.to_owned())),
-        };
-        PartialFile::beside(&whole).map_err(fail)?;
-        Ok(Self::Whole(whole))
-    }
-
-    /// Writes it.
-    pub(crate) fn write(&self, content: &[u8]) -> Result<(), Failure> {
-        self.write_with(|destination| destination.write_all(content))
-    }
-
-    /// Writes it by `write`.
-    pub(crate) fn write_with(
-        &self,
-        write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-    ) -> Result<(), Failure> {
-        let (path, written) = match self {
-            Self::Direct(path) => (path, write_on(path, write)),
-            Self::Whole(path) => {
-                let part = PartialFile::beside(path).and_then(|part| part.written(write));
-                let placed = part.and_then(|part| fs::rename(&part.path, path));
-                if placed.is_ok() {
-                    remove_left(path.parent().unwrap_or(Path::new("")), |name| path.ends_with(name));
-                }
-                (path, placed)
-            }
-        };
-        written.map_err(|source| Failure::Write { path: path.clone(), source })
-    }
-}
-
-/// Appends to the content of `path`.
-fn write_on(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
-    match path.to_str() {
-        Some("/dev/stdout") => write(&mut io::stdout()).and_then(|()| io::stdout().flush()),
-        Some("/dev/stderr") => write(&mut io::stderr()),
-        _ => write(&mut File::options().append(true).open(path)?),
-    }
-}
-
 impl Drop for OutputDirectory {
     fn drop(&mut self) {
         for directory in self.made.iter().rev() {
@@ -443,35 +380,5 @@ mod tests {
         assert_eq!(names(root.path()), [".base.json.77.part", "report.html"]);
         OutputFile::prepare(&root.path().join("base.json")).unwrap().write(b"new").unwrap();
         assert_eq!(names(root.path()), ["base.json", "report.html"]);
-    }
-
-    #[test]
-    fn a_single_file_leaves_what_is_beside_it() {
-        let root = tempfile::tempdir().unwrap();
-        let at = |name: &str| root.path().join(name);
-        for name in ["base.json", "base.json.part"] {
-            fs::write(at(name), b"mine").unwrap();
-        }
-        OutputFile::prepare(&at("base.json")).unwrap().write(b"new").unwrap();
-        assert_eq!(names(root.path()), ["base.json", "base.json.part"]);
-        assert_eq!(fs::read(at("base.json")).unwrap(), b"new");
-        assert_eq!(fs::read(at("base.json.part")).unwrap(), b"mine");
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn links_and_devices_stay_what_they_are() {
-        let root = tempfile::tempdir().unwrap();
-        let at = |name: &str| root.path().join(name);
-        fs::write(at("target"), b"old").unwrap();
-        for (link, target) in [("link", "target"), ("dangling", "other"), ("device", "/dev/null")] {
-            std::os::unix::fs::symlink(target, at(link)).unwrap();
-            OutputFile::prepare(&at(link)).unwrap().write(b"new").unwrap();
-            assert!(at(link).is_symlink(), "{link}");
-        }
-        assert_eq!(names(root.path()), ["dangling", "device", "link", "other", "target"]);
-        for name in ["target", "other"] {
-            assert_eq!(fs::read(at(name)).unwrap(), b"new", "{name}");
-        }
     }
 }

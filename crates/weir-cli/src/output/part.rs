@@ -1,7 +1,7 @@
 //! Files on their way into place, and sets of files that take their places together.
 
 use std::fs::{self, File, TryLockError};
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::mem;
 use std::path::{Path, PathBuf};
 use std::process;
@@ -14,7 +14,7 @@ use super::owner::FileOwner;
 pub(super) struct PartialFile {
     pub(super) path: PathBuf,
     /// The file, whose lock ends with it.
-    file: File,
+    pub(super) file: File,
 }
 
 impl PartialFile {
@@ -56,15 +56,6 @@ impl PartialFile {
     /// The same, which belongs to `owner`.
     pub(super) fn of_owner(self, owner: &FileOwner) -> io::Result<Self> {
         owner.take(&self.file)?;
-        Ok(self)
-    }
-
-    /// The file with all that `write` writes.
-    pub(super) fn written(
-        mut self,
-        write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-    ) -> io::Result<Self> {
-        write(&mut self.file)?;
         Ok(self)
     }
 
