@@ -1,9 +1,13 @@
 //! `weir send`, `weir recv` and `weir keygen`: media flows between two machines.
 
 #[cfg(target_os = "linux")]
+mod calls;
+#[cfg(target_os = "linux")]
 mod capture;
 #[cfg(target_os = "linux")]
 mod flows;
+#[cfg(target_os = "linux")]
+mod meeting;
 #[cfg(target_os = "linux")]
 mod report;
 #[cfg(target_os = "linux")]

@@ -61,7 +61,7 @@ pub enum DriveWish {
 /// A packet that was sent or received, without its trailer.
 #[derive(Clone, Copy, Debug)]
 pub struct SeenPacket<'a> {
-    /// Time since the start of the drive.
+    /// Time by the clock of the drive.
     pub at: Time,
     /// Address of its sender.
     pub from: SocketAddr,
@@ -95,7 +95,7 @@ pub struct DriveFigures {
     pub abandoned: bool,
     /// Steps of the wall clock.
     pub clock_steps: u64,
-    /// Time at which the drive stopped, since its start.
+    /// Time at which the drive stopped.
     pub stopped: Time,
     /// Reason why the thread has no real-time priority, if it was to have one.
     pub not_realtime: Option<String>,
@@ -119,12 +119,13 @@ pub enum DriveError {
     System(#[from] io::Error),
 }
 
-/// Drives the end that `make` makes for a time, until it has ended or the observer abandons it.
+/// Drives the end that `make` makes for a time of `clock`, until it has ended or the observer abandons it.
 ///
 /// # Errors
 /// An interface with a smaller MTU, or an error of the socket.
 pub fn drive(
     socket: &PeerSocket,
+    clock: RunClock,
     realtime: bool,
     make: impl FnOnce(Time) -> PeerEnd,
     observer: &mut dyn DriveObserver,
@@ -134,7 +135,7 @@ pub fn drive(
     let PeerSocket(socket) = socket;
     let own = socket.local_addr()?;
     let drops_before = socket_drops(socket)?;
-    let mut inbox = Inbox::new(RunClock::start());
+    let mut inbox = Inbox::new(clock);
     let mut end = make(inbox.now());
     let not_realtime = refusal.map(|error| error.to_string());
     let mut figures = DriveFigures { not_realtime, ..DriveFigures::default() };

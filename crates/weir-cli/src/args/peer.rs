@@ -67,6 +67,10 @@ pub(crate) struct RecvArgs {
     /// End after one session.
     #[arg(long)]
     pub(crate) once: bool,
+    /// Write the first flow that this end sends as a recorded call; further flows, and those of further sessions, with their
+    /// number before the ending.
+    #[arg(long, value_name = "FILE", requires = "bidir")]
+    pub(crate) record: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) flows: FlowArgs,
     #[command(flatten)]
@@ -138,7 +142,7 @@ pub(crate) struct SessionArgs {
     /// Require this share of lost packets, such as 1%.
     #[arg(long, value_name = "SHARE", value_parser = share)]
     pub(crate) loss_at_most: Option<f64>,
-    /// Write the packets of this end as pcapng, without their tags.
+    /// Write the packets of this end as pcapng, without their tags. The file is in its place at the end.
     #[arg(long, value_name = "FILE")]
     pub(crate) pcap: Option<PathBuf>,
     /// Serve metrics for Prometheus at this address, such as 127.0.0.1:9100; a port alone is one of this machine.
@@ -147,7 +151,7 @@ pub(crate) struct SessionArgs {
     /// Scheduling of this end.
     #[arg(long, value_name = "KIND", default_value = "realtime")]
     pub(crate) priority: Priority,
-    /// Print the report as JSON.
+    /// Print the report as a line of JSON.
     #[arg(long)]
     pub(crate) json: bool,
     /// No live lines.

@@ -1,47 +1,39 @@
 //! The packets of an end as a pcapng file.
 
-use std::fs::{self, File};
 use std::io::{self, BufWriter};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use weir_peer::drive::SeenPacket;
 use weir_report::capture::{PcapNg, ip_datagram};
 
 use crate::failure::Failure;
+use crate::output::{OpenOutput, OutputFile};
 
 /// Bytes that wait for the file.
 const BUFFER: usize = 1 << 20;
 
-/// A file with packets. A new file disappears again unless it is finished.
+/// A file with packets, which takes its place when it is finished.
 pub(super) struct PeerCapture {
-    path: PathBuf,
-    file: Option<PcapNg<BufWriter<File>>>,
+    file: PcapNg<BufWriter<OpenOutput>>,
     bytes: Vec<u8>,
     error: Option<io::Error>,
-    is_new: bool,
 }
 
 impl PeerCapture {
-    /// A capture in the file at `path`.
+    /// A capture for the file at `path`, which stays as it is until the capture is finished.
     pub(super) fn start(path: &Path) -> Result<Self, Failure> {
         let unwritable = |source| Failure::UnwritableFile { path: path.to_owned(), source };
-        let (file, is_new) = match File::create_new(path) {
-            Ok(file) => (file, true),
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                (File::create(path).map_err(unwritable)?, false)
-            }
-            Err(error) => return Err(unwritable(error)),
-        };
-        let mut capture = Self { path: path.to_owned(), file: None, bytes: Vec::new(), error: None, is_new };
-        let mut file = PcapNg::new(BufWriter::with_capacity(BUFFER, file)).map_err(unwritable)?;
+        let out = OutputFile::prepare(path)?.open()?;
+        let mut file = PcapNg::new(BufWriter::with_capacity(BUFFER, out)).map_err(unwritable)?;
         file.interface("weir-peer").map_err(unwritable)?;
-        capture.file = Some(file);
-        Ok(capture)
+        Ok(Self { file, bytes: Vec::new(), error: None })
     }
 
     /// Adds a packet.
     pub(super) fn packet(&mut self, packet: &SeenPacket<'_>) {
-        let Some(file) = self.file.as_mut().filter(|_| self.error.is_none()) else { return };
+        if self.error.is_some() {
+            return;
+        }
         let mut to = packet.to;
         let mut from = packet.from;
         // The own address is not known where the socket listens at all of them.
@@ -51,28 +43,18 @@ impl PeerCapture {
             }
         }
         let written = ip_datagram(from, to, packet.ecn, packet.bytes, &mut self.bytes)
-            .and_then(|()| file.packet(0, packet.at.nanos(), &self.bytes, self.bytes.len() as u32));
+            .and_then(|()| self.file.packet(0, packet.at.nanos(), &self.bytes, self.bytes.len() as u32));
         self.error = written.err();
     }
 
-    /// Ends the file.
-    pub(super) fn finish(mut self) -> Result<(), Failure> {
-        let written = match (self.file.take(), self.error.take()) {
-            (_, Some(error)) => Err(error),
-            (Some(file), None) => file.finish().map(drop),
-            (None, None) => Ok(()),
+    /// Ends the file, and gives it its place.
+    pub(super) fn finish(self, path: &Path) -> Result<(), Failure> {
+        let written = match self.error {
+            Some(error) => Err(error),
+            None => {
+                self.file.finish().and_then(|out| out.into_inner().map_err(io::IntoInnerError::into_error))
+            }
         };
-        written.map_err(|source| Failure::Write { path: self.path.clone(), source })?;
-        self.is_new = false;
-        Ok(())
-    }
-}
-
-impl Drop for PeerCapture {
-    fn drop(&mut self) {
-        if self.is_new {
-            // The error that ended the session is the one to report.
-            let _stays: io::Result<()> = fs::remove_file(&self.path);
-        }
+        written.map_err(|source| Failure::Write { path: path.to_owned(), source })?.place()
     }
 }

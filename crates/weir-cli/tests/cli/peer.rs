@@ -143,6 +143,86 @@ fn several_coupled_flows_run_both_ways_and_in_reverse() {
     assert!(json(&sender)["flows"][0]["sent_here"].as_bool().unwrap(), "{sender:#?}");
 }
 
+/// Times of the packets in a capture of one interface, in ns.
+fn packet_times(capture: &[u8]) -> Vec<u64> {
+    let word = |block: &[u8], place: usize| u32::from_le_bytes(block[place..place + 4].try_into().unwrap());
+    let (mut times, mut rest) = (Vec::new(), capture);
+    while !rest.is_empty() {
+        let (block, behind) = rest.split_at(word(rest, 4) as usize);
+        // An enhanced packet block.
+        if word(block, 0) == 6 {
+            times.push(u64::from(word(block, 12)) << 32 | u64::from(word(block, 16)));
+        }
+        rest = behind;
+    }
+    times
+}
+
+#[test]
+fn a_receiver_of_several_sessions_prints_a_line_and_records_calls_for_each() {
+    let place = Place::new();
+    let options = "--bidir --json --priority normal --record own.call.json --pcap all.pcapng";
+    let receiver = start(&place, &format!("recv 127.0.0.1:0 {options}"));
+    for _ in 0..2 {
+        let arguments = "--duration 1s --bidir --json --priority normal";
+        let sender = place.try_weir(&format!("send {} {arguments}", receiver.address));
+        assert_eq!(json(&sender)["outcome"], "done", "{sender:#?}");
+        // The receiver answers goodbyes for a second.
+        thread::sleep(Duration::from_millis(1500));
+        assert!(!place.path().join("all.pcapng").exists());
+    }
+    receiver.signal();
+    let receiver = receiver.end();
+    let lines: Vec<Value> = receiver.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(lines.len(), 2, "{receiver:#?}");
+    assert!(lines.iter().all(|results| results["flows"][1]["sent_here"] == true), "{lines:#?}");
+    for name in ["own.call.json", "own-2.call.json"] {
+        let inferred = place.try_weir(&format!("replay {name} --controller nada --json"));
+        assert_eq!(inferred.code, Some(0), "{name}: {inferred:#?}");
+    }
+    let times = packet_times(&fs::read(place.path().join("all.pcapng")).unwrap());
+    assert!(times.is_sorted(), "times of the second session are those after the first");
+    assert!(times[times.len() - 1] - times[0] > 3_000_000_000, "{:?}", [times[0], times[times.len() - 1]]);
+}
+
+#[test]
+fn a_receiver_without_a_session_leaves_files_as_they_were() {
+    let place = Place::new();
+    place.write("all.pcapng", "old");
+    place.write("own.json", "old");
+    let before = place.tree("");
+    let receiver =
+        start(&place, "recv 127.0.0.1:0 --bidir --record own.json --pcap all.pcapng --priority normal");
+    receiver.signal();
+    assert_eq!(receiver.end().code, Some(2));
+    assert_eq!(place.tree(""), before);
+}
+
+#[test]
+fn each_address_of_a_name_is_called() {
+    let place = Place::new();
+    place.write("hosts", "::1 two\n127.0.0.1 two\n");
+    let hosts = place.path().join("hosts").display().to_string();
+    let inside = |script: &str| {
+        let script = format!("mount --bind {hosts} /etc/hosts && ip link set lo up && {script}");
+        Outcome::of(Command::new("unshare").args(["-rmn", "sh", "-c", &script]))
+    };
+    let names = inside("getent ahosts two");
+    if names.code != Some(0) || !names.stdout.contains("::1") || !names.stdout.contains("127.0.0.1") {
+        println!("SKIPPED, without a namespace in which a name has two addresses");
+        return;
+    }
+    let weir = env!("CARGO_BIN_EXE_weir");
+    let outcome = inside(&format!(
+        "{{ {weir} recv 127.0.0.1 --once --quiet --priority normal > /dev/null & \
+         {weir} send two:5005 --quiet & unanswered=$!; \
+         {weir} send two --duration 1s --json --quiet --priority normal; wait $unanswered; }}"
+    ));
+    assert_eq!(json(&outcome)["peer"], "127.0.0.1:5004", "{outcome:#?}");
+    let unanswered = "[::1]:5005, 127.0.0.1:5005: there is no answer";
+    assert!(outcome.code == Some(2) && outcome.stderr.contains(unanswered), "{outcome:#?}");
+}
+
 #[test]
 fn requirements_and_ceilings_decide_the_exit_code() {
     let place = Place::new();
@@ -207,9 +287,12 @@ fn bad_input_is_a_sentence_and_leaves_no_file() {
     let receiver = start(&place, "recv 127.0.0.1:0 --key other --quiet");
     fs::copy(place.path().join("key"), place.path().join("readable")).unwrap();
     fs::set_permissions(place.path().join("readable"), fs::Permissions::from_mode(0o644)).unwrap();
+    place.write("old.json", "old");
+    place.write("old.pcapng", "old");
     let before = place.tree("");
     let same_port = format!("recv {}", receiver.address);
     let other_key = format!("send {} --key key --record call.json --pcap p.pcapng", receiver.address);
+    let over_old = format!("send {} --key key --record old.json --pcap old.pcapng", receiver.address);
     let in_use = format!("recv {port}");
     for (arguments, sentence) in [
         ("recv 0.0.0.0:0", "beyond this machine a key is needed"),
@@ -220,12 +303,15 @@ fn bad_input_is_a_sentence_and_leaves_no_file() {
         ("send 127.0.0.1:5004 --key absent", "absent: No such file"),
         ("keygen key", "key: File exists"),
         (&*other_key, "the keys of the two ends differ"),
+        (&*over_old, "the keys of the two ends differ"),
+        ("recv 127.0.0.1:0 --record call.json", "--bidir"),
+        ("recv 127.0.0.1:0 --bidir --record no/call.json", "no/call.json: cannot be written"),
         ("send nowhere.invalid:5004 --open", "nowhere.invalid:5004: "),
         ("send 127.0.0.1:5004 --controller gcc,nada", "a session has one controller"),
         ("send 127.0.0.1:5004 --controller gccc", "there is no controller `gccc`"),
         ("send 127.0.0.1:5004 --source webcam", "webcam"),
         ("send 127.0.0.1:5004 --scenario tcp/newreno", "no scenario ships under this name"),
-        ("send 127.0.0.1:5004 --record no/call.json", "no/call.json: cannot be written"),
+        ("send 127.0.0.1:5004 --flows 2 --record no/call.json", "no/call.json: cannot be written"),
         ("send 127.0.0.1:5004 --min-rate 3Mbps", "min"),
     ] {
         let outcome = place.try_weir(arguments);

@@ -205,6 +205,11 @@ impl PeerEnd {
         self.world.monitor.take_calls()
     }
 
+    /// The configuration of this end. Its plan is there unless a session has begun.
+    pub fn into_config(self) -> EndConfig {
+        self.config
+    }
+
     /// Time of the next call of [`Self::on_timeout`].
     pub fn next_wake(&self) -> Time {
         match self.phase {
