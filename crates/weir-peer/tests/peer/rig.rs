@@ -1,5 +1,6 @@
 //! Two ends over simulated links, in simulated time, with an attacker beside.
 
+use std::cell::Cell;
 use std::net::SocketAddr;
 
 use weir_cc::{DataRate, DataSize, Ecn, RateLimits, TimeDelta};
@@ -16,6 +17,19 @@ use weir_world::{FlowSpec, MediaSpec, Traffic};
 
 /// Time between two samples of the target.
 pub(crate) const SAMPLE: TimeDelta = TimeDelta::from_millis(50);
+
+thread_local! {
+    /// The end whose code runs.
+    pub(crate) static INSIDE: Cell<Option<usize>> = const { Cell::new(None) };
+}
+
+/// Runs code of an end, whose memory is counted then.
+pub(crate) fn inside<T>(end: usize, code: impl FnOnce() -> T) -> T {
+    INSIDE.set(Some(end));
+    let result = code();
+    INSIDE.set(None);
+    result
+}
 
 /// A datagram on its way, with the address of its sender.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -195,7 +209,7 @@ impl Rig {
                 let at = Time::from_nanos(wall.stamps.translate(stamp, now) as u64);
                 let Flying { from, ecn, bytes, .. } = &datagram;
                 let incoming = IncomingDatagram { at, from: *from, ecn: *ecn, bytes };
-                self.ends[end].on_datagram(self.now, incoming);
+                inside(end, || self.ends[end].on_datagram(self.now, incoming));
             }
         }
         self.flush();
@@ -243,7 +257,7 @@ impl Rig {
             for end in [CALLER, LISTENER] {
                 self.wake_up(end);
                 if self.now >= self.asleep[end] && self.ends[end].next_wake() <= next {
-                    self.ends[end].on_timeout(next);
+                    inside(end, || self.ends[end].on_timeout(next));
                 }
             }
             self.flush();
@@ -291,12 +305,12 @@ impl Rig {
         }
         let Flying { from, ecn, bytes, .. } = &datagram;
         let incoming = IncomingDatagram { at, from: *from, ecn: *ecn, bytes };
-        self.ends[end].on_datagram(self.now, incoming);
+        inside(end, || self.ends[end].on_datagram(self.now, incoming));
     }
 
     fn flush(&mut self) {
         for end in [CALLER, LISTENER] {
-            while let Some(datagram) = self.ends[end].poll() {
+            while let Some(datagram) = inside(end, || self.ends[end].poll()) {
                 let flying = Flying {
                     at: self.now,
                     from: self.addresses[end],
