@@ -134,31 +134,52 @@ fn mbps(rate: DataRate) -> f64 {
     rate.bps_f64() / 1e6
 }
 
-/// 1, 2.5 and 0.5 Mbit/s: the rate from 16 s on, the highest of a second within 25 s of the rise, and the rate from 10 s after
-/// the fall on; pictures in a second but for the fall.
-fn steps(name: &str) -> ([f64; 3], f64) {
+/// Rates in Mbit/s while the capacity is 1, 2.5 and 0.5 Mbit/s.
+#[derive(Debug)]
+struct StepRates {
+    /// The rate in the last 4 s before the rise.
+    before: f64,
+    /// The highest rates of a second within 20 and 25 s of the rise.
+    risen: [f64; 2],
+    /// The rate from 10 s after the fall on.
+    fallen: f64,
+    /// Pictures in a second but for the fall.
+    pictures: f64,
+}
+
+/// A call whose capacity rises after `rise` ms.
+fn steps(name: &str, rise: u64) -> StepRates {
     let mut call = SimulatedCall::new(name, 1000);
-    call.run(16_000);
+    call.run(rise - 4_000);
     let frames = call.far.frames;
-    let first = mbps(call.run(4_000).arrived);
+    let before = mbps(call.run(4_000).arrived);
     call.session.set_path(call.now, path(2500)).unwrap();
-    let second = (0..25).map(|_| mbps(call.run(1_000).arrived)).fold(0.0, f64::max);
+    let mut most = |seconds| (0..seconds).map(|_| mbps(call.run(1_000).arrived)).fold(0.0, f64::max);
+    let soon = most(20);
+    let risen = [soon, most(5).max(soon)];
     let pictures = (call.far.frames - frames) as f64 / 29.0;
     call.session.set_path(call.now, path(500)).unwrap();
     call.run(10_000);
-    let third = mbps(call.run(10_000).arrived);
-    ([first, second, third], pictures)
+    StepRates { before, risen, fallen: mbps(call.run(10_000).arrived), pictures }
 }
 
+/// The rate of `gcc` on a full link is a saw of some 8 s. A rise of the capacity just behind a cut adds the time of a whole
+/// tooth to the climb: 21 s instead of 11 s. Randomness of the connection that no seed fixes decides at which moment the cuts
+/// are. So the capacity rises at three moments, a third of a tooth apart, and the median of the three is judged.
 #[test]
 fn the_rate_follows_the_capacity() {
     for name in ["gcc", "scream-v2"] {
-        let (rates, pictures) = steps(name);
-        println!("{name}: {rates:.2?} Mbit/s, {pictures:.1} pictures/s");
-        assert!((0.8..=1.0).contains(&rates[0]), "{name}: {rates:?}");
-        assert!((2.0..=2.5).contains(&rates[1]), "{name}: {rates:?}");
-        assert!((0.33..=0.5).contains(&rates[2]), "{name}: {rates:?}");
-        assert!((29.8..=30.2).contains(&pictures), "{name}: {pictures}");
+        let mut all = [20_000, 22_667, 25_333].map(|rise| steps(name, rise));
+        all.sort_by(|one, other| one.risen[0].total_cmp(&other.risen[0]));
+        println!("{name}: {all:.2?}");
+        for rates in &all {
+            assert!((0.8..=1.0).contains(&rates.before), "{name}: {rates:?}");
+            assert!((2.0..=2.5).contains(&rates.risen[1]), "{name}: {rates:?}");
+            assert!((0.33..=0.5).contains(&rates.fallen), "{name}: {rates:?}");
+            assert!((29.8..=30.2).contains(&rates.pictures), "{name}: {rates:?}");
+        }
+        let median = all[1].risen[0];
+        assert!(median >= 2.0, "{name}: {median}");
     }
 }
 
