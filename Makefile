@@ -1,5 +1,5 @@
 # `make` alone is `make test`. Behind a target, two number signs and a line are its entry in `make help`. CI runs what `make lint test` does.
-.PHONY: test test-simulated test-live call test-call test-browser reality reality-long bench-live help quick test-long lint package bench demo docs docs-check docs-reproduction docs-reproduction-check reproduce-check reproduce-tried reproduce-verdicts reproduction-pages fmt \
+.PHONY: test test-simulated test-live call test-call test-browser peer-beside reality reality-long bench-live help quick test-long lint package bench demo docs docs-check docs-reproduction docs-reproduction-check reproduce-check reproduce-tried reproduce-verdicts reproduction-pages fmt \
 	mutants fuzz soak
 
 test: test-simulated ## all tests; some minutes on two cores
@@ -39,6 +39,11 @@ test-call: ## format, clippy and tests of weir-call
 test-browser: call ## `weir call` and the replay of a browser's call, in a headless Chromium; five minutes
 	tools/test-browser.py --weir $(WEIR_RELEASE)
 
+# Alone, as `make test-live`. Needs TUN, network namespaces and jq.
+peer-beside: ## rates of `weir send` and `weir recv` within 2 % of those of `weir testbed`; four minutes
+	cargo build --release --locked
+	WEIR=$(WEIR_RELEASE) tools/peer-beside.sh
+
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-26s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
@@ -47,11 +52,12 @@ quick: ## format check, clippy and tests of the crates that changed
 
 # Properties of every controller over a whole path, at full length: two hours alone, an hour of clock skew, every encoder at every short round
 # trip; ten parking lots; the bound of the omniscient sender. Each controller's figures are printed. Then three times as many arbitrary cases of the
-# controllers' own properties, and all seeds and loss ratios of the simulator's and the oracles' tests.
+# controllers' own properties, all seeds and loss ratios of the simulator's and the oracles' tests, and ten million hostile packets of a peer.
 test-long: ## the properties of every controller over two hours, and all cases of shortened tests; some five minutes
 	WEIR_LONG=1 cargo test --locked --quiet -p weir-study --test study -- --nocapture --test-threads 1 every_law:: parking_lots:: omniscient:: attack:: padded:: transfers::
 	WEIR_LONG=1 cargo test --locked --quiet -p weir-replay --test infer -- --nocapture
 	WEIR_LONG=1 cargo test --locked --quiet -p weir-cc --lib -p weir-sim --test sim -p weir-oracle --test oracle
+	WEIR_LONG=1 cargo test --locked --quiet -p weir-peer --test memory
 	cargo build --locked --quiet -p weir-cli --profile test
 	WEIR_LONG=1 tests/newcomer/run.sh
 
