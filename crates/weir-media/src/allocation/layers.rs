@@ -76,6 +76,7 @@ impl LayerSwitching {
 
 /// Rates of a stream's layers, and the state of the rule that computed them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct LayerRates {
     pub(super) rates: [DataRate; MAX_LAYERS],
     pub(super) on: [bool; MAX_LAYERS],

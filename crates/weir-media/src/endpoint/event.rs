@@ -8,6 +8,7 @@ use crate::guard::Alarm;
 
 /// Place of a stream in its endpoint, in the order in which streams were added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct StreamId(pub(crate) usize);
 
 impl StreamId {
@@ -19,6 +20,7 @@ impl StreamId {
 
 /// Place of an encoder in its endpoint, in the order in which encoders were added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct EncoderId(pub(crate) usize);
 
 impl EncoderId {
@@ -30,6 +32,7 @@ impl EncoderId {
 
 /// Share of an encoder in the target, and the rates of its layers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct LayerAllocation {
     /// The encoder.
     pub encoder: EncoderId,
@@ -42,6 +45,7 @@ pub struct LayerAllocation {
 /// An event for the embedder of an endpoint. `P` is the payload of its packets.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum EndpointEvent<P> {
     /// A new target: the encoders together should produce its media rate.
     Target(Target),
@@ -75,8 +79,41 @@ pub enum EndpointEvent<P> {
     Decision(Decision),
 }
 
+impl<P> EndpointEvent<P> {
+    /// Reports the event to `tracing`, where the feature is on.
+    #[cfg(feature = "tracing")]
+    pub(super) fn trace(&self) {
+        use tracing::{debug, trace, warn};
+        match self {
+            Self::Target(target) => debug!(
+                media_bps = target.media_rate.bps(),
+                limited_by = target.limiting_factor.name(),
+                "target"
+            ),
+            Self::Allocation(allocation) => {
+                debug!(encoder = allocation.encoder.0, bps = allocation.rate.bps(), "allocation");
+            }
+            Self::KeyFrameRequest(stream) => debug!(stream = stream.0, "key frame request"),
+            Self::LeaveOutFrame(stream) => debug!(stream = stream.0, "leave out a frame"),
+            Self::Expired { stream, .. } => debug!(stream = stream.0, "expired packet"),
+            Self::Lost { stream, sequence, .. } => debug!(stream = stream.0, sequence, "lost packet"),
+            Self::Alarm(alarm) => warn!(?alarm, "alarm"),
+            Self::RoundTrip(rtt) => trace!(ms = rtt.millis_f64(), "round trip"),
+            Self::Decision(decision) => {
+                debug!(bps = decision.rate.bps(), from_bps = decision.base.bps(), why = ?decision.why, "decision");
+            }
+        }
+    }
+
+    /// Reports the event to `tracing`, where the feature is on.
+    #[cfg(not(feature = "tracing"))]
+    #[expect(clippy::unused_self, reason = "the feature is off")]
+    pub(super) const fn trace(&self) {}
+}
+
 /// Content of a packet that leaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum PacketKind {
     /// A packet of the embedder, for the first time.
     Media,
@@ -91,6 +128,7 @@ pub enum PacketKind {
 
 /// A packet that leaves now.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Departure<P> {
     /// The stream of the embedder that it belongs to.
     pub stream: StreamId,
@@ -112,6 +150,7 @@ pub struct Departure<P> {
 
 /// Packets that leave together in one buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct PacketBatch {
     /// Length of each packet in bytes; the last one may be shorter.
     pub segment: usize,

@@ -216,7 +216,9 @@ impl<P: Payload> Endpoint<P> {
     /// The next event; call until `None`.
     pub fn poll_event(&mut self) -> Option<EndpointEvent<P>> {
         if self.path.take_target_change() {
-            return Some(EndpointEvent::Target(*self.path.target()));
+            let event = EndpointEvent::Target(*self.path.target());
+            event.trace();
+            return Some(event);
         }
         self.path.source.poll_event()
     }

@@ -46,6 +46,7 @@ impl Payload for Arc<[u8]> {
 /// Payload that the embedder keeps, known by its place. The embedder writes it behind the header
 /// ([`Departure::header`](crate::Departure::header)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct PayloadHandle {
     /// Place of the payload in the embedder's memory.
     pub place: u64,

@@ -259,6 +259,7 @@ impl<P: Payload> PacketQueue<P> {
 
 /// Queues an event behind the others, or counts it as dropped.
 fn push<P>(events: &mut VecDeque<EndpointEvent<P>>, dropped: &mut u64, event: EndpointEvent<P>) {
+    event.trace();
     if events.len() < MOST_EVENTS {
         events.push_back(event);
     } else {

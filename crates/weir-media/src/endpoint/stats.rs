@@ -24,6 +24,8 @@ pub(super) struct StreamCounts {
 
 /// Statistics of a stream: `RTCOutboundRtpStreamStats`, with other counts.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "camelCase"))]
 pub struct StreamStats {
     /// Source identifier: `ssrc`.
     pub ssrc: u32,
@@ -93,6 +95,8 @@ impl StreamStats {
 
 /// Reason that limits the quality: `RTCQualityLimitationReason`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "camelCase"))]
 pub enum QualityLimitation {
     /// `none`: the rate stands at its maximum, or the application sends less than it may.
     None,
@@ -119,6 +123,8 @@ impl QualityLimitation {
 
 /// Statistics of an endpoint: those of the candidate pair, of the remote end, and of each stream.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "camelCase"))]
 pub struct EndpointStats {
     /// The controller's rate on the wire, in bit/s: `availableOutgoingBitrate`.
     pub available_outgoing_bitrate: f64,

@@ -5,6 +5,7 @@ use super::breakers::Breaker;
 /// An event of a flow that its embedder should act on or log.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Alarm {
     /// A circuit breaker tripped and media has stopped, as if the application had paused it. The application restarts
     /// it with [`MediaSender::resume`](crate::MediaSender::resume), when it has reason to believe that the path bears

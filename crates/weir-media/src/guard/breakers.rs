@@ -34,6 +34,7 @@ const MOST_INTERVALS: usize = 64;
 
 /// A circuit breaker that has tripped, with the reason: media has stopped.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Breaker {
     /// No feedback on the media was received (RFC 8083 §4.1).
     RtcpTimeout {

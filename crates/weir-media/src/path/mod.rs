@@ -271,7 +271,7 @@ impl<S: PacketSource> PathSender<S> {
         if self.guard.skips_number(now, &self.history) {
             self.history.leave_out(now);
         }
-        let number = packet.number.map_or_else(|| self.history.next_number(), u64::from);
+        let number = self.number_of(packet.number);
         let &OutgoingPacket { stream, payload, .. } = packet;
         let (ssrc, sequence, timestamp) = self.streams.on_sent(stream, number, packet.timestamp, payload);
         let header = MediaHeader {
@@ -322,7 +322,7 @@ impl<S: PacketSource> PathSender<S> {
 
     /// Records a packet that left at `at` without the mechanism's pacer.
     pub(crate) fn record(&mut self, at: SendTime, packet: &ReportedPacket) -> SentPacket {
-        let number = packet.number.map_or_else(|| self.history.next_number(), u64::from);
+        let number = self.number_of(packet.number);
         let timestamp = (!packet.padding).then_some(packet.timestamp);
         self.streams.on_sent_as(packet.stream, packet.sequence, number, timestamp, packet.payload);
         let sizes = self.config.counted.of(u64::from(packet.header), u64::from(packet.payload));
@@ -337,6 +337,12 @@ impl<S: PacketSource> PathSender<S> {
     /// The number of the next packet, unless the embedder gives it.
     pub(crate) fn next_number(&self) -> u64 {
         self.history.next_number()
+    }
+
+    /// The unwrapped number of the next packet, which an embedder may give.
+    fn number_of(&self, given: Option<u16>) -> u64 {
+        let next = self.history.next_number();
+        given.map_or(next, |given| next + u64::from(given.wrapping_sub(next as u16)))
     }
 
     /// Whether `number` may be the next that an embedder gives.

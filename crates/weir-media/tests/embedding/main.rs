@@ -9,3 +9,4 @@ mod repair;
 mod rig;
 mod same_packets;
 mod seams;
+mod stats;
