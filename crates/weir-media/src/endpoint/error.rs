@@ -22,6 +22,8 @@ pub enum EndpointError {
         /// The source identifier.
         ssrc: u32,
     },
+    /// The endpoint is paused, by the application or by a circuit breaker.
+    Paused,
     /// As many packets wait as [`EndpointConfig::most_packets`](crate::EndpointConfig::most_packets) allows.
     QueueFull,
     /// The payload is longer than an RTP packet may be.
@@ -55,6 +57,7 @@ impl core::fmt::Display for EndpointError {
             Self::UnknownStream => f.write_str("the endpoint has no such stream"),
             Self::UnknownEncoder => f.write_str("the endpoint has no such encoder"),
             Self::SourceTaken { ssrc } => write!(f, "another stream has the source identifier {ssrc}"),
+            Self::Paused => f.write_str("the endpoint is paused: call `resume` first"),
             Self::QueueFull => f.write_str("the queue is full: more than `most_packets` would wait"),
             Self::PayloadTooLong { bytes } => {
                 write!(f, "a payload of {bytes} bytes is longer than {LONGEST_PAYLOAD}, the most of a packet")

@@ -138,7 +138,8 @@ impl<P: Payload> Endpoint<P> {
     /// Queues a packet of a stream. Audio leaves at once; other packets leave when pacer, window and probes allow it.
     ///
     /// # Errors
-    /// If the time ran back, there is no such stream, the queue is full, or the payload is too long.
+    /// If the time ran back, there is no such stream, the endpoint is paused, the queue is full, or the payload is too
+    /// long.
     pub fn queue(
         &mut self,
         now: SendTime,
@@ -148,6 +149,9 @@ impl<P: Payload> Endpoint<P> {
     ) -> Result<(), EndpointError> {
         self.begin(now)?;
         self.stream_mut(stream)?;
+        if !self.path.is_sending() {
+            return Err(EndpointError::Paused);
+        }
         let bytes = payload.size();
         if bytes > LONGEST_PAYLOAD {
             return Err(EndpointError::PayloadTooLong { bytes });

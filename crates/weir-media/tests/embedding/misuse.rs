@@ -50,6 +50,10 @@ fn a_wrong_call_is_an_error_and_has_no_effect() {
         other.add_stream(StreamConfig::video(2, 96)).unwrap()
     };
     assert_eq!(endpoint.queue(at(10), foreign, PACKET, meta), Err(EndpointError::UnknownStream));
+    endpoint.pause(at(20)).unwrap();
+    assert_eq!(endpoint.queue(at(20), stream, PACKET, meta), Err(EndpointError::Paused));
+    endpoint.resume(at(30)).unwrap();
+    endpoint.queue(at(30), stream, PACKET, meta).unwrap();
     assert!(back.to_string().contains("9000000"), "{back}");
 }
 
