@@ -17,7 +17,9 @@ use weir_study::experiments::{self, ShippedRow};
 use weir_study::runs::CaptureFile;
 
 use crate::failure::Failure;
-pub(crate) use file::{OpenOutput, OutputFile};
+#[cfg(target_os = "linux")]
+pub(crate) use file::OpenOutput;
+pub(crate) use file::OutputFile;
 pub(crate) use names::file_name;
 pub(crate) use owner::FileOwner;
 use part::{FileExchange, PartialFile, remove_left};

@@ -48,7 +48,7 @@ impl OutputFile {
         &self,
         write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
     ) -> Result<(), Failure> {
-        self.open_with(write)?.place()
+        OpenOutput::place_all(&[self.open_with(write)?])
     }
 
     /// The file with all that `write` writes, before it takes its place.
@@ -85,22 +85,17 @@ enum OpenContent {
 }
 
 impl OpenOutput {
-    /// Gives the file its place.
-    pub(crate) fn place(self) -> Result<(), Failure> {
-        if let OpenContent::Part(part) = &self.content {
-            let placed = fs::rename(&part.path, &self.path);
-            placed.map_err(|source| Failure::Write { path: self.path.clone(), source })?;
-        }
-        self.remove_left();
-        Ok(())
-    }
-
     /// Gives all files their places, or none of them.
     pub(crate) fn place_all(all: &[Self]) -> Result<(), Failure> {
         let mut exchange = FileExchange::default();
         for Self { path, content } in all {
             if let OpenContent::Part(part) = content {
-                let placed = exchange.place(&part.path, path);
+                // A single file takes the place of another one in one step.
+                let placed = if all.len() == 1 {
+                    fs::rename(&part.path, path)
+                } else {
+                    exchange.place(&part.path, path)
+                };
                 placed.map_err(|source| Failure::Write { path: path.clone(), source })?;
             }
         }

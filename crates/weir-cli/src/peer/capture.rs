@@ -55,6 +55,7 @@ impl PeerCapture {
                 self.file.finish().and_then(|out| out.into_inner().map_err(io::IntoInnerError::into_error))
             }
         };
-        written.map_err(|source| Failure::Write { path: path.to_owned(), source })?.place()
+        let out = written.map_err(|source| Failure::Write { path: path.to_owned(), source })?;
+        OpenOutput::place_all(&[out])
     }
 }
