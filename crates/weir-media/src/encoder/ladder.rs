@@ -4,7 +4,7 @@ use rand_pcg::Pcg64Mcg;
 use weir_units::{DataRate, TimeDelta};
 
 use super::noise::clipped_normal;
-use super::{EncoderConfig, Picture, Ticks};
+use super::{EncoderConfig, EncoderModel, KeyFrames, Picture, Ticks};
 
 /// Largest number of streams in a ladder.
 pub const LADDER_RUNGS: usize = 4;
@@ -41,6 +41,21 @@ impl Ladder {
         let carried =
             |&rungs: &usize| target >= if rungs > on { self.switches_on(rungs) } else { self.needs(rungs) };
         (2..=self.rungs()).take_while(carried).last().unwrap_or(1)
+    }
+}
+
+impl EncoderConfig {
+    /// Three streams of 150, 500 and 1500 kbit/s, switched on from the lowest at 10 % more than is needed, each with a key
+    /// frame.
+    pub const fn simulcast() -> Self {
+        let kbps = DataRate::from_kbps;
+        let rates = [kbps(150), kbps(500), kbps(1500), DataRate::ZERO];
+        Self {
+            max_rate: kbps(2365),
+            key_frames: Some(KeyFrames { every: 3000, size: 4.0 }),
+            model: EncoderModel::Ladder(Ladder { rates, hysteresis: 0.1 }),
+            ..Self::papers()
+        }
     }
 }
 

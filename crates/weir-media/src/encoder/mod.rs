@@ -215,6 +215,14 @@ impl Encoder {
         }
     }
 
+    /// Whether the encoder itself leaves out the frame that is due because frames of its least size exceed `target`. To be called
+    /// once for each frame that no other part leaves out.
+    pub fn drops(&mut self, target: DataRate) -> bool {
+        self.take_step();
+        let rate = self.config.clamp(target);
+        if let State::Scaled(state) = &mut self.state { state.drops(&self.config, rate) } else { false }
+    }
+
     /// Skips the frame that is due at [`Self::next_capture`] without encoding it. Returns `false`, and does nothing,
     /// where none can be skipped: packets are no frames, and a ladder's streams skip an instant together.
     pub fn skip(&mut self) -> bool {
@@ -412,19 +420,6 @@ impl EncoderConfig {
         }
     }
 
-    /// A shared screen: 5 frames/s of at most 1000 bytes, one in 20 of them 20 to 200 times as large (syncodecs).
-    pub const fn content_sharing() -> Self {
-        Self {
-            frame_rate: 5.0,
-            model: EncoderModel::ContentSharing(ContentSharing {
-                largest_base: DataSize::from_bytes(1000),
-                probability: 0.05,
-                factor: (20.0, 200.0),
-            }),
-            ..Self::papers()
-        }
-    }
-
     /// Packets of 1000 bytes at exactly the target rate, for any target.
     pub const fn perfect() -> Self {
         Self {
@@ -439,19 +434,6 @@ impl EncoderConfig {
     pub const fn greedy() -> Self {
         let model = EncoderModel::Packets(Packets { size: DataSize::from_bytes(1000), greedy: true });
         Self { model, ..Self::perfect() }
-    }
-
-    /// Three streams of 150, 500 and 1500 kbit/s, switched on from the lowest at 10 % more than is needed, each with a key
-    /// frame.
-    pub const fn simulcast() -> Self {
-        let kbps = DataRate::from_kbps;
-        let rates = [kbps(150), kbps(500), kbps(1500), DataRate::ZERO];
-        Self {
-            max_rate: kbps(2365),
-            key_frames: Some(KeyFrames { every: 3000, size: 4.0 }),
-            model: EncoderModel::Ladder(Ladder { rates, hysteresis: 0.1 }),
-            ..Self::papers()
-        }
     }
 
     /// Whether there are key frames, which [`Encoder::request_key_frame`] needs.

@@ -25,10 +25,20 @@ const LEAST_FRAMES: usize = 60;
 const MOST_DROPPED: f64 = 0.6;
 /// Time between two checks before the resolution was lowered once, and afterwards. libwebrtc.
 const CHECKS: (TimeDelta, TimeDelta) = (TimeDelta::from_secs(2), TimeDelta::from_secs(5));
-/// Quantiser at no bits, and its fall with bits per pixel: fitted to two calls of Chromium with a noisy picture (`data/calls`).
-const QUANTISER: (f64, f64) = (118.0, 7.6);
-/// The coarsest quantiser; a frame cannot be smaller. The same calls.
-const COARSEST: f64 = 106.0;
+/// Quantiser at no bits, and its fall with bits per pixel at the camera's resolution: fitted to twelve calls of Chromium with a
+/// noisy picture, four of which are in `data/calls`.
+const QUANTISER: (f64, f64) = (145.0, 11.0);
+/// A scaled picture has more detail in a pixel: its bits per pixel count times its share of the pixels to this power. The same
+/// calls.
+const DETAIL: f64 = 0.25;
+/// The coarsest quantiser, and the least bits per pixel at the camera's resolution, which it gives. The same calls.
+const COARSEST: (f64, f64) = (106.0, 0.038);
+/// After frames were left out, the smallest frame is larger by the frames from one to the next, to this power. The same calls.
+const CHANGE: f64 = 0.25;
+/// Unused bits at the begin and after a change of the resolution, and the most, in seconds of the rate. libwebrtc's buffer of VP8.
+const UNUSED: (f64, f64) = (0.5, 1.0);
+/// Most frames from one to the next where frames are too large for the rate. The same calls.
+const LONGEST_DISTANCE: u32 = 8;
 /// Size of a key frame at a change, as a multiple of the usual size. The same calls.
 const KEY_SIZE: f64 = 1.5;
 /// The frames after it begin at this share of the usual size, and grow to all of it over so many frames. The same calls.
@@ -70,6 +80,10 @@ pub(super) struct ScaledState {
     since_key: u32,
     /// Quantisers of the last frames; `None` for a dropped one.
     quantisers: VecDeque<Option<f64>>,
+    /// Bits that the rate allowed and the frames did not use.
+    unused: f64,
+    /// Frames from the last one to the one that is due.
+    distance: u32,
     checked: TimeDelta,
     was_lowered: bool,
 }
@@ -88,6 +102,8 @@ impl ScaledState {
             step: if model.adapts { fits } else { 0 },
             since_key: 0,
             quantisers: VecDeque::with_capacity(MEAN_FRAMES),
+            unused: UNUSED.0 * start.bps_f64(),
+            distance: 1,
             checked: TimeDelta::ZERO,
             was_lowered: false,
         }
@@ -101,11 +117,23 @@ impl ScaledState {
         self.step as u8
     }
 
+    /// Whether the encoder leaves out the frame that is due because frames exceed `rate`, as they may at the coarsest quantiser:
+    /// it then keeps each second, fourth or eighth one. To be called once for each.
+    pub(super) fn drops(&mut self, config: &EncoderConfig, rate: DataRate) -> bool {
+        let rate = rate.bps_f64();
+        self.unused = (self.unused + rate / config.frame_rate).min(UNUSED.1 * rate);
+        let kept = self.unused >= 0.0 && self.distance.is_power_of_two() || self.distance >= LONGEST_DISTANCE;
+        self.since_key > 0 && !kept
+    }
+
     pub(super) fn capture(&mut self, config: &EncoderConfig, rate: DataRate, rng: &mut Pcg64Mcg) -> Picture {
-        self.adapt(self.next(config));
-        let (usual, pixels) = (config.nominal(rate), self.model.pixels * STEPS[self.step]);
-        let quantiser = QUANTISER.0 * libm::exp(-QUANTISER.1 * usual * 8.0 / pixels);
-        self.note(Some(quantiser.min(COARSEST)));
+        self.adapt(self.next(config), rate);
+        let scaled = STEPS[self.step];
+        let (usual, weighted) =
+            (config.nominal(rate), self.model.pixels * scaled / libm::pow(scaled, DETAIL));
+        let detail = usual * 8.0 / weighted;
+        let quantiser = QUANTISER.0 * libm::exp(-QUANTISER.1 * detail);
+        self.note(Some(if detail > COARSEST.1 { quantiser.min(COARSEST.0) } else { COARSEST.0 }));
         let (from, frames) = AFTER_KEY;
         let share = match self.since_key {
             0 => KEY_SIZE,
@@ -114,13 +142,16 @@ impl ScaledState {
         let key = self.since_key == 0;
         self.since_key = self.since_key.saturating_add(1);
         self.advance(rng);
-        let smallest = pixels * libm::log(QUANTISER.0 / COARSEST) / QUANTISER.1 / 8.0;
+        let changed = libm::pow(f64::from(std::mem::replace(&mut self.distance, 1)), CHANGE);
+        let smallest = weighted * COARSEST.1 / 8.0 * changed;
         let bytes = (usual * share).max(smallest) * (1.0 + clipped_normal(rng, config.size_noise));
+        self.unused = (self.unused - bytes * 8.0).max(-UNUSED.1 * rate.bps_f64());
         Picture { bytes, key }
     }
 
     pub(super) fn skip(&mut self, rng: &mut Pcg64Mcg) {
         self.note(None);
+        self.distance = self.distance.saturating_add(1);
         self.advance(rng);
     }
 
@@ -151,7 +182,7 @@ impl ScaledState {
     }
 
     /// Changes the resolution if a check is due and the quality is too bad, or good.
-    fn adapt(&mut self, now: TimeDelta) {
+    fn adapt(&mut self, now: TimeDelta, rate: DataRate) {
         let interval = if self.was_lowered { CHECKS.1 } else { CHECKS.0 };
         if !self.model.adapts || now - self.checked < interval {
             return;
@@ -175,6 +206,7 @@ impl ScaledState {
         self.quantisers.clear();
         if step != self.step {
             (self.step, self.since_key) = (step, 0);
+            self.unused = UNUSED.0 * rate.bps_f64();
         }
     }
 }
@@ -203,23 +235,23 @@ mod tests {
     fn the_resolution_follows_the_quality() {
         let mut e = encoder(300);
         assert_eq!(e.resolution(), 4, "320x180");
-        // 1 Mbit/s at 480x270 has a quantiser of 17, at 640x360 of 39: there it stays.
+        // 1 Mbit/s at 480x270 has a quantiser of 26, at 640x360 of 47: there it stays.
         let rising = resolutions(&mut e, 1000, 20);
         assert!(rising.is_sorted_by(|a, b| a >= b) && rising.last() == Some(&2), "{rising:?}");
-        // 250 kbit/s there: 90, so it stays; 100 kbit/s: the coarsest.
-        assert_eq!(resolutions(&mut e, 250, 10), [2; 10]);
-        assert_eq!(resolutions(&mut e, 100, 20).last(), Some(&4));
+        // 400 kbit/s there: 92, so it stays; 220 kbit/s: the coarsest, also at 480x270.
+        assert_eq!(resolutions(&mut e, 400, 10), [2; 10]);
+        assert_eq!(resolutions(&mut e, 220, 20).last(), Some(&4));
     }
 
     #[test]
     fn a_change_begins_with_a_key_frame_and_small_frames_follow() {
         let mut e = encoder(300);
-        let frames: Vec<_> = (0..300).map(|_| e.capture(DataRate::from_kbps(960))).collect();
+        let frames: Vec<_> = (0..300).map(|_| e.capture(DataRate::from_kbps(1200))).collect();
         let change = frames.iter().skip(1).position(|frame| frame.key).unwrap() + 1;
-        // 4000 bytes as usual.
+        // 5000 bytes as usual.
         let sizes: Vec<u64> = frames[change - 1..change + 3].iter().map(|frame| frame.size.bytes()).collect();
-        assert_eq!(sizes, [4000, 6000, 1200, 1433]);
-        assert_eq!(frames[change + 14].size.bytes(), 4000);
+        assert_eq!(sizes, [5000, 7500, 1500, 1792]);
+        assert_eq!(frames[change + 14].size.bytes(), 5000);
     }
 
     #[test]
@@ -227,7 +259,50 @@ mod tests {
         let mut e = encoder(2000);
         assert_eq!(e.resolution(), 0, "1280x720");
         (0..30).for_each(|_| _ = e.capture(DataRate::from_kbps(100)));
-        // 921 600 pixels · ln(118 / 106) / 7.6 / 8.
-        assert_eq!(e.capture(DataRate::from_kbps(100)).size.bytes(), 1626);
+        // 921 600 pixels · 0.038 / 8.
+        assert_eq!(e.capture(DataRate::from_kbps(100)).size.bytes(), 4378);
+        // 640x360: a quarter of the pixels, which have 1.41 times the detail.
+        let mut e = encoder(400);
+        (0..30).for_each(|_| _ = e.capture(DataRate::from_kbps(100)));
+        assert_eq!((e.resolution(), e.capture(DataRate::from_kbps(100)).size.bytes()), (2, 1548));
+    }
+
+    #[test]
+    fn frames_are_left_out_while_they_are_too_large_for_the_rate() {
+        // A camera of 1280x720 that keeps its resolution: what a rate gives in ten seconds, and the distances of its frames.
+        let kept = |kbps: u64| {
+            let mut config = EncoderConfig { size_noise: 0.0, ..EncoderConfig::chromium() };
+            let EncoderModel::Scaled(model) = &mut config.model else { unreachable!("the preset's model") };
+            model.adapts = false;
+            let rate = DataRate::from_kbps(kbps);
+            let mut e = Encoder::new(config, rate, 1);
+            let (mut bits, mut distances, mut distance) = (0.0, Vec::new(), 1);
+            for frame in 0..600 {
+                if e.drops(rate) && e.skip() {
+                    distance += 1;
+                    continue;
+                }
+                let size = e.capture(rate).size;
+                if frame >= 300 {
+                    bits += size.bits_f64();
+                    distances.push(distance);
+                }
+                distance = 1;
+            }
+            (bits / 10e3, distances)
+        };
+        let (rate, distances) = kept(1200);
+        assert!((rate - 1200.0).abs() < 1.0 && distances == [1; 300], "{rate} {distances:?}");
+        let (rate, distances) = kept(500);
+        assert!(
+            (rate / 500.0 - 1.0).abs() < 0.05 && distances.iter().all(|d| [1, 2, 4].contains(d)),
+            "{rate} {distances:?}"
+        );
+        // Not less than each eighth frame, of 1.68 times the least size.
+        let (rate, distances) = kept(100);
+        assert!(
+            (rate / 220.8 - 1.0).abs() < 0.05 && distances.iter().all(|d| *d == 8),
+            "{rate} {distances:?}"
+        );
     }
 }

@@ -3,7 +3,7 @@
 use rand_pcg::Pcg64Mcg;
 use weir_units::{DataRate, DataSize, TimeDelta};
 
-use super::{EncoderConfig, Picture, Ticks, unit};
+use super::{EncoderConfig, EncoderModel, Picture, Ticks, unit};
 
 /// Model of a shared screen.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -14,6 +14,21 @@ pub struct ContentSharing {
     pub probability: f64,
     /// Size of the frame of a new screen, as a multiple of the size above: uniform between these.
     pub factor: (f64, f64),
+}
+
+impl EncoderConfig {
+    /// A shared screen: 5 frames/s of at most 1000 bytes, one in 20 of them 20 to 200 times as large (syncodecs).
+    pub const fn content_sharing() -> Self {
+        Self {
+            frame_rate: 5.0,
+            model: EncoderModel::ContentSharing(ContentSharing {
+                largest_base: DataSize::from_bytes(1000),
+                probability: 0.05,
+                factor: (20.0, 200.0),
+            }),
+            ..Self::papers()
+        }
+    }
 }
 
 #[derive(Debug)]

@@ -73,18 +73,18 @@ impl MediaSource {
         if let Some(chromium) = &mut self.chromium {
             unwanted |= chromium.drops_frame(self.encoder.frame_rate());
         }
-        if (unwanted || self.is_behind(target)) && self.encoder.skip() {
-            self.frame_due = started + self.encoder.next_capture();
-            let number = self.encoder.frames();
-            let frame = SentFrame { number, packets: 0, size: DataSize::ZERO, key: false };
-            return Some(CapturedFrame { frame, was_empty: None });
-        }
         let rate = match self.encoder.next_layer() {
             Some(layer) if holds_layer => {
                 self.encoder_rate(target).min(layer.saturating_sub(DataRate::from_bps(1)))
             }
             _ => self.encoder_rate(target),
         };
+        if (unwanted || self.is_behind(target) || self.encoder.drops(rate)) && self.encoder.skip() {
+            self.frame_due = started + self.encoder.next_capture();
+            let number = self.encoder.frames();
+            let frame = SentFrame { number, packets: 0, size: DataSize::ZERO, key: false };
+            return Some(CapturedFrame { frame, was_empty: None });
+        }
         let frame = self.encoder.capture(rate);
         if let Some(chromium) = &mut self.chromium {
             chromium.on_frame(now, frame.size, frame.key, &self.encoder);
