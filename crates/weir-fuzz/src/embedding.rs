@@ -128,7 +128,12 @@ impl FuzzedEndpoint {
         let due = self.endpoint.next_timeout().unwrap_or(step);
         self.now = due.clamp(self.now, step.max(self.now));
         for round in 0.. {
-            assert!(round < MOST_ROUNDS, "{:?} is due at {:?} without end", self.endpoint.next_timeout(), self.now);
+            assert!(
+                round < MOST_ROUNDS,
+                "{:?} is due at {:?} without end",
+                self.endpoint.next_timeout(),
+                self.now
+            );
             self.serve();
             if self.endpoint.next_timeout().is_none_or(|next| next > self.now) {
                 break;

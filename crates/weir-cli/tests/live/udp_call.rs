@@ -37,6 +37,12 @@ rate = "100Mbps"
 queue = { time = "300ms" }
 "#;
 
+/// Whether a socket on 127.0.0.1 has the port.
+fn is_bound(port: u16) -> bool {
+    let sockets = fs::read_to_string("/proc/net/udp").unwrap();
+    sockets.contains(&format!(" 0100007F:{port:04X} "))
+}
+
 /// Bytes that arrive in each second under the controller.
 fn call(name: &str) -> Vec<usize> {
     let kbps = DataRate::from_kbps;
@@ -56,7 +62,8 @@ fn call(name: &str) -> Vec<usize> {
         .stderr(Stdio::null())
         .spawn()
         .expect("weir runs");
-    while UdpSocket::bind(listen).is_ok() {
+    while !is_bound(listen.port()) {
+        assert_eq!(emulator.try_wait().unwrap(), None, "the emulator ends");
         thread::sleep(Duration::from_millis(1));
     }
     near.connect(listen).unwrap();
