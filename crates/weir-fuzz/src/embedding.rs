@@ -3,8 +3,8 @@
 use weir_cc::{Ecn, PathEvent, RateLimits, Reception, SendTime};
 use weir_media::allocation::EncoderStream;
 use weir_media::{
-    EncoderDescription, Endpoint, EndpointConfig, EndpointError, JoinedResult, PacketMeta, PacketNumbering,
-    PayloadHandle, SentReport, StreamConfig, StreamId,
+    EncoderDescription, Endpoint, EndpointConfig, EndpointError, JoinedResult, PacketKind, PacketMeta,
+    PacketNumbering, PayloadHandle, SentReport, StreamConfig, StreamId,
 };
 use weir_registry::Registry;
 use weir_units::{DataRate, TimeDelta};
@@ -69,7 +69,11 @@ impl FuzzedEndpoint {
             number: self.number,
             header: u16::from(input.byte()),
             payload: input.u16(),
-            padding: input.flag(),
+            kind: match input.byte() % 3 {
+                0 => PacketKind::Media,
+                1 => PacketKind::Retransmission { padding: input.flag() },
+                _ => PacketKind::Padding,
+            },
             probe: None,
         }
     }

@@ -28,6 +28,8 @@ const FIRST_WAIT: TimeDelta = TimeDelta::from_secs(2);
 const LONGEST_WAIT: TimeDelta = TimeDelta::from_secs(30);
 /// Rise of the padding rate, as a share of it in a second.
 const PACE: f64 = 0.25;
+/// Rate with which padding begins where nothing is sent.
+const LEAST_RATE: DataRate = DataRate::from_kbps(30);
 /// Longest time between two calls for which the rate rises.
 const LONGEST_STEP: TimeDelta = TimeDelta::from_millis(100);
 /// Share of the highest padding rate below which a target has been cut.
@@ -263,6 +265,7 @@ impl LayerClimb {
 
 impl ClimbAttempt {
     fn new(now: SendTime, rate: DataRate, target: DataRate) -> Self {
+        let rate = rate.max(LEAST_RATE.min(target));
         Self { rate, at: now, peak: rate, highest: target, risen: now }
     }
 

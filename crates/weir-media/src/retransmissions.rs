@@ -11,6 +11,8 @@ const MOST_KEPT: usize = 2048;
 const LIFETIME: TimeDelta = TimeDelta::from_secs(1);
 /// Span over which retransmissions have at most the target's rate. libwebrtc.
 const LIMIT_SPAN: TimeDelta = TimeDelta::from_millis(500);
+/// Most numbers of padding between two packets of a stream whose earlier packets are kept.
+const MOST_PADDING: u16 = 256;
 /// Number of the newest packets of which padding repeats the longest.
 const PADDING_CHOICE: usize = 8;
 /// Round-trip time before the first measurement. libwebrtc.
@@ -19,7 +21,8 @@ const FIRST_RTT: TimeDelta = TimeDelta::from_millis(100);
 /// A packet that was sent.
 #[derive(Clone, Debug)]
 struct KeptPacket<T> {
-    content: T,
+    /// None for padding, which has a number of the stream and no content.
+    content: Option<T>,
     payload: u16,
     /// Time of the last departure.
     sent: SendTime,
@@ -60,10 +63,25 @@ impl<T: Clone> Retransmissions<T> {
 
     /// A packet of `payload` bytes was sent for the first time.
     pub(crate) fn on_sent(&mut self, now: SendTime, sequence: u16, payload: u16, content: T) {
-        if sequence != self.next {
+        let gap = sequence.wrapping_sub(self.next);
+        if gap > MOST_PADDING {
             self.kept.clear();
             self.waiting.clear();
+        } else if !self.kept.is_empty() {
+            (0..gap).for_each(|_| self.keep(now, 0, None));
         }
+        self.keep(now, payload, Some(content));
+        self.next = sequence.wrapping_add(1);
+    }
+
+    /// Drops the packets that are too old to be sent again.
+    pub(crate) fn expire(&mut self, now: SendTime) {
+        while self.kept.front().is_some_and(|packet| !packet.waits && now - packet.sent > self.lifetime()) {
+            self.kept.pop_front();
+        }
+    }
+
+    fn keep(&mut self, now: SendTime, payload: u16, content: Option<T>) {
         while self.kept.len() >= MOST_KEPT
             || self.kept.front().is_some_and(|packet| !packet.waits && now - packet.sent > self.lifetime())
         {
@@ -73,7 +91,7 @@ impl<T: Clone> Retransmissions<T> {
             }
         }
         self.kept.push_back(KeptPacket { content, payload, sent: now, repeated: false, waits: false });
-        self.next = sequence.wrapping_add(1);
+        self.next = self.next.wrapping_add(1);
     }
 
     /// Longest age at which a packet is sent again.
@@ -97,14 +115,14 @@ impl<T: Clone> Retransmissions<T> {
 
     /// Content of a packet, while it is kept.
     pub(crate) fn content(&self, sequence: u16) -> Option<&T> {
-        self.get(sequence).map(|packet| &packet.content)
+        self.get(sequence).and_then(|packet| packet.content.as_ref())
     }
 
     /// Sequence number and content of the longest of the newest packets, for padding.
     pub(crate) fn longest_recent(&self) -> Option<(u16, &T)> {
         let recent = self.kept.iter().rev().take(PADDING_CHOICE).enumerate();
         let (back, packet) = recent.max_by_key(|(_, packet)| packet.payload)?;
-        Some((self.next.wrapping_sub(1 + back as u16), &packet.content))
+        Some((self.next.wrapping_sub(1 + back as u16), packet.content.as_ref()?))
     }
 
     /// The receiver lacks a packet. The packet waits to be sent again if it is still kept, was not repeated within the
@@ -113,7 +131,7 @@ impl<T: Clone> Retransmissions<T> {
         let (rtt, lifetime) = (self.rtt, self.lifetime());
         let Some(packet) = self.get(sequence) else { return false };
         let (age, payload) = (now - packet.sent, packet.payload);
-        if packet.waits || age > lifetime || packet.repeated && age < rtt {
+        if packet.content.is_none() || packet.waits || age > lifetime || packet.repeated && age < rtt {
             return false;
         }
         while let Some(&(at, payload)) = self.accepted.front()
@@ -142,7 +160,7 @@ impl<T: Clone> Retransmissions<T> {
         let sequence = self.waiting.pop_front()?;
         let packet = self.get_mut(sequence)?;
         (packet.sent, packet.repeated, packet.waits) = (now, true, false);
-        Some((sequence, packet.content.clone()))
+        Some((sequence, packet.content.clone()?))
     }
 
     /// Drops the packets that wait.

@@ -30,6 +30,8 @@ struct Stream {
     identity: StreamIdentity,
     /// Sequence number of the next packet.
     next: u16,
+    /// Sequence number of the first packet.
+    first: Option<u16>,
     /// RTP timestamp of the last media packet.
     timestamp: u32,
     packets: u32,
@@ -102,6 +104,7 @@ impl SenderStreams {
         let ssrc = stream.identity.ssrc;
         let sequence = stream.next;
         stream.next = sequence.wrapping_add(1);
+        stream.first.get_or_insert(sequence);
         if let Some(numbers) = &mut self.numbers {
             numbers.on_sent(ssrc, sequence, id);
         }
@@ -137,7 +140,11 @@ impl SenderStreams {
         let reported = self.streams.iter().filter(|stream| stream.identity.reported && stream.packets > 0);
         for stream in reported {
             let counts = (stream.packets, stream.octets);
-            length += write_sender_report(now, stream.identity, counts, &mut out[length..])?;
+            match write_sender_report(now, stream.identity, counts, &mut out[length..]) {
+                Some(written) => length += written,
+                // The buffer is full: the streams that were added first are reported.
+                None => break,
+            }
         }
         if length == 0 {
             return None;
@@ -182,8 +189,8 @@ impl SenderStreams {
         place: usize,
         blocks: impl Iterator<Item = ReportBlock>,
     ) -> impl Iterator<Item = ReceptionReport> {
-        let (ssrc, sent) = (self.streams[place].identity.ssrc, self.streams[place].packets);
-        blocks.filter(move |block| block.ssrc == ssrc && can_be(sent, block)).map(|block| {
+        let stream = &self.streams[place];
+        blocks.filter(|block| block.ssrc == stream.identity.ssrc && stream.can_be(block)).map(|block| {
             let last = block.last_sender_report;
             let last_sender_report = if self.has_sent(last) { last } else { 0 };
             ReceptionReport { last_sender_report, ..reception(&block) }
@@ -194,8 +201,8 @@ impl SenderStreams {
     /// The result is `None` if the totals are older than those taken last, or impossible.
     fn take_totals(&mut self, place: usize, block: &ReportBlock) -> Option<u64> {
         let stream = &mut self.streams[place];
-        let end = block.highest_sequence.wrapping_add(1);
-        if !can_be(stream.packets, block) {
+        let end = stream.end(block);
+        if !stream.can_be(block) {
             self.refused += 1;
             return None;
         }
@@ -221,18 +228,24 @@ impl Stream {
         Self {
             identity,
             next: 0,
+            first: None,
             timestamp: 0,
             packets: 0,
             octets: 0,
             totals: ReceiverReportTracker::default(),
         }
     }
-}
 
-/// Whether a block covers only the first `packets` of a stream, and has no more losses than packets.
-fn can_be(packets: u32, block: &ReportBlock) -> bool {
-    let end = block.highest_sequence.wrapping_add(1);
-    packets.wrapping_sub(end) as i32 >= 0 && i64::from(block.cumulative_lost) <= i64::from(end)
+    /// Number of packets up to the highest that the block names.
+    fn end(&self, block: &ReportBlock) -> u32 {
+        block.highest_sequence.wrapping_add(1).wrapping_sub(u32::from(self.first.unwrap_or(0)))
+    }
+
+    /// Whether a block covers only packets that were sent, and has no more losses than packets.
+    fn can_be(&self, block: &ReportBlock) -> bool {
+        let end = self.end(block);
+        self.packets.wrapping_sub(end) as i32 >= 0 && i64::from(block.cumulative_lost) <= i64::from(end)
+    }
 }
 
 /// NTP time counts from the sender clock's zero: only its differences are used.

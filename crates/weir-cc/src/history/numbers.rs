@@ -105,7 +105,10 @@ impl NumberMap {
         if !self.is_given() && oldest < next {
             self.runs.push_back(NumberRun { from: oldest, ahead: 0 });
         }
-        if gap > 0 || !self.is_given() {
+        if let Some(last) = self.runs.back_mut().filter(|last| last.from == next) {
+            self.ahead += gap;
+            last.ahead = self.ahead;
+        } else if gap > 0 || !self.is_given() {
             self.ahead += gap;
             make_room(&mut self.runs, MAX_PACKETS);
             self.runs.push_back(NumberRun { from: next, ahead: self.ahead });
@@ -181,6 +184,16 @@ impl SendHistory {
         padding: bool,
         probe: Option<ProbeId>,
     ) -> Result<SentPacket, NumberError> {
+        self.skip_to(number)?;
+        Ok(self.on_sent(at, header, payload, padding, probe))
+    }
+
+    /// The next packet will have the number `number` or a later one; those before it belong to others. A part of a
+    /// transport that is silent for more than 32 767 numbers needs it.
+    ///
+    /// # Errors
+    /// As for [`Self::on_sent_as`].
+    pub fn skip_to(&mut self, number: u16) -> Result<(), NumberError> {
         let next = self.next_number();
         let gap = number.wrapping_sub(next as u16);
         if next > 0 && gap >= HALF - 1 {
@@ -190,7 +203,7 @@ impl SendHistory {
             self.route_from += u64::from(gap);
         }
         self.numbers.leave_gap(self.oldest, self.next, u64::from(gap));
-        Ok(self.on_sent(at, header, payload, padding, probe))
+        Ok(())
     }
 
     /// The number that the next packet will get, whose lower 16 bits travel with it: its [`SentPacket::id`] plus the

@@ -35,6 +35,12 @@ to = "near"
 delay = "25ms"
 rate = "100Mbps"
 queue = { time = "300ms" }
+
+[flows.call]
+kind = "media"
+from = "near"
+to = "far"
+controller = "gcc"
 "#;
 
 /// Whether a socket on 127.0.0.1 has the port.
@@ -68,7 +74,7 @@ fn call(name: &str) -> Vec<usize> {
     }
     near.connect(listen).unwrap();
     let sender =
-        thread::spawn(move || example::send(&near, controller, limits, SECONDS as u64 + 1, u64::MAX));
+        thread::spawn(move || example::send(&near, controller, limits, SECONDS as u64 + 1, SECONDS as u64));
     let received = example::receive(&far, SECONDS).unwrap();
     sender.join().expect("no panic").unwrap();
     emulator.kill().unwrap();

@@ -47,6 +47,9 @@ pub struct EndpointConfig {
     pub pacer_lateness: TimeDelta,
     /// Longest time in which the pacer empties its queue, whatever its rate (`None`: no limit).
     pub queue_limit: Option<TimeDelta>,
+    /// Most bytes of a packet with its RTP header, by the maximum transmission unit of the path. A payload may have
+    /// 34 bytes less.
+    pub most_bytes: u16,
     /// Greatest number of packets that wait in the queue.
     pub most_packets: usize,
     /// Queuing delay at the target rate above which a frame should be left out (`None`: no limit).
@@ -82,6 +85,7 @@ impl EndpointConfig {
             foreign_pacer: false,
             pacer_lateness: TimeDelta::from_millis(1),
             queue_limit: Some(QUEUE_LIMIT),
+            most_bytes: 1472,
             most_packets: 4096,
             skip_above: Some(TimeDelta::from_millis(250)),
             rtcp_interval: TimeDelta::from_secs(1),

@@ -4,7 +4,8 @@ use weir_units::DataRate;
 
 use super::event::{EncoderId, LayerAllocation};
 use crate::allocation::{
-    EncoderStream, LayerCoding, LayerRates, LayerSwitching, RateSharing, VideoContent, VideoLayer,
+    EncoderStream, LayerCoding, LayerRates, LayerSwitching, RateSharing, SwitchMargin, VideoContent,
+    VideoLayer,
 };
 
 /// An encoder of the embedder: audio, or video with or without layers.
@@ -76,11 +77,18 @@ impl SharingEncoders {
 
     /// Rate of all encoders at which the next layer of one of them is switched on, while one is off.
     pub(super) fn next_layer(&self) -> Option<DataRate> {
-        let present = || self.encoders.iter().filter_map(|encoder| encoder.present.as_ref());
-        let sum: DataRate = present().map(|allocation| allocation.rate).sum();
-        let next = present().filter_map(|allocation| {
-            let next = allocation.layers.as_ref()?.next?;
-            Some(sum.saturating_sub(allocation.rate) + next)
+        let sum: DataRate = self.encoders.iter().filter_map(|encoder| Some(encoder.present?.rate)).sum();
+        let next = self.encoders.iter().filter_map(|encoder| {
+            let present = encoder.present?;
+            let next = match present.layers {
+                Some(layers) => layers.next?,
+                // A paused encoder goes on with a margin above its least rate.
+                None if present.rate.is_zero() => {
+                    SwitchMargin::default().above(encoder.description.rates.min)
+                }
+                None => return None,
+            };
+            Some(sum.saturating_sub(present.rate) + next)
         });
         next.min()
     }

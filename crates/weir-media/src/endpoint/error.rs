@@ -26,11 +26,22 @@ pub enum EndpointError {
     Paused,
     /// As many packets wait as [`EndpointConfig::most_packets`](crate::EndpointConfig::most_packets) allows.
     QueueFull,
-    /// The payload is longer than an RTP packet may be.
+    /// The payload is longer than [`EndpointConfig::most_bytes`](crate::EndpointConfig::most_bytes) allows.
     PayloadTooLong {
         /// Length in bytes.
         bytes: usize,
+        /// Most bytes of a payload.
+        most: usize,
     },
+    /// The embedder's own pacer sends the packets ([`EndpointConfig::foreign_pacer`](crate::EndpointConfig::foreign_pacer)).
+    ForeignPacer,
+    /// A payload type of the stream is above 127, or its clock has no ticks.
+    InvalidStream {
+        /// The source identifier.
+        ssrc: u32,
+    },
+    /// [`SendTime::MAX`] is no time of a call.
+    NoTime,
     /// The buffer is shorter than the packet.
     BufferTooSmall {
         /// Bytes of the packet.
@@ -59,9 +70,16 @@ impl core::fmt::Display for EndpointError {
             Self::SourceTaken { ssrc } => write!(f, "another stream has the source identifier {ssrc}"),
             Self::Paused => f.write_str("the endpoint is paused: call `resume` first"),
             Self::QueueFull => f.write_str("the queue is full: more than `most_packets` would wait"),
-            Self::PayloadTooLong { bytes } => {
-                write!(f, "a payload of {bytes} bytes is longer than {LONGEST_PAYLOAD}, the most of a packet")
+            Self::PayloadTooLong { bytes, most } => {
+                write!(f, "a payload of {bytes} bytes is longer than {most}, the most by `most_bytes`")
             }
+            Self::ForeignPacer => {
+                f.write_str("packets are not queued with `foreign_pacer`: report them by `on_sent`")
+            }
+            Self::InvalidStream { ssrc } => {
+                write!(f, "stream {ssrc}: a payload type is at most 127, and a clock has ticks")
+            }
+            Self::NoTime => f.write_str("`SendTime::MAX` is no time"),
             Self::BufferTooSmall { needed, available } => {
                 write!(f, "a packet of {needed} bytes does not fit into a buffer of {available}")
             }
@@ -74,6 +92,3 @@ impl core::fmt::Display for EndpointError {
 }
 
 impl core::error::Error for EndpointError {}
-
-/// Longest payload of a packet in bytes: the history counts 16 383 bytes with the header.
-pub(super) const LONGEST_PAYLOAD: usize = 16_000;

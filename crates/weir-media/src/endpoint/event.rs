@@ -55,7 +55,7 @@ pub enum EndpointEvent<P> {
     KeyFrameRequest(StreamId),
     /// The encoder of the stream should leave out its next frame: the queue is too long, or the controller asks for it.
     LeaveOutFrame(StreamId),
-    /// A packet waited beyond its time and was dropped.
+    /// A waiting packet was dropped: its time has passed, or media has stopped.
     Expired {
         /// Its stream.
         stream: StreamId,

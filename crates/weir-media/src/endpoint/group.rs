@@ -9,7 +9,10 @@ use super::payload::Payload;
 use super::{Endpoint, EndpointError, PacketNumbering};
 use crate::coupled::{CoupledFlow, CoupledOutput, DesiredRate, FlowSet};
 use crate::coupled_flows::CoupledFlows;
+use crate::guard::Alarm;
 
+/// Numbers after which silent members skip those of the others: less than half of all, which 16 bits cannot tell apart.
+const SILENT_NUMBERS: u16 = 8192;
 /// Most payload bytes in a packet, for couplers that count packets.
 const SEGMENT: u16 = 1200;
 
@@ -25,6 +28,8 @@ pub struct EndpointGroup<P> {
     coupled: CoupledFlows<Box<dyn Coupler>>,
     /// Transport-wide number of the next packet.
     number: u16,
+    /// Source identifiers of all streams, for feedback that names any of them.
+    sources: Vec<u32>,
 }
 
 /// The endpoints, by the numbers of their flows.
@@ -67,7 +72,12 @@ impl From<Refusal> for GroupError {
 impl<P: Payload> EndpointGroup<P> {
     /// A group without endpoints.
     pub fn new(coupler: Box<dyn Coupler>) -> Self {
-        Self { members: GroupMembers(Vec::new()), coupled: CoupledFlows::new(coupler), number: 0 }
+        Self {
+            members: GroupMembers(Vec::new()),
+            coupled: CoupledFlows::new(coupler),
+            number: 0,
+            sources: Vec::new(),
+        }
     }
 
     /// Adds an endpoint with the weight `priority`, positive and finite. Packets of endpoints that were added first leave
@@ -118,6 +128,9 @@ impl<P: Payload> EndpointGroup<P> {
         for (place, endpoint) in self.members.0.iter_mut().enumerate() {
             if let Some(departure) = endpoint.poll_packet_as(now, self.number, out)? {
                 self.number = self.number.wrapping_add(1);
+                if self.number.is_multiple_of(SILENT_NUMBERS) {
+                    self.skip_numbers();
+                }
                 let (id, sent) = (FlowId(place as u32), departure.length - departure.header);
                 let output = CoupledOutput::Sent(DataSize::from_bytes(sent as u64));
                 self.coupled.on_flow_output(now, &mut self.members, id, output)?;
@@ -133,12 +146,57 @@ impl<P: Payload> EndpointGroup<P> {
     /// # Errors
     /// If the time ran back.
     pub fn on_rtcp(&mut self, now: SendTime, bytes: &[u8]) -> Result<(), GroupError> {
-        let sources: Vec<u32> = self.members.0.iter().flat_map(Endpoint::sources).collect();
+        if self.members.0.iter().flat_map(Endpoint::sources).count() != self.sources.len() {
+            self.sources = self.members.0.iter().flat_map(Endpoint::sources).collect();
+            let sources = &self.sources;
+            self.members.0.iter_mut().for_each(|endpoint| endpoint.path.share_transport(sources));
+        }
         for endpoint in &mut self.members.0 {
-            endpoint.path.share_transport(&sources);
-            endpoint.on_rtcp(now, bytes)?;
+            // Feedback cannot be about packets of a member that has sent none.
+            if endpoint.path.next_number() > 0 {
+                endpoint.on_rtcp(now, bytes)?;
+            }
         }
         Ok(())
+    }
+
+    /// The numbers up to the present one are those of other members, too, for members that are silent.
+    fn skip_numbers(&mut self) {
+        for endpoint in self.members.0.iter_mut().filter(|endpoint| endpoint.path.next_number() > 0) {
+            endpoint.path.skip_to(self.number);
+        }
+    }
+
+    /// An endpoint pauses ([`Endpoint::pause`]), and others take its share.
+    ///
+    /// # Errors
+    /// If the time ran back, or the coupler refuses a message.
+    pub fn pause(&mut self, now: SendTime, flow: FlowId) -> Result<(), GroupError> {
+        if let Some(endpoint) = self.members.0.get_mut(flow.number()) {
+            endpoint.pause(now)?;
+            self.coupled.pause(now, flow, &mut self.members)?;
+        }
+        Ok(())
+    }
+
+    /// An endpoint sends again ([`Endpoint::resume`]), after a pause or after a circuit breaker stopped its media.
+    ///
+    /// # Errors
+    /// If the time ran back, or the coupler refuses a message.
+    pub fn resume(&mut self, now: SendTime, flow: FlowId) -> Result<(), GroupError> {
+        if let Some(endpoint) = self.members.0.get_mut(flow.number()) {
+            endpoint.resume(now)?;
+            self.coupled.resume(now, flow, &mut self.members)?;
+        }
+        Ok(())
+    }
+
+    /// Changes the weight of an endpoint.
+    ///
+    /// # Errors
+    /// If the coupler refuses the weight.
+    pub fn weigh(&mut self, now: SendTime, flow: FlowId, priority: f64) -> Result<(), GroupError> {
+        Ok(self.coupled.weigh(now, flow, priority, &mut self.members)?)
     }
 
     /// Serves the timers that are due. An early call is harmless.
@@ -179,6 +237,9 @@ impl<P: Payload> EndpointGroup<P> {
         for place in 0..self.members.0.len() {
             let Some(event) = self.members.0[place].poll_event() else { continue };
             let (id, output) = (FlowId(place as u32), coupled(&event));
+            if matches!(event, EndpointEvent::Alarm(Alarm::Stopped(_))) {
+                self.coupled.pause(now, id, &mut self.members)?;
+            }
             if let Some(output) = output {
                 self.coupled.on_flow_output(now, &mut self.members, id, output)?;
             }

@@ -14,11 +14,11 @@ mod stats;
 
 use weir_cc::{AllocatedRate, Controller, Decision, PathEvent, Record, SendTime, Target};
 use weir_units::DataRate;
+use weir_wire::media::LONGEST_LEN;
 
 use crate::path::PathSender;
 use crate::rtcp_outcome::RtcpOutcome;
 use crate::sources::StreamIdentity;
-use error::LONGEST_PAYLOAD;
 use queue::{PacketQueue, QueueStream, QueuedPacket};
 use stats::StreamCounts;
 
@@ -32,6 +32,11 @@ pub use queue::PacketMeta;
 pub use reported::{JoinedResult, PacerRates, SentReport};
 pub use stats::{EndpointStats, QualityLimitation, StreamStats};
 
+/// Longest header of a packet in bytes, with the original sequence number of a retransmission.
+const MOST_HEADER: usize = LONGEST_LEN;
+/// A time before all others.
+const EARLIEST: SendTime = SendTime::from_nanos(i64::MIN);
+
 /// The sending end of a call, for applications with encoders, packets and sockets of their own. The endpoint queues
 /// packets, paces them, sends probes, padding and retransmissions, reads RTCP, and runs the controller. `P` is the
 /// application's payload.
@@ -44,6 +49,10 @@ pub struct Endpoint<P> {
     path: PathSender<PacketQueue<P>>,
     config: EndpointConfig,
     latest: SendTime,
+    /// Departure of the last packet that was reported.
+    recorded: SendTime,
+    /// Whether streams were added that the controller does not know yet.
+    streams_changed: bool,
     /// Records of joined results, reused.
     records: Vec<Record>,
 }
@@ -54,15 +63,28 @@ impl<P: Payload> Endpoint<P> {
     pub fn new(controller: Box<dyn Controller>, config: EndpointConfig, seed: u64) -> Self {
         let queue = PacketQueue::new(&config);
         let path = PathSender::new(controller, config.mechanism(), &[], queue, seed);
-        Self { path, config, latest: SendTime::from_nanos(i64::MIN), records: Vec::new() }
+        Self {
+            path,
+            config,
+            latest: EARLIEST,
+            recorded: EARLIEST,
+            streams_changed: false,
+            records: Vec::new(),
+        }
     }
 
     /// Adds a stream.
     ///
     /// # Errors
-    /// [`EndpointError::SourceTaken`] if a stream has the source identifier, or that of its retransmissions.
+    /// [`EndpointError::SourceTaken`] if a stream has the source identifier, or that of its retransmissions;
+    /// [`EndpointError::InvalidStream`] for a payload type above 127, and for a clock without ticks.
     pub fn add_stream(&mut self, config: StreamConfig) -> Result<StreamId, EndpointError> {
         let retransmission = config.retransmission;
+        let payload_types = [Some(config.payload_type), retransmission.map(|stream| stream.payload_type)];
+        if config.clock_hz == 0 || payload_types.into_iter().flatten().any(|payload_type| payload_type > 127)
+        {
+            return Err(EndpointError::InvalidStream { ssrc: config.ssrc });
+        }
         let taken = |ssrc| self.path.find_stream(ssrc).is_some();
         let again = retransmission.filter(|stream| taken(stream.ssrc) || stream.ssrc == config.ssrc);
         if let Some(ssrc) = again.map(|stream| stream.ssrc).or(Some(config.ssrc).filter(|&ssrc| taken(ssrc)))
@@ -78,6 +100,7 @@ impl<P: Payload> Endpoint<P> {
         if config.kind == StreamKind::Data {
             self.path.pace_at_target();
         }
+        self.streams_changed = true;
         let streams = &mut self.path.source.streams;
         let counts = StreamCounts::default();
         let recent = crate::retransmissions::Retransmissions::new();
@@ -152,9 +175,13 @@ impl<P: Payload> Endpoint<P> {
         if !self.path.is_sending() {
             return Err(EndpointError::Paused);
         }
+        if self.config.foreign_pacer {
+            return Err(EndpointError::ForeignPacer);
+        }
         let bytes = payload.size();
-        if bytes > LONGEST_PAYLOAD {
-            return Err(EndpointError::PayloadTooLong { bytes });
+        let most = usize::from(self.config.most_bytes).saturating_sub(MOST_HEADER);
+        if bytes > most {
+            return Err(EndpointError::PayloadTooLong { bytes, most });
         }
         if self.path.source.len() >= self.config.most_packets {
             return Err(EndpointError::QueueFull);
@@ -318,8 +345,14 @@ impl<P: Payload> Endpoint<P> {
         if now < self.latest {
             return Err(EndpointError::TimeWentBack { now, latest: self.latest });
         }
+        if now == SendTime::MAX {
+            return Err(EndpointError::NoTime);
+        }
         self.latest = now;
-        self.path.start(now);
+        let started = self.path.start(now);
+        if std::mem::take(&mut self.streams_changed) && !started {
+            self.path.report_streams(now);
+        }
         Ok(())
     }
 

@@ -275,14 +275,16 @@ impl<P: Payload> PacketSource for PacketQueue<P> {
     fn resume(&mut self, _now: SendTime, _started: SendTime) {}
 
     fn clear(&mut self) {
-        self.audio.clear();
-        self.media.clear();
+        while let Some(packet) = self.audio.pop_front().or_else(|| self.media.pop_front()) {
+            self.on_expired(Some(packet));
+        }
         self.queued = DataSize::ZERO;
         self.streams.iter_mut().for_each(|packets| packets.recent.clear());
     }
 
     fn expire(&mut self, now: SendTime) -> bool {
         let waiting = self.len();
+        self.streams.iter_mut().for_each(|packets| packets.recent.expire(now));
         while self.audio.front().is_some_and(|packet| packet.meta.expires < now) {
             let expired = self.audio.pop_front();
             self.on_expired(expired);
@@ -375,11 +377,14 @@ impl<P: Payload> PacketSource for PacketQueue<P> {
 
     fn on_packet_request(&mut self, now: SendTime, stream: usize, request: &Nack<'_>, target: &Target) {
         let Some(stream) = self.stream_at(stream) else { return };
+        let repeating = self.streams.iter().filter(|packets| packets.retransmission_place.is_some()).count();
         let packets = &mut self.streams[stream];
         packets.counts.packet_requests += 1;
         if packets.retransmission_place.is_some() {
+            // All streams together repeat at most the target.
+            let rate = target.sending_rate.scale(1.0 / repeating as f64);
             for sequence in request.sequences() {
-                packets.recent.on_request(now, sequence, target.sending_rate);
+                packets.recent.on_request(now, sequence, rate);
             }
         }
     }

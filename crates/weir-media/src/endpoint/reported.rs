@@ -4,7 +4,7 @@
 use weir_cc::{ArrivalTime, Burst, Ecn, Pacing, Probe, ProbeId, Reception, Record, SendTime};
 use weir_units::{DataRate, DataSize};
 
-use super::event::StreamId;
+use super::event::{PacketKind, StreamId};
 use super::payload::Payload;
 use super::{Endpoint, EndpointError, PacketNumbering};
 use crate::path::ReportedPacket;
@@ -24,8 +24,8 @@ pub struct SentReport {
     pub header: u16,
     /// Bytes of its payload, or of padding.
     pub payload: u16,
-    /// Whether it is padding alone.
-    pub padding: bool,
+    /// Its content.
+    pub kind: PacketKind,
     /// The probe that it belongs to.
     pub probe: Option<ProbeId>,
 }
@@ -74,26 +74,24 @@ impl<P: Payload> Endpoint<P> {
 
     /// Records a packet that left at `at`.
     fn record(&mut self, at: SendTime, packet: &SentReport) -> Result<(), EndpointError> {
-        let place = self.stream_mut(packet.stream)?.place;
+        let streams = self.stream_mut(packet.stream)?;
+        let repeats = matches!(packet.kind, PacketKind::Retransmission { .. });
+        let place = streams.retransmission_place.filter(|_| repeats).unwrap_or(streams.place);
         let number = (self.config.numbering == PacketNumbering::Given).then_some(packet.number);
         if number.is_some_and(|number| !self.path.may_be_next(number)) {
             return Err(EndpointError::NumberWentBack { number: packet.number });
         }
-        let &SentReport { sequence, timestamp, header, payload, padding, probe, .. } = packet;
+        if at < self.recorded {
+            return Err(EndpointError::TimeWentBack { now: at, latest: self.recorded });
+        }
+        self.recorded = at;
+        let &SentReport { sequence, timestamp, header, payload, probe, .. } = packet;
+        let padding =
+            matches!(packet.kind, PacketKind::Padding | PacketKind::Retransmission { padding: true });
         let reported =
             ReportedPacket { stream: place, number, sequence, timestamp, header, payload, padding, probe };
         let sent = self.path.record(at, &reported);
-        let media = (!padding).then_some(packet.stream.0 as u16);
-        self.path.source.sent.on_sent(at, sent.id, media, sequence);
-        let counts = &mut self.path.source.streams[packet.stream.0].counts;
-        counts.headers += u64::from(header);
-        let (packets, bytes) = if padding {
-            (&mut counts.padding_packets, &mut counts.padding_payload)
-        } else {
-            (&mut counts.packets, &mut counts.payload)
-        };
-        *packets += 1;
-        *bytes += u64::from(payload);
+        self.count(at, packet.stream.0, packet.kind, (header, payload), (sent.id, sequence));
         Ok(())
     }
 
@@ -157,7 +155,7 @@ impl<P: Payload> Endpoint<P> {
                 Pacing::Exact(rate) => Some(rate),
             },
             burst: target.burst,
-            padding: target.padding,
+            padding: self.path.padding(),
             window_left: target.window.map(|window| window.saturating_sub(state.in_flight)),
         }
     }

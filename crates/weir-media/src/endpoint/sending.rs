@@ -1,7 +1,7 @@
 //! Packets that leave an endpoint.
 
 use weir_cc::SendTime;
-use weir_wire::media::{MediaHeader, header_len};
+use weir_wire::media::header_len;
 
 use super::event::{Departure, PacketBatch, PacketKind, StreamId};
 use super::payload::Payload;
@@ -45,9 +45,6 @@ impl<P: Payload> Endpoint<P> {
         if self.config.numbering != PacketNumbering::Given {
             return Err(EndpointError::WrongNumbering);
         }
-        if !self.path.may_be_next(number) {
-            return Err(EndpointError::NumberWentBack { number });
-        }
         self.poll(now, Some(number), out)
     }
 
@@ -61,6 +58,9 @@ impl<P: Payload> Endpoint<P> {
         self.path.expire(now);
         if !self.may_send(now) {
             return Ok(None);
+        }
+        if let Some(number) = number.filter(|&number| !self.path.may_be_next(number)) {
+            return Err(EndpointError::NumberWentBack { number });
         }
         let needed = self.next_length();
         if out.len() < needed {
@@ -168,7 +168,8 @@ impl<P: Payload> Endpoint<P> {
             }
         };
         let DepartedPacket { header, probe, sent } = self.path.send(now, &packet);
-        self.count(now, stream, kind, &packet, &header, sent.id);
+        let sizes = (header.wire_len() as u16, packet.payload);
+        self.count(now, stream, kind, sizes, (sent.id, header.sequence));
         if let (PacketKind::Media, Some(payload)) = (kind, &payload) {
             let recent = &mut self.path.source.streams[stream].recent;
             let sent =
@@ -196,21 +197,20 @@ impl<P: Payload> Endpoint<P> {
         }
     }
 
-    /// Counts a packet that left.
-    fn count(
+    /// Counts a packet with these bytes of header and payload that left with this identifier and sequence number.
+    pub(super) fn count(
         &mut self,
         now: SendTime,
         stream: usize,
         kind: PacketKind,
-        packet: &OutgoingPacket,
-        header: &MediaHeader,
-        id: u64,
+        (header, payload): (u16, u16),
+        (id, sequence): (u64, u16),
     ) {
         let media = (kind == PacketKind::Media).then_some(stream as u16);
-        self.path.source.sent.on_sent(now, id, media, header.sequence);
+        self.path.source.sent.on_sent(now, id, media, sequence);
         let counts = &mut self.path.source.streams[stream].counts;
-        counts.headers += header.wire_len() as u64;
-        let (packets, payload) = match kind {
+        counts.headers += u64::from(header);
+        let (packets, bytes) = match kind {
             PacketKind::Media => (&mut counts.packets, &mut counts.payload),
             PacketKind::Retransmission { padding: false } => {
                 (&mut counts.repeated_packets, &mut counts.repeated_payload)
@@ -218,6 +218,6 @@ impl<P: Payload> Endpoint<P> {
             _ => (&mut counts.padding_packets, &mut counts.padding_payload),
         };
         *packets += 1;
-        *payload += u64::from(packet.payload);
+        *bytes += u64::from(payload);
     }
 }

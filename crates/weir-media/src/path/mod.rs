@@ -66,6 +66,8 @@ pub(crate) struct PathSender<S> {
     climb: Option<LayerClimb>,
     /// Time at which the climb is polled next.
     climb_due: SendTime,
+    /// Rate up to which padding fills.
+    padding: DataRate,
     guard: FeedbackGuard,
     history: SendHistory,
     /// Statistics of the flow's packets, computed at the sender.
@@ -112,6 +114,7 @@ impl<S: PacketSource> PathSender<S> {
             prober: Prober::new(),
             climb: config.climbs.then(|| LayerClimb::new(config.limits.max())),
             climb_due: SendTime::MAX,
+            padding: DataRate::ZERO,
             guard,
             history,
             statistics: detection.and_then(|config| FlowStatistics::new(config).ok()).map(Box::new),
@@ -327,11 +330,25 @@ impl<S: PacketSource> PathSender<S> {
         self.streams.on_sent_as(packet.stream, packet.sequence, number, timestamp, packet.payload);
         let sizes = self.config.counted.of(u64::from(packet.header), u64::from(packet.payload));
         let sent = self.record_in_history(at, packet.number, sizes, packet.padding, packet.probe);
+        if let Some(climb) = self.climb.as_mut().filter(|_| !packet.padding) {
+            climb.on_media(at, sizes.1);
+        }
         self.guard.on_sent(at, packet.stream, DataSize::from_bytes(u64::from(packet.payload)));
         self.controller.on_sent(&sent, &self.state());
         self.controller_due = self.controller.next_timeout().unwrap_or(SendTime::MAX);
         self.departure = self.next_departure();
         sent
+    }
+
+    /// Rate up to which padding fills what media leaves.
+    pub(crate) fn padding(&self) -> DataRate {
+        self.padding
+    }
+
+    /// Numbers before `number` belong to other senders over the same transport.
+    pub(crate) fn skip_to(&mut self, number: u16) {
+        // A number that does not follow is refused when a packet leaves with it.
+        _ = self.history.skip_to(number);
     }
 
     /// The number of the next packet, unless the embedder gives it.

@@ -16,7 +16,7 @@ impl<S: PacketSource> PathSender<S> {
     /// Time at which the next packet, media or padding, may leave, or `None` if none waits. A probe has its own pace.
     /// With a full window packets wait for feedback, or until the history gives up the oldest packet.
     pub(super) fn next_departure(&self) -> Option<(SendTime, SenderTimer)> {
-        if matches!(self.phase, Phase::Paused(_)) {
+        if matches!(self.phase, Phase::Paused(_)) || self.config.foreign_pacer {
             return None;
         }
         let paced = |due| (due, SenderTimer::Pacer);
@@ -57,12 +57,14 @@ impl<S: PacketSource> PathSender<S> {
     /// what the controller takes off the media rate to drain a queue.
     pub(super) fn pace(&mut self, now: SendTime) {
         let mut paced = self.config.paced(&self.target, self.source.queued());
-        if let Some(climb) = &mut self.climb {
+        self.climb_due = SendTime::MAX;
+        if let Some(climb) = self.climb.as_mut().filter(|_| !matches!(self.phase, Phase::Paused(_))) {
             let needed = self.source.next_layer(&self.target);
             let padding = climb.poll(now, self.target.sending_rate, needed);
             self.climb_due = padding.due.unwrap_or(SendTime::MAX);
             paced.padding = paced.padding.max(padding.rate.min(self.target.media_rate));
         }
+        self.padding = paced.padding;
         self.pacer.apply(now, &paced);
         let held = if self.holds_layer(now) { self.source.next_layer(&self.target) } else { None };
         let held = held.map(|needed| needed.saturating_sub(DataRate::from_bps(1)));

@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 use weir_cc::{DataRate, PathEvent};
 use weir_media::{
-    Endpoint, EndpointConfig, EndpointError, PacketMeta, PacketNumbering, Payload, PayloadHandle, SentReport,
-    StreamConfig, StreamId,
+    Endpoint, EndpointConfig, EndpointError, PacketKind, PacketMeta, PacketNumbering, Payload, PayloadHandle,
+    SentReport, StreamConfig, StreamId,
 };
 
 use super::rig::{CONTROLLERS, PAYLOAD, VIDEO, at, gcc, limits};
@@ -38,7 +38,7 @@ fn a_wrong_call_is_an_error_and_has_no_effect() {
     let long = PayloadHandle { place: 0, size: 60_000 };
     assert_eq!(
         endpoint.queue(at(10), stream, long, meta),
-        Err(EndpointError::PayloadTooLong { bytes: 60_000 })
+        Err(EndpointError::PayloadTooLong { bytes: 60_000, most: 1438 })
     );
     let small = endpoint.poll_packet(at(10), &mut [0; 100]).unwrap_err();
     assert_eq!(small, EndpointError::BufferTooSmall { needed: 1224, available: 100 });
@@ -124,7 +124,7 @@ fn apply(endpoint: &mut Endpoint<PayloadHandle>, stream: StreamId, ms: i64, oper
                 number: *number,
                 header: 24,
                 payload: *size,
-                padding: size % 3 == 0,
+                kind: if size % 3 == 0 { PacketKind::Padding } else { PacketKind::Media },
                 probe: None,
             };
             _ = endpoint.on_sent(now, &packet);

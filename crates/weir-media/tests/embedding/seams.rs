@@ -2,8 +2,8 @@
 
 use weir_cc::{ArrivalTime, Controller, DataRate, Decision, Ecn, Reception, SendTime, Target, TimeDelta};
 use weir_media::{
-    Endpoint, EndpointConfig, EndpointEvent, JoinedResult, PacketMeta, PacketNumbering, PayloadHandle,
-    SentReport, StreamConfig, StreamId,
+    Endpoint, EndpointConfig, EndpointEvent, JoinedResult, PacketKind, PacketMeta, PacketNumbering,
+    PayloadHandle, SentReport, StreamConfig, StreamId,
 };
 use weir_wire::rtcp::{self, Message};
 
@@ -132,12 +132,12 @@ impl Run {
         self.network.send(now, number(self.seam, index), length);
         self.sent.push(SentReport {
             stream: self.stream,
-            sequence: index as u16,
+            sequence: (40_000 + index) as u16,
             timestamp: 0,
             number: number(self.seam, index),
             header: 24,
             payload: (length - 24) as u16,
-            padding: false,
+            kind: PacketKind::Media,
             probe: None,
         });
     }
