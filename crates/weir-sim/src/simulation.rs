@@ -6,7 +6,7 @@ use core::fmt;
 use weir_net::Time;
 use weir_world::{FlowSpec, Monitor, RunSpec, Side, Traffic};
 
-use crate::endpoint::Endpoint;
+use crate::endpoint::HostEndpoint;
 use crate::network::{Component, Faulty, Network};
 use crate::packet::Ticket;
 use weir_world::host::{Couplings, host_owner};
@@ -15,7 +15,7 @@ use weir_world::host::{Couplings, host_owner};
 #[derive(Debug)]
 pub struct Simulation<M> {
     network: Network<M>,
-    endpoints: Vec<Endpoint>,
+    endpoints: Vec<HostEndpoint>,
     /// The host that sends each flow, by index of the flow.
     senders: Vec<usize>,
     end: Time,
@@ -119,15 +119,15 @@ fn fits_its_coupling(flow: &FlowSpec, couplings: usize) -> bool {
 }
 
 /// The hosts, with two places for each flow. The places of a flow that shares the hosts of another flow stay empty.
-fn endpoints(seed: u64, flows: Vec<FlowSpec>) -> Vec<Endpoint> {
+fn endpoints(seed: u64, flows: Vec<FlowSpec>) -> Vec<HostEndpoint> {
     let owners: Vec<usize> = (0..flows.len()).map(|flow| host_owner(&flows, flow)).collect();
-    let mut endpoints: Vec<Endpoint> = Vec::with_capacity(2 * flows.len());
+    let mut endpoints: Vec<HostEndpoint> = Vec::with_capacity(2 * flows.len());
     for ((index, flow), owner) in flows.into_iter().enumerate().zip(owners) {
         if owner == index {
-            endpoints.extend(Endpoint::pair(seed, index, flow));
+            endpoints.extend(HostEndpoint::pair(seed, index, flow));
         } else {
-            endpoints.extend([Endpoint::Drain, Endpoint::Drain]);
-            Endpoint::join(&mut endpoints[2 * owner..2 * owner + 2], seed, index, flow);
+            endpoints.extend([HostEndpoint::Drain, HostEndpoint::Drain]);
+            HostEndpoint::join(&mut endpoints[2 * owner..2 * owner + 2], seed, index, flow);
         }
     }
     endpoints
@@ -246,7 +246,7 @@ impl<M: Monitor> Simulation<M> {
     #[inline]
     fn deliver(&mut self, now: Time, host: usize, ticket: Ticket) {
         let endpoint = &mut self.endpoints[host];
-        if matches!(endpoint, Endpoint::Drain) {
+        if matches!(endpoint, HostEndpoint::Drain) {
             self.network.discard(now, ticket);
         } else {
             let packet = self.network.take(ticket);

@@ -6,7 +6,7 @@
 //! A place is the index of a member.
 //!
 //! ```
-//! use weir_cc::coupled::{AlgorithmCoupler, CouplingAlgorithm, Departure};
+//! use weir_cc::coupled::{AlgorithmCoupler, CouplingAlgorithm, MemberDeparture};
 //! use weir_cc::coupled::{
 //!     Aggregate, CouplerAction, CouplingMessage, CwndUpdate, FlowId, FlowParameters, Join, Update,
 //! };
@@ -33,7 +33,7 @@
 //!         order_all(frame);
 //!     }
 //!
-//!     fn on_left(frame: &mut AlgorithmCoupler<Self>, _: SendTime, _: FlowId, _: (), _: Departure) {
+//!     fn on_left(frame: &mut AlgorithmCoupler<Self>, _: SendTime, _: FlowId, _: (), _: MemberDeparture) {
 //!         order_all(frame);
 //!     }
 //!
@@ -116,7 +116,12 @@ pub trait CouplingAlgorithm: Send + Sync + Debug + Sized {
     );
 
     /// A member goes, and is at its place for the last time.
-    fn on_leaving(_frame: &mut AlgorithmCoupler<Self>, _now: SendTime, _place: usize, _departure: Departure) {
+    fn on_leaving(
+        _frame: &mut AlgorithmCoupler<Self>,
+        _now: SendTime,
+        _place: usize,
+        _departure: MemberDeparture,
+    ) {
     }
 
     /// Takes the departure of a member.
@@ -125,7 +130,7 @@ pub trait CouplingAlgorithm: Send + Sync + Debug + Sized {
         _now: SendTime,
         _member: FlowId,
         _left: Self::Flow,
-        _departure: Departure,
+        _departure: MemberDeparture,
     ) {
     }
 
@@ -186,7 +191,7 @@ pub trait CouplingAlgorithm: Send + Sync + Debug + Sized {
 
 /// Kind of a member's departure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Departure {
+pub enum MemberDeparture {
     /// The member pauses intentionally.
     Pause,
     /// The member continues without coupling, with its share.
@@ -235,14 +240,14 @@ impl<A: CouplingAlgorithm> AlgorithmCoupler<A> {
 
     /// Makes a member silent: it misses feedback while others get theirs, or has sent no message for a long time.
     pub fn fall_silent(&mut self, now: SendTime, place: usize) {
-        A::on_leaving(self, now, place, Departure::Silence);
+        A::on_leaving(self, now, place, MemberDeparture::Silence);
         self.flows.set_presence(place, Presence::Silent);
     }
 
     /// Handles the departure of a member.
-    pub fn depart(&mut self, now: SendTime, place: usize, departure: Departure) {
+    pub fn depart(&mut self, now: SendTime, place: usize, departure: MemberDeparture) {
         A::on_leaving(self, now, place, departure);
-        if A::KEEPS_PAUSED && departure == Departure::Pause {
+        if A::KEEPS_PAUSED && departure == MemberDeparture::Pause {
             self.flows.set_presence(place, Presence::Paused);
             return;
         }
@@ -312,9 +317,9 @@ impl<A: CouplingAlgorithm> AlgorithmCoupler<A> {
                 check_parameters(member, parameters)?;
                 A::on_parameters(self, now, place, parameters);
             }
-            CouplingMessage::Pause => self.part(now, place, Departure::Pause),
-            CouplingMessage::Withdraw => self.part(now, place, Departure::Withdrawal),
-            CouplingMessage::Leave => self.part(now, place, Departure::End),
+            CouplingMessage::Pause => self.part(now, place, MemberDeparture::Pause),
+            CouplingMessage::Withdraw => self.part(now, place, MemberDeparture::Withdrawal),
+            CouplingMessage::Leave => self.part(now, place, MemberDeparture::End),
             CouplingMessage::Statistics(_) | CouplingMessage::Join(_) => {}
         }
         Ok(())
@@ -356,7 +361,7 @@ impl<A: CouplingAlgorithm> AlgorithmCoupler<A> {
     }
 
     /// Handles a departure by the member's own message. The member waits for no action.
-    fn part(&mut self, now: SendTime, place: usize, departure: Departure) {
+    fn part(&mut self, now: SendTime, place: usize, departure: MemberDeparture) {
         self.flows.drop_actions(place);
         self.depart(now, place, departure);
     }

@@ -21,7 +21,7 @@ mod water_fill;
 pub use coupler::{Aggregate, Coupler, Grouped, Refusal};
 pub use demand::Demand;
 pub use frame::{
-    AlgorithmCoupler, CouplingAlgorithm, Departure, Members, Presence, RefusedMessages, SoftState,
+    AlgorithmCoupler, CouplingAlgorithm, MemberDeparture, Members, Presence, RefusedMessages, SoftState,
 };
 pub use member::Membership;
 pub use message::{

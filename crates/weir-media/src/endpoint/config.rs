@@ -25,6 +25,7 @@ pub enum PacketNumbering {
 
 /// Configuration of an [`Endpoint`](crate::Endpoint).
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "independent switches")]
 pub struct EndpointConfig {
     /// Bounds and start of the rate; the controller has the same.
     pub limits: RateLimits,

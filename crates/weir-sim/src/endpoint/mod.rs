@@ -25,7 +25,7 @@ use weir_world::{FlowSpec, Monitor, PacketMeta, Traffic, purpose, stream};
 
 /// One end of a flow, or of all flows of a call.
 #[derive(Debug)]
-pub(crate) enum Endpoint {
+pub(crate) enum HostEndpoint {
     Constant(ConstantSource),
     /// A host that discards packets, or receives none.
     Drain,
@@ -40,7 +40,7 @@ pub(crate) enum Endpoint {
     ChromiumSink(ChromiumSink),
 }
 
-impl Endpoint {
+impl HostEndpoint {
     /// The two hosts of a flow: its sender and its receiver.
     pub(crate) fn pair(seed: u64, index: usize, spec: FlowSpec) -> [Self; 2] {
         let life = Life::of(index, &spec);
@@ -188,7 +188,7 @@ impl Endpoint {
     }
 }
 
-impl Endpoint {
+impl HostEndpoint {
     /// Whether the packet repeats data that the host has received, so that its payload does not count.
     #[inline]
     fn has_received(&self, packet: &SimPacket) -> bool {

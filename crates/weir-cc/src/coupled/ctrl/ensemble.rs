@@ -3,7 +3,7 @@
 use core::fmt::Debug;
 
 use crate::coupled::coupler::Aggregate;
-use crate::coupled::frame::{AlgorithmCoupler, CouplingAlgorithm, Departure};
+use crate::coupled::frame::{AlgorithmCoupler, CouplingAlgorithm, MemberDeparture};
 use crate::coupled::message::{
     CouplerAction, CouplingMessage, CwndUpdate, FlowId, FlowParameters, Join, Update, WindowEvent, Windowed,
 };
@@ -119,11 +119,11 @@ impl<R: Rule> CouplingAlgorithm for WindowSharing<R> {
         _: SendTime,
         _: FlowId,
         left: ControlledFlow,
-        departure: Departure,
+        departure: MemberDeparture,
     ) {
         let WindowSharing(rule) = &mut frame.algorithm;
         match departure {
-            Departure::Withdrawal => rule.on_withdraw(frame.flows.all_mut(), left.window),
+            MemberDeparture::Withdrawal => rule.on_withdraw(frame.flows.all_mut(), left.window),
             _ => rule.on_leave(frame.flows.all_mut(), left.window),
         }
         if frame.flows.is_empty() {

@@ -20,7 +20,7 @@ use super::tenants::Tenants;
 use crate::config_error::ConfigError;
 use crate::coupled::conversion::possible_rtt;
 use crate::coupled::coupler::Aggregate;
-use crate::coupled::frame::{AlgorithmCoupler, CouplingAlgorithm, Departure};
+use crate::coupled::frame::{AlgorithmCoupler, CouplingAlgorithm, MemberDeparture};
 use crate::coupled::message::{
     CouplingMessage, CwndUpdate, FlowId, FlowParameters, Join, Update, WindowEvent,
 };
@@ -181,11 +181,22 @@ impl CouplingAlgorithm for Coordination {
         frame.set_parameters(now, place, parameters);
     }
 
-    fn on_leaving(frame: &mut AlgorithmCoupler<Self>, now: SendTime, place: usize, departure: Departure) {
+    fn on_leaving(
+        frame: &mut AlgorithmCoupler<Self>,
+        now: SendTime,
+        place: usize,
+        departure: MemberDeparture,
+    ) {
         frame.prepare_leave(now, place, departure);
     }
 
-    fn on_left(frame: &mut AlgorithmCoupler<Self>, now: SendTime, member: FlowId, left: Flow, _: Departure) {
+    fn on_left(
+        frame: &mut AlgorithmCoupler<Self>,
+        now: SendTime,
+        member: FlowId,
+        left: Flow,
+        _: MemberDeparture,
+    ) {
         frame.inherit(now, member, &left);
     }
 

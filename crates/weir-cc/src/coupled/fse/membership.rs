@@ -8,7 +8,7 @@ use super::{Fse, InitialGrouping};
 use crate::coupled::bound::DemandBound;
 use crate::coupled::conversion::WindowConversion;
 use crate::coupled::coupler::{Grouped, Refusal};
-use crate::coupled::frame::Departure;
+use crate::coupled::frame::MemberDeparture;
 use crate::coupled::message::{CouplerAction, FlowId, FlowParameters, Join};
 use crate::time::SendTime;
 
@@ -89,8 +89,8 @@ impl Fse {
 
     /// Removes a flow that departs. Its share stays in the sum, so that the others inherit it, unless the flow
     /// withdraws.
-    pub(super) fn leave(&mut self, now: SendTime, place: usize, departure: Departure) {
-        if departure == Departure::Withdrawal {
+    pub(super) fn leave(&mut self, now: SendTime, place: usize, departure: MemberDeparture) {
+        if departure == MemberDeparture::Withdrawal {
             self.withdraw(now, place);
         }
         // RFC 8699 §5.3.1 (2): the entry goes and `S_CR` stays. Appendix C still counts its rate once.

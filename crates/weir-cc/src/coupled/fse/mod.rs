@@ -68,7 +68,7 @@ use weir_units::DataRate;
 
 use crate::config_error::ConfigError;
 use crate::coupled::coupler::Aggregate;
-use crate::coupled::frame::{AlgorithmCoupler, CouplingAlgorithm, Departure, SoftState};
+use crate::coupled::frame::{AlgorithmCoupler, CouplingAlgorithm, MemberDeparture, SoftState};
 use crate::coupled::message::{
     CouplerAction, CouplingMessage, CwndUpdate, FlowId, FlowParameters, Join, Update, WindowEvent,
 };
@@ -197,7 +197,12 @@ impl CouplingAlgorithm for Exchange {
         frame.set_parameters(place, parameters);
     }
 
-    fn on_leaving(frame: &mut AlgorithmCoupler<Self>, now: SendTime, place: usize, departure: Departure) {
+    fn on_leaving(
+        frame: &mut AlgorithmCoupler<Self>,
+        now: SendTime,
+        place: usize,
+        departure: MemberDeparture,
+    ) {
         frame.leave(now, place, departure);
     }
 
@@ -205,7 +210,7 @@ impl CouplingAlgorithm for Exchange {
         matches!(message, CouplingMessage::Update(_) | CouplingMessage::Window(_))
     }
 
-    fn on_left(frame: &mut AlgorithmCoupler<Self>, _: SendTime, _: FlowId, left: Flow, _: Departure) {
+    fn on_left(frame: &mut AlgorithmCoupler<Self>, _: SendTime, _: FlowId, left: Flow, _: MemberDeparture) {
         frame.algorithm.groups.free_rank(left.rank);
     }
 

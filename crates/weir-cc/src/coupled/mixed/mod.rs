@@ -53,7 +53,7 @@ mod tests;
 
 use crate::config_error::ConfigError;
 use crate::coupled::coupler::Aggregate;
-use crate::coupled::frame::{AlgorithmCoupler, CouplingAlgorithm, Departure, SoftState};
+use crate::coupled::frame::{AlgorithmCoupler, CouplingAlgorithm, MemberDeparture, SoftState};
 use crate::coupled::message::{
     CouplerAction, CouplingMessage, CwndUpdate, FlowId, FlowParameters, Join, Update,
 };
@@ -109,13 +109,13 @@ impl CouplingAlgorithm for MixedGroup {
         frame.distribute(now);
     }
 
-    fn on_leaving(frame: &mut AlgorithmCoupler<Self>, _: SendTime, place: usize, departure: Departure) {
-        if departure == Departure::Withdrawal {
+    fn on_leaving(frame: &mut AlgorithmCoupler<Self>, _: SendTime, place: usize, departure: MemberDeparture) {
+        if departure == MemberDeparture::Withdrawal {
             frame.give_up_share(place);
         }
     }
 
-    fn on_left(frame: &mut AlgorithmCoupler<Self>, now: SendTime, _: FlowId, _: Flow, _: Departure) {
+    fn on_left(frame: &mut AlgorithmCoupler<Self>, now: SendTime, _: FlowId, _: Flow, _: MemberDeparture) {
         if frame.flows.is_empty() {
             frame.algorithm.reset();
         }

@@ -6,7 +6,7 @@ use crate::coupled::ctrl::config::{CoordinatorSelection, Newcomer};
 use crate::coupled::ctrl::flow::Flow;
 use crate::coupled::ctrl::loss_event::LossEvent;
 use crate::coupled::ctrl::shares::WindowShares;
-use crate::coupled::frame::Departure;
+use crate::coupled::frame::MemberDeparture;
 use crate::coupled::message::{FlowId, FlowParameters};
 use crate::time::SendTime;
 
@@ -40,8 +40,8 @@ impl CtrlTcp {
     }
 
     /// Prepares the leave of a flow. A flow that withdraws takes its share along. A loss event of the flow ends.
-    pub(super) fn prepare_leave(&mut self, now: SendTime, place: usize, departure: Departure) {
-        if departure == Departure::Withdrawal {
+    pub(super) fn prepare_leave(&mut self, now: SendTime, place: usize, departure: MemberDeparture) {
+        if departure == MemberDeparture::Withdrawal {
             self.set_sum(self.algorithm.shares.sum() - self.algorithm.shares.share(&self.flows[place]));
         }
         self.settle_timeout(place);

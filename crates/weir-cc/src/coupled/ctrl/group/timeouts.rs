@@ -3,7 +3,7 @@
 
 use super::CtrlTcp;
 use crate::coupled::ctrl::flow::Phase;
-use crate::coupled::frame::Departure;
+use crate::coupled::frame::MemberDeparture;
 use crate::coupled::message::{CouplerAction, CwndUpdate};
 use crate::time::SendTime;
 
@@ -76,7 +76,7 @@ impl CtrlTcp {
     /// Releases a flow that has another path. It continues without coupling, with its share of the aggregate.
     fn release(&mut self, now: SendTime, place: usize) {
         self.flows.push(place, CouplerAction::Uncoupled);
-        self.depart(now, place, Departure::Withdrawal);
+        self.depart(now, place, MemberDeparture::Withdrawal);
     }
 
     /// Treats undecided timeouts as isolated, because the path still delivers data of the flow at `acknowledged`.
