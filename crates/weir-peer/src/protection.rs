@@ -77,10 +77,10 @@ impl PacketSealer {
         Self { key, next }
     }
 
-    /// Puts counter and tag behind `packet`.
+    /// Puts counter and tag behind `packet`. The last counter repeats, so that the other end refuses all packets behind it.
     pub fn seal(&mut self, packet: &mut Vec<u8>) {
         let counter = self.next.to_be_bytes();
-        self.next += 1;
+        self.next = self.next.saturating_add(1);
         let tag = self.key.hash(&[packet, &counter]);
         packet.extend_from_slice(&counter);
         packet.extend_from_slice(&tag[..TAG_LENGTH]);
@@ -230,6 +230,15 @@ mod tests {
         assert_eq!(packet.len(), 5 + TRAILER_LENGTH);
         assert_eq!(opener.open(&packet), Ok(OpenedPacket { bytes: b"media", newest: true }));
         assert_eq!(opener.open(&packet), Err(SealFault::Replayed));
+    }
+
+    #[test]
+    fn the_last_counter_opens_one_packet() {
+        let (_, mut opener) = ends();
+        let mut sealer = PacketSealer::starting_at(PacketKey::new(&[7; 32]), u64::MAX);
+        let [first, second] = [b"first", b"other"].map(|bytes| sealed(&mut sealer, bytes));
+        assert_eq!(opener.open(&first), Ok(OpenedPacket { bytes: b"first", newest: true }));
+        assert_eq!(opener.open(&second), Err(SealFault::Replayed));
     }
 
     #[test]
