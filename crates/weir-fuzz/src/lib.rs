@@ -28,13 +28,15 @@ pub struct FuzzTarget {
 }
 
 /// All targets.
-pub const TARGETS: [FuzzTarget; 23] = [
+pub const TARGETS: [FuzzTarget; 25] = [
     // Bytes that come from the network.
     FuzzTarget { name: "rtp", run: wire::rtp },
     FuzzTarget { name: "rtcp", run: wire::rtcp },
     FuzzTarget { name: "tcp_in_udp", run: wire::tcp_in_udp },
     FuzzTarget { name: "feedback", run: wire::feedback },
     FuzzTarget { name: "sessions", run: peer::sessions },
+    FuzzTarget { name: "callers", run: peer::callers },
+    FuzzTarget { name: "keyed", run: peer::keyed },
     FuzzTarget { name: "terms", run: peer::terms },
     FuzzTarget { name: "requests", run: peer::requests },
     // Halves of controllers, and endpoints.
