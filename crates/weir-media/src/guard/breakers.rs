@@ -153,12 +153,12 @@ impl Breakers {
     }
 
     /// Feedback on the media was received.
-    pub(crate) fn on_heard(&mut self, now: SendTime, rtt: Option<TimeDelta>) {
+    pub(crate) fn on_feedback(&mut self, now: SendTime, rtt: Option<TimeDelta>) {
         if let Some(new) = rtt {
             self.present.rtt = Some(self.present.rtt.map_or(new, |least| least.min(new)));
             self.rtt = Some(self.rtt.map_or(new, |old| old.scale(0.8) + new.scale(0.2)));
         }
-        self.silence.on_heard(now, self.rtt.unwrap_or_default());
+        self.silence.on_feedback(now, self.rtt.unwrap_or_default());
     }
 
     /// Takes a receiver report block on the video, however old: highest sequence number received, and fraction lost
@@ -270,7 +270,7 @@ mod tests {
             sent(breakers, 1000 * second + 1000 * n / packets);
         }
         let now = at(1000 * (second + 1));
-        breakers.on_heard(now, Some(TimeDelta::from_millis(100)));
+        breakers.on_feedback(now, Some(TimeDelta::from_millis(100)));
         breakers.on_block(now, highest, lost)
     }
 
@@ -413,7 +413,7 @@ mod tests {
                 sent(&mut breakers, 1000 * s + 125 * n);
             }
             if s % 10 == 9 {
-                breakers.on_heard(at(1000 * s + 999), Some(TimeDelta::from_secs(2)));
+                breakers.on_feedback(at(1000 * s + 999), Some(TimeDelta::from_secs(2)));
                 tripped = tripped.or(breakers.on_block(at(1000 * s + 1000), s as u32, 255));
             }
         }

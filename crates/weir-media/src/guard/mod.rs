@@ -122,7 +122,7 @@ impl FeedbackGuard {
         if accepted {
             self.last_feedback = Some(now);
         }
-        self.breakers.iter_mut().for_each(|breakers| breakers.on_heard(now, rtt));
+        self.breakers.iter_mut().for_each(|breakers| breakers.on_feedback(now, rtt));
     }
 
     /// Takes the blocks of `message` on the video for the circuit breakers, which use each one, however old. Returns
@@ -163,7 +163,7 @@ impl FeedbackGuard {
                     && let Some(Feedback::Reception { rtt, .. }) =
                         history.join(now, &Report::Reception(report))
                 {
-                    breakers.on_heard(now, rtt);
+                    breakers.on_feedback(now, rtt);
                 }
                 breakers.on_block(now, report.highest_sequence, report.fraction_lost)
             })

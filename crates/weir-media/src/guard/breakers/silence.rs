@@ -37,7 +37,7 @@ impl Silence {
 
     /// Feedback was received. Packets that left within the last round trip still wait for an answer, counted from now
     /// on.
-    pub(super) fn on_heard(&mut self, now: SendTime, rtt: TimeDelta) {
+    pub(super) fn on_feedback(&mut self, now: SendTime, rtt: TimeDelta) {
         let waits = self.sent.filter(|&sent| now - sent < rtt);
         *self = waits.map_or(Self::new(self.interval), |sent| Self {
             since: Some(now),
@@ -97,7 +97,7 @@ mod tests {
             }
         };
         dense(&mut silence, 100, 4000);
-        silence.on_heard(at(4000), TimeDelta::ZERO);
+        silence.on_feedback(at(4000), TimeDelta::ZERO);
         assert_eq!(silence.next_timeout(), None, "what was sent is answered");
         dense(&mut silence, 4000, 19_000);
         assert_eq!((silence.next_timeout(), silence.on_timeout(at(18_999))), (Some(at(19_000)), None));
@@ -109,7 +109,7 @@ mod tests {
         let after_report = |ms: i64| {
             let mut silence = Silence::new(INTERVAL);
             silence.on_sent(at(1000));
-            silence.on_heard(at(ms), TimeDelta::from_millis(100));
+            silence.on_feedback(at(ms), TimeDelta::from_millis(100));
             silence
         };
         assert_eq!(after_report(1100).next_timeout(), None);
@@ -141,7 +141,7 @@ mod tests {
             silence.on_sent(at(20_000 * n));
             (0..20).find_map(|s| {
                 if answer == Some(s) {
-                    silence.on_heard(at(1000 * (20 * n + s)), TimeDelta::ZERO);
+                    silence.on_feedback(at(1000 * (20 * n + s)), TimeDelta::ZERO);
                 }
                 silence.on_timeout(at(1000 * (20 * n + s))).map(|_| 20 * n + s)
             })
