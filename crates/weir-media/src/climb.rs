@@ -52,7 +52,7 @@ pub struct LayerClimb {
     wait: TimeDelta,
     /// The highest target that the controller may have.
     most: DataRate,
-    needed: Option<DataRate>,
+    next: Option<NextLayer>,
     is_limited: bool,
     started: Option<SendTime>,
     polled: SendTime,
@@ -83,6 +83,15 @@ struct ClimbAttempt {
     risen: SendTime,
 }
 
+/// The layer that a source switches on next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NextLayer {
+    /// Number of layers that are on; of a source of several encoders, those of all.
+    pub layers_on: usize,
+    /// The target that switches it on.
+    pub needed: DataRate,
+}
+
 /// Padding of a climb.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClimbPadding {
@@ -105,7 +114,7 @@ impl LayerClimb {
             phase: ClimbPhase::Flat(None),
             wait: FIRST_WAIT,
             most,
-            needed: None,
+            next: None,
             is_limited: false,
             started: None,
             polled: SendTime::from_nanos(i64::MIN),
@@ -158,7 +167,7 @@ impl LayerClimb {
 
     /// Takes a decision of the controller. A probe that carried the rate of the next layer ends the climb to it.
     pub fn on_decision(&mut self, decision: &Decision) {
-        if decision.why == ChangeReason::Probe && self.needed.is_some_and(|needed| decision.rate >= needed) {
+        if decision.why == ChangeReason::Probe && self.next.is_some_and(|next| decision.rate >= next.needed) {
             (self.phase, self.wait) = (ClimbPhase::Flat(None), FIRST_WAIT);
         }
     }
@@ -180,22 +189,19 @@ impl LayerClimb {
         *self = Self { started: self.started, ..Self::new(self.most) };
     }
 
-    /// Padding from `now` on. `target` is the controller's target, and `needed` the target that switches on the next
-    /// layer, `None` if all layers are on. Call it when the target changes, with each frame, or when it is due.
-    pub fn poll(&mut self, now: SendTime, target: DataRate, needed: Option<DataRate>) -> ClimbPadding {
+    /// Padding from `now` on. `target` is the controller's target, and `next` the next layer, `None` if all are on. Call
+    /// it when the target changes, with each frame, or when it is due.
+    pub fn poll(&mut self, now: SendTime, target: DataRate, next: Option<NextLayer>) -> ClimbPadding {
         if now < self.polled {
             // The clock was set back.
             self.rest();
             self.started = Some(now - STANDS_ABOVE);
         }
         self.polled = now;
-        let needed = needed.filter(|&needed| needed <= self.most);
-        self.follow_layers(now, target, needed);
-        let padding = match needed {
-            Some(needed) => self.pad(now, target, needed),
-            None => ClimbPadding::NONE,
-        };
-        self.is_limited = needed.is_some() && self.sent.get(now).max(padding.rate) < target;
+        let next = next.filter(|next| next.needed <= self.most);
+        self.follow_layers(now, target, next);
+        let padding = next.map_or(ClimbPadding::NONE, |next| self.pad(now, target, next.needed));
+        self.is_limited = next.is_some() && self.sent.get(now).max(padding.rate) < target;
         padding
     }
 
@@ -207,25 +213,27 @@ impl LayerClimb {
     /// Whether the next layer stays off whatever the target is, because the path may not carry its rate.
     pub fn holds(&self, now: SendTime) -> bool {
         let starts = self.started.is_none_or(|started| now - started < STANDS_ABOVE);
-        let is_below = |needed| match self.phase {
-            ClimbPhase::Padding(attempt) => attempt.rate < needed,
+        let is_below = |next: NextLayer| match self.phase {
+            ClimbPhase::Padding(attempt) => attempt.rate < next.needed,
             ClimbPhase::Flat(_) | ClimbPhase::Waiting(_) => self.wait > FIRST_WAIT,
         };
-        !starts && self.needed.is_some_and(is_below)
+        !starts && self.next.is_some_and(is_below)
     }
 
-    fn follow_layers(&mut self, now: SendTime, target: DataRate, needed: Option<DataRate>) {
+    fn follow_layers(&mut self, now: SendTime, target: DataRate, next: Option<NextLayer>) {
         let starts = self.started.is_none();
         self.started = Some(self.started.unwrap_or(now));
-        match (std::mem::replace(&mut self.needed, needed), needed) {
+        match (std::mem::replace(&mut self.next, next), next) {
             (_, None) => (self.phase, self.wait) = (ClimbPhase::Flat(None), FIRST_WAIT),
-            (None, Some(needed)) if starts => {
-                let rate = target.min(needed);
+            (None, Some(next)) if starts => {
+                let rate = target.min(next.needed);
                 self.phase = ClimbPhase::Padding(ClimbAttempt::new(now, rate, target));
             }
-            (Some(before), Some(needed)) if needed > before => self.wait = FIRST_WAIT,
+            (Some(before), Some(next)) if next.layers_on > before.layers_on => self.wait = FIRST_WAIT,
             // The target does not carry the layers that were on.
-            (Some(before), Some(needed)) if needed < before && target < needed => self.on_congestion(now),
+            (Some(before), Some(next)) if next.layers_on < before.layers_on && target < next.needed => {
+                self.on_congestion(now);
+            }
             _ => {}
         }
     }

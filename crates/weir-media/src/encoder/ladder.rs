@@ -5,6 +5,7 @@ use weir_units::{DataRate, TimeDelta};
 
 use super::noise::clipped_normal;
 use super::{EncoderConfig, EncoderModel, KeyFrames, Picture, Ticks};
+use crate::climb::NextLayer;
 
 /// Largest number of streams in a ladder.
 pub const LADDER_RUNGS: usize = 4;
@@ -102,10 +103,11 @@ impl LadderState {
         Picture { bytes: size * (1.0 + clipped_normal(rng, config.size_noise)), key: key.is_some() }
     }
 
-    /// The target that switches on the next stream, if there is another one.
-    pub(super) fn next_rung(&self) -> Option<DataRate> {
-        let next = self.on.max(1) + 1;
-        (next <= self.model.rungs()).then(|| DataRate::from_bps_f64(self.model.switches_on(next).ceil()))
+    /// The next stream, if there is another one.
+    pub(super) fn next_rung(&self) -> Option<NextLayer> {
+        let layers_on = self.on.max(1);
+        let needed = || DataRate::from_bps_f64(self.model.switches_on(layers_on + 1).ceil());
+        (layers_on < self.model.rungs()).then(|| NextLayer { layers_on, needed: needed() })
     }
 
     /// Skips the frames of an instant; `false` if some of them were captured already.
@@ -157,6 +159,25 @@ mod tests {
         // 150 + 500 = 650: on from 715, off below 650. With 1500: 2150, on from 2365, the encoder's highest rate.
         assert_eq!([100, 700, 714, 715, 650, 649, 714].map(|kbps| on(&mut e, kbps)), [1, 1, 1, 2, 2, 1, 1]);
         assert_eq!([2364, 2365, 2150, 2149, 9000, 300].map(|kbps| on(&mut e, kbps)), [2, 3, 3, 2, 3, 1]);
+    }
+
+    #[test]
+    fn the_next_layer_is_that_above_the_streams_that_are_on() {
+        let mut e = encoder();
+        let mut next = |kbps| {
+            tick(&mut e, kbps);
+            e.next_layer().map(|next| (next.layers_on, next.needed.bps() / 1000))
+        };
+        assert_eq!([100, 714, 715, 2364, 2365, 2149].map(&mut next), {
+            let (second, third) = (Some((1, 715)), Some((2, 2365)));
+            [second, second, third, third, None, third]
+        });
+        let mut low = EncoderConfig { max_rate: DataRate::from_kbps(2000), ..EncoderConfig::simulcast() };
+        let mut e = Encoder::new(low, DataRate::from_kbps(300), 1);
+        tick(&mut e, 2000);
+        assert_eq!(e.next_layer(), None, "the highest rate is below it");
+        low.model = super::super::EncoderModel::Nominal;
+        assert_eq!(Encoder::new(low, DataRate::from_kbps(300), 1).next_layer(), None);
     }
 
     #[test]

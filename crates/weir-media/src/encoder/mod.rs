@@ -41,6 +41,7 @@ pub use statistical::{FrameBurst, LateRequests, Statistical};
 pub use trace::{FrameTraces, TalkingHead, TraceError};
 pub use traced::TraceDriven;
 
+use crate::climb::NextLayer;
 use ladder::LadderState;
 use noise::unit;
 use nominal::Nominal;
@@ -301,10 +302,10 @@ impl Encoder {
         if let State::Scaled(state) = &self.state { state.step() } else { 0 }
     }
 
-    /// The target from which on the next layer is sent besides those that are; `None` without such a layer.
-    pub fn next_layer(&self) -> Option<DataRate> {
+    /// The layer that is switched on next; `None` without such a layer.
+    pub fn next_layer(&self) -> Option<NextLayer> {
         let State::Ladder(state) = &self.state else { return None };
-        state.next_rung().filter(|&rate| rate <= self.config.max_rate)
+        state.next_rung().filter(|next| next.needed <= self.config.max_rate)
     }
 
     /// Whether a screen is shared.

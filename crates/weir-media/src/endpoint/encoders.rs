@@ -7,6 +7,7 @@ use crate::allocation::{
     EncoderStream, LayerCoding, LayerRates, LayerSwitching, RateSharing, SwitchMargin, VideoContent,
     VideoLayer,
 };
+use crate::climb::NextLayer;
 
 /// An encoder of the embedder: audio, or video with or without layers.
 #[derive(Clone, Debug, PartialEq)]
@@ -75,8 +76,8 @@ impl SharingEncoders {
         self.encoders.iter().map(|encoder| encoder.description.rates.max).sum()
     }
 
-    /// Rate of all encoders at which the next layer of one of them is switched on, while one is off.
-    pub(super) fn next_layer(&self) -> Option<DataRate> {
+    /// The layer that is switched on next, at this rate of all encoders.
+    pub(super) fn next_layer(&self) -> Option<NextLayer> {
         let sum: DataRate = self.encoders.iter().filter_map(|encoder| Some(encoder.present?.rate)).sum();
         let next = self.encoders.iter().filter_map(|encoder| {
             let present = encoder.present?;
@@ -90,7 +91,17 @@ impl SharingEncoders {
             };
             Some(sum.saturating_sub(present.rate) + next)
         });
-        next.min()
+        Some(NextLayer { layers_on: self.layers_on(), needed: next.min()? })
+    }
+
+    /// Number of layers that are on; an encoder without layers has one.
+    fn layers_on(&self) -> usize {
+        let presents = self.encoders.iter().filter_map(|encoder| encoder.present.as_ref());
+        let layers_on = |present: &LayerAllocation| match &present.layers {
+            Some(layers) => layers.layers_on(),
+            None => usize::from(!present.rate.is_zero()),
+        };
+        presents.map(layers_on).sum()
     }
 
     /// Shares the media rate `rate` among the encoders. Changed allocations go to `emit`.

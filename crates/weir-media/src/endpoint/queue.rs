@@ -12,6 +12,7 @@ use super::event::{EndpointEvent, StreamId};
 use super::payload::Payload;
 use super::sent::SentPackets;
 use super::stats::StreamCounts;
+use crate::climb::NextLayer;
 use crate::content::PADDING_PAYLOAD;
 use crate::frame_dropper::FrameDropper;
 use crate::path::PacketSource;
@@ -323,7 +324,7 @@ impl<P: Payload> PacketSource for PacketQueue<P> {
         !highest.is_zero() && highest < target.media_rate
     }
 
-    fn next_layer(&self, _target: &Target) -> Option<DataRate> {
+    fn next_layer(&self, _target: &Target) -> Option<NextLayer> {
         self.encoders.next_layer()
     }
 

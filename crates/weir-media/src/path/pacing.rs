@@ -59,15 +59,15 @@ impl<S: PacketSource> PathSender<S> {
         let mut paced = self.config.paced(&self.target, self.source.queued());
         self.climb_due = SendTime::MAX;
         if let Some(climb) = self.climb.as_mut().filter(|_| !matches!(self.phase, Phase::Paused(_))) {
-            let needed = self.source.next_layer(&self.target);
-            let padding = climb.poll(now, self.target.sending_rate, needed);
+            let next = self.source.next_layer(&self.target);
+            let padding = climb.poll(now, self.target.sending_rate, next);
             self.climb_due = padding.due.unwrap_or(SendTime::MAX);
             paced.padding = paced.padding.max(padding.rate.min(self.target.media_rate));
         }
         self.padding = paced.padding;
         self.pacer.apply(now, &paced);
         let held = if self.holds_layer(now) { self.source.next_layer(&self.target) } else { None };
-        let held = held.map(|needed| needed.saturating_sub(DataRate::from_bps(1)));
+        let held = held.map(|next| next.needed.saturating_sub(DataRate::from_bps(1)));
         self.source.on_target(now, &self.target, held);
         self.departure = self.next_departure();
     }

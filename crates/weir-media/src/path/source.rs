@@ -4,6 +4,7 @@ use weir_cc::{Feedback, Probe, SendTime, StreamsConfig, Target};
 use weir_units::{DataRate, DataSize, TimeDelta};
 use weir_wire::rtcp::Nack;
 
+use crate::climb::NextLayer;
 use crate::timer::SenderTimer;
 
 /// A source of packets, with its queue.
@@ -40,8 +41,8 @@ pub(crate) trait PacketSource {
     /// Whether the source sends less than `target`.
     fn is_application_limited(&self, target: &Target) -> bool;
 
-    /// The target that switches on the next layer of the source, if one is off.
-    fn next_layer(&self, _target: &Target) -> Option<DataRate> {
+    /// The layer that the source switches on next, if one is off.
+    fn next_layer(&self, _target: &Target) -> Option<NextLayer> {
         None
     }
 

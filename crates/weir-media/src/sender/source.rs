@@ -7,6 +7,7 @@ use weir_wire::rtcp::Nack;
 
 use crate::audio::AudioSource;
 use crate::chromium::ChromiumSender;
+use crate::climb::NextLayer;
 use crate::config::MediaConfig;
 use crate::content::{Content, PADDING_PAYLOAD, SentFrame};
 use crate::encoder::Encoder;
@@ -74,8 +75,8 @@ impl MediaSource {
             unwanted |= chromium.drops_frame(self.encoder.frame_rate());
         }
         let rate = match self.encoder.next_layer() {
-            Some(layer) if holds_layer => {
-                self.encoder_rate(target).min(layer.saturating_sub(DataRate::from_bps(1)))
+            Some(next) if holds_layer => {
+                self.encoder_rate(target).min(next.needed.saturating_sub(DataRate::from_bps(1)))
             }
             _ => self.encoder_rate(target),
         };
@@ -191,16 +192,16 @@ impl PacketSource for MediaSource {
         self.encoder.max_rate() < self.video_rate(target)
     }
 
-    fn next_layer(&self, target: &Target) -> Option<DataRate> {
-        let layer = self.encoder.next_layer()?;
+    fn next_layer(&self, target: &Target) -> Option<NextLayer> {
+        let next = self.encoder.next_layer()?;
         let video = match self.chromium.as_ref().map(|chromium| chromium.encoder_rate()) {
             // The encoder gets a share of the target for video.
             Some(rate) if !rate.is_zero() => {
-                layer.scale((self.video_rate(target).bps_f64() / rate.bps_f64()).max(1.0))
+                next.needed.scale((self.video_rate(target).bps_f64() / rate.bps_f64()).max(1.0))
             }
-            _ => layer,
+            _ => next.needed,
         };
-        Some(video + self.audio_rate())
+        Some(NextLayer { needed: video + self.audio_rate(), ..next })
     }
 
     fn streams(&self) -> StreamsConfig {

@@ -189,6 +189,13 @@ fn beside_a_tcp_flow_layers_take_no_more_than_one_stream() {
 }
 
 #[test]
+fn the_climb_counts_what_a_sender_as_chromiums_takes_off_the_target() {
+    let runs = runs(CALL, &["flows.video.sender=chromium"]);
+    let (_, nada) = runs.iter().find(|(law, _)| law == "nada").expect("it is there");
+    assert!(streams(nada).0 > 2.99, "{:?}", streams(nada));
+}
+
+#[test]
 fn the_climb_can_be_switched_off() {
     let runs = runs(CALL, &["flows.video.climb=false"]);
     let (_, nada) = runs.iter().find(|(law, _)| law == "nada").expect("it is there");
