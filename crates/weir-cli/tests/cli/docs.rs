@@ -50,9 +50,9 @@ const PUT_TOGETHER: [&str; 10] = [
     "| call | controller | share, % | after 5 s, % | 90 % reached | loss, % | queue, median / 95th, ms |",
     "| call | constants | decreases, goog_cc / gcc | matched, % | targets within 10 %, % of the time |",
     "| quantity | result |",
-    "| link, seconds | Chromium | simulated | without `sender` and `scaling` |",
+    "| link, seconds | without FEC | with FEC | simulated | without `sender` and `scaling` |",
     "| part | 1 Mbit/s | rise | 0.5 Mbit/s | 2.5 Mbit/s | beside CUBIC | after CUBIC |",
-    "| parts | `c1-steps` | `c2-beside-cubic` |",
+    "| parts | `c1-steps` | `c3-steps` | `c2-beside-cubic` | `c4-beside-cubic` |",
 ];
 
 fn root() -> PathBuf {

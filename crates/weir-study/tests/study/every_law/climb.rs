@@ -57,8 +57,8 @@ const FRAMES: f64 = 900.0;
 /// Payload of a packet of padding, in bytes.
 const PADDING: f64 = 255.0;
 
-/// The controller that loses the second stream on 1 Mbit/s, with and without a climb. Its packets leave at 975 kbit/s, and an
-/// RTCP packet between them is over-use by its fixed threshold. The cut to 0.9 of 650 kbit/s switches the stream off.
+/// The controller that loses the second stream on 1 Mbit/s, with and without a climb. Its packets leave at 975 kbit/s. A spike
+/// of the gradient to 0.64 is over-use by its fixed threshold of 0.4, and the cut to 0.9 of 650 kbit/s switches the stream off.
 const LOSES_THE_SECOND_STREAM: &str = "gcc-dccc";
 
 fn seeds() -> Vec<u64> {
