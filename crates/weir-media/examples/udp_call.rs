@@ -1,4 +1,5 @@
 //! A call over UDP with your own packets, here over loopback: `cargo run --release -p weir-media --example udp_call`.
+#![expect(clippy::disallowed_methods, reason = "a call in real time reads the clock")]
 
 use std::error::Error;
 use std::net::UdpSocket;

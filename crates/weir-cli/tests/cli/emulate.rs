@@ -174,11 +174,12 @@ fn send(signal: &str, child: &Child) {
     assert!(Command::new("sh").args(["-c", "kill -$0 $1", signal, &pid]).status().unwrap().success());
 }
 
-/// Whether signals to the child wait to be read.
+/// Whether SIGINT or SIGTERM waits to be read by the child.
 fn has_pending_signals(child: &Child) -> bool {
+    const READ: u64 = 1 << (2 - 1) | 1 << (15 - 1);
     let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
     let mut masks = status.lines().filter_map(|line| line.strip_prefix("ShdPnd:"));
-    masks.any(|mask| u64::from_str_radix(mask.trim(), 16).unwrap() != 0)
+    masks.any(|mask| u64::from_str_radix(mask.trim(), 16).unwrap() & READ != 0)
 }
 
 /// The exit code of a child that ends in time.
@@ -201,7 +202,12 @@ fn leaves_nothing(seconds: &str, trap: &str, signals: &[&str], code: Option<i32>
     let far = format!("{marker} & {marker}; true");
     let near = format!("{trap} echo > started; {marker} & {marker}; true");
     let arguments = ["emulate", "--rate", "1Mbps", "-q", "--far", &far, "--", "sh", "-c", &near];
-    let child = place.command(&arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let weir = place.command(&arguments);
+    // Programs that a shell starts in the background ignore SIGINT, and so would all that these tests start.
+    let mut command = Command::new("env");
+    command.arg("--default-signal=INT").arg(weir.get_program()).args(weir.get_args());
+    command.envs(weir.get_envs().filter_map(|(name, value)| Some((name, value?)))).current_dir(place.path());
+    let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     wait_until("the program starts", || place.path().join("started").exists());
     for signal in signals {
         send(signal, &child);

@@ -11,7 +11,6 @@ use weir_registry::Registry;
 
 #[path = "../../../weir-media/examples/udp_call.rs"]
 #[expect(dead_code, reason = "its `main` prints")]
-#[expect(clippy::disallowed_methods, reason = "it has a real clock")]
 mod example;
 
 /// Seconds of the call: half with the first capacity, half with the second.
