@@ -16,7 +16,9 @@
 //! fn main() -> Result<(), Box<dyn std::error::Error>> {
 //!     let (kbps, bytes, ms) = (DataRate::from_kbps, DataSize::from_bytes, SendTime::from_millis);
 //!     let limits = RateLimits::new(kbps(50), kbps(300), kbps(2500))?;
-//!     let mut controller = GoogCc::new(Config::default(), limits)?;
+//!     // No receiver reports come here, only feedback on packets.
+//!     let config = Config { report_patience: TimeDelta::ZERO, ..Config::default() };
+//!     let mut controller = GoogCc::new(config, limits)?;
 //!     let mut history = SendHistory::new(TimeDelta::from_secs(5));
 //!     let state = SendState::default(); // bytes in flight and in the pacer, as far as you know them
 //!     // A packet leaves, 24 bytes of header and 1200 of payload; the lower 16 bits of `sent.id` travel with it:
