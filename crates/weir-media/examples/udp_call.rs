@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use weir_cc::gcc::goog_cc::{Config, GoogCc};
-use weir_cc::{Controller, DataRate, Ecn, MonotonicClock, RateLimits};
+use weir_cc::{Controller, DataRate, Ecn, MonotonicClock, RateLimits, TimeDelta};
 use weir_media::receiving::{IncomingStream, ReceivingConfig, ReceivingEndpoint};
 use weir_media::{Endpoint, EndpointConfig, PacketMeta, RetransmissionStream, StreamConfig};
 
@@ -35,7 +35,9 @@ pub(crate) fn send(
 ) -> Result<(), Failure> {
     let (begin, mut frames, mut buffer) = (Instant::now(), 0, [0; 1500]);
     let clock = MonotonicClock::new(begin);
-    let mut endpoint = Endpoint::new(controller, EndpointConfig::new(limits), 1);
+    // Read timeouts have steps of up to 10 ms; the pacer makes up for them.
+    let config = EndpointConfig { pacer_lateness: TimeDelta::from_millis(12), ..EndpointConfig::new(limits) };
+    let mut endpoint = Endpoint::new(controller, config, 1);
     let video = endpoint.add_stream(StreamConfig::video(1, 96).with_retransmissions(2, 97))?;
     while begin.elapsed().as_secs() < seconds {
         let now = clock.send_time(Instant::now());
