@@ -68,7 +68,7 @@ pub(crate) fn call() -> Result<(Vec<DataRate>, TimeDelta), Box<dyn Error>> {
                 VIDEO if ms % 33 == 0 => endpoint.target().media_rate.bps() / 30 / 8 / u64::from(payload) + 1,
                 VIDEO => 0,
                 // Data always has a packet ready.
-                _ => u64::from(endpoint.stats().queued_bytes == 0),
+                _ => u64::from(endpoint.queued().is_zero()),
             };
             for packet in 1..=packets {
                 let meta = PacketMeta::new(ms as u32 * 90, packet == packets);

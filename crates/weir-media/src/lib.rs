@@ -35,7 +35,7 @@
 //! }
 //! ```
 //!
-//! Applications with packets and sockets of their own have the receiving half in [`receiving`]. Those which need only
+//! Applications with packets and sockets of their own take [`Endpoint`] and [`receiving`]. Applications that need only
 //! per-packet reports use [`feedback`]; see `crates/weir-media/examples/feedback.rs`.
 //!
 //! Choices that the sources leave open:
@@ -77,6 +77,7 @@ mod nack_list;
 mod numbers_ahead;
 mod packetiser;
 mod path;
+mod path_config;
 mod receiver;
 pub mod receiving;
 mod reception;

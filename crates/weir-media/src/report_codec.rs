@@ -382,7 +382,7 @@ mod tests {
         let kbps = DataRate::from_kbps;
         let limits = RateLimits::new(kbps(50), kbps(300), kbps(2500)).unwrap();
         let config = MediaConfig { remb: true, ..MediaConfig::new(limits, EncoderConfig::papers()) };
-        let mut inbox = RtcpFilter::new(&crate::path::PathConfig::of(&config));
+        let mut inbox = RtcpFilter::new(&crate::path_config::PathConfig::of(&config));
         let (mut streams, history) = (having_sent(source), SendHistory::new(TimeDelta::from_secs(5)));
         let messages = rtcp::messages(bytes).filter_map(Result::ok);
         messages

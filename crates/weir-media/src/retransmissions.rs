@@ -21,7 +21,7 @@ const FIRST_RTT: TimeDelta = TimeDelta::from_millis(100);
 /// A packet that was sent.
 #[derive(Clone, Debug)]
 struct KeptPacket<T> {
-    /// None for padding, which has a number of the stream and no content.
+    /// The content; padding has a number of the stream and no content.
     content: Option<T>,
     payload: u16,
     /// Time of the last departure.

@@ -6,7 +6,7 @@ use weir_wire::media::ExtensionIds;
 
 use crate::chromium::QUEUE_LIMIT;
 use crate::config::{AUDIO_CLOCK_HZ, CountedBytes, VIDEO_CLOCK_HZ};
-use crate::path::PathConfig;
+use crate::path_config::PathConfig;
 use crate::rtcp_interval::RtcpInterval;
 
 /// Origin of the transport-wide sequence numbers.

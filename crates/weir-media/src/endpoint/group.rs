@@ -269,7 +269,7 @@ impl<P: Payload> FlowSet for GroupMembers<P> {
     }
 
     fn queued(&self, flow: FlowId) -> DataSize {
-        self.0.get(flow.number()).map_or(DataSize::ZERO, |endpoint| endpoint.path.state().queued)
+        self.0.get(flow.number()).map_or(DataSize::ZERO, Endpoint::queued)
     }
 
     fn apply_allocation(&mut self, now: SendTime, flow: FlowId, share: AllocatedRate) -> Option<DataRate> {

@@ -13,7 +13,7 @@ mod sent;
 mod stats;
 
 use weir_cc::{AllocatedRate, Controller, Decision, PathEvent, Record, SendTime, Target};
-use weir_units::DataRate;
+use weir_units::{DataRate, DataSize};
 use weir_wire::media::LONGEST_LEN;
 
 use crate::path::PathSender;
@@ -310,6 +310,11 @@ impl<P: Payload> Endpoint<P> {
     /// The controller's present target.
     pub fn target(&self) -> &Target {
         self.path.target()
+    }
+
+    /// Payload bytes that wait in front of the pacer.
+    pub fn queued(&self) -> DataSize {
+        self.path.state().queued
     }
 
     /// The controller, to observe its signals.

@@ -20,6 +20,7 @@ use std::collections::VecDeque;
 use weir_cc::SendTime;
 use weir_units::{DataRate, DataSize, TimeDelta};
 
+use crate::path_config::PathConfig;
 use silence::Silence;
 
 /// Minimum interval of the RTCP timeout (RFC 3550 §6.2).
@@ -108,8 +109,13 @@ struct ReportingInterval {
 }
 
 impl Breakers {
+    /// The circuit breakers of the stream of video at `stream`, if media stops by itself.
+    pub(crate) fn of(stream: usize, config: &PathConfig) -> Option<Self> {
+        config.stops_media.then(|| Self::new(stream, config.rtcp_interval.mean(), config.frame_interval))
+    }
+
     /// Circuit breakers of the stream at `stream`, with reports at `interval` and a picture each `frame`.
-    pub(crate) fn new(stream: usize, interval: TimeDelta, frame: TimeDelta) -> Self {
+    fn new(stream: usize, interval: TimeDelta, frame: TimeDelta) -> Self {
         let frame = frame.clamp(TimeDelta::ZERO, LONGEST_FRAME);
         Self {
             stream,

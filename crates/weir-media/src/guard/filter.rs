@@ -7,7 +7,7 @@ use weir_wire::rtcp::{Message, ReportBlock};
 
 use super::refusals::RefusedReports;
 use crate::feedback::FeedbackReader;
-use crate::path::PathConfig;
+use crate::path_config::PathConfig;
 use crate::report_codec::report_of;
 use crate::streams::SenderStreams;
 

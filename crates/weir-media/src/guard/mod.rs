@@ -15,7 +15,7 @@ use weir_units::{DataRate, DataSize, TimeDelta};
 use weir_wire::rtcp::{Message, ReportBlock};
 
 use crate::detection::{DetectionSide, StatisticsReader};
-use crate::path::PathConfig;
+use crate::path_config::PathConfig;
 use crate::streams::SenderStreams;
 use filter::RtcpFilter;
 use refusals::RefusalAlarm;
@@ -77,9 +77,9 @@ impl FeedbackGuard {
         }
     }
 
-    /// A stream of video gets these circuit breakers.
-    pub(crate) fn add_breakers(&mut self, breakers: Breakers) {
-        self.breakers.push(breakers);
+    /// A stream of video gets these circuit breakers, if any.
+    pub(crate) fn add_breakers(&mut self, breakers: Option<Breakers>) {
+        self.breakers.extend(breakers);
     }
 
     /// Restricts the sources that report on the flow; an empty list allows any.

@@ -6,7 +6,7 @@ use weir_cc::{Controller, PacketFormat, ReportKind, SendTime};
 use weir_units::TimeDelta;
 
 use crate::detection::DetectionSide;
-use crate::path::PathConfig;
+use crate::path_config::PathConfig;
 
 /// Maximum time to the next skipped number while the receiver is in doubt; the mean is half of that.
 const IN_DOUBT: TimeDelta = TimeDelta::from_secs(1);

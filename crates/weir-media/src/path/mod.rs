@@ -2,7 +2,6 @@
 //! controller. Packets come from a [`PacketSource`]: simulated video ([`MediaSender`](crate::MediaSender)), or the
 //! packets of an application ([`Endpoint`](crate::Endpoint)).
 
-mod config;
 mod pacing;
 mod packets;
 mod rtcp;
@@ -24,13 +23,13 @@ use weir_wire::media::{MediaHeader, StampExtension};
 
 use crate::climb::LayerClimb;
 use crate::detection::DetectionSide;
-use crate::guard::FeedbackGuard;
+use crate::guard::{Breakers, FeedbackGuard};
+use crate::path_config::PathConfig;
 use crate::rtcp_interval::RtcpInterval;
 use crate::sources::StreamIdentity;
 use crate::streams::SenderStreams;
 use crate::timer::SenderTimer;
 
-pub(crate) use config::PathConfig;
 pub(crate) use packets::{DepartedPacket, OutgoingPacket, ReportedPacket};
 pub(crate) use source::PacketSource;
 
@@ -104,7 +103,7 @@ impl<S: PacketSource> PathSender<S> {
         history.set_ecn(config.ecn);
         let mut guard = FeedbackGuard::new(&config, &*controller, seed);
         if !identities.is_empty() {
-            config.breakers(0).into_iter().for_each(|breakers| guard.add_breakers(breakers));
+            guard.add_breakers(Breakers::of(0, &config));
         }
         let detection = config.detection.and_then(|detection| detection.at(DetectionSide::Sender));
         Self {
@@ -136,8 +135,8 @@ impl<S: PacketSource> PathSender<S> {
     /// Adds a stream, with circuit breakers if it is video. Returns its place.
     pub(crate) fn add_stream(&mut self, identity: StreamIdentity, is_video: bool) -> usize {
         let place = self.streams.add(identity);
-        if let Some(breakers) = self.config.breakers(place).filter(|_| is_video) {
-            self.guard.add_breakers(breakers);
+        if is_video {
+            self.guard.add_breakers(Breakers::of(place, &self.config));
         }
         place
     }

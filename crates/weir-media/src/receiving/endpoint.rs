@@ -89,7 +89,7 @@ impl ReceivingEndpoint {
     ///
     /// # Errors
     /// [`ConfigRefusal`] if a stream has the source identifier already, the clock rate is zero, the payload
-    /// type is above 127, or key frame requests lack the extension of frame markings. Nothing is added then.
+    /// type is above 127, or key frame requests lack the extension of frame markings. The endpoint stays as it was.
     pub fn add_stream(&mut self, stream: IncomingStream) -> Result<(), ConfigRefusal> {
         if stream.clock_hz == 0 {
             return Err(ConfigRefusal::ClockRate);

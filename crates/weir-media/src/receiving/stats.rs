@@ -4,7 +4,7 @@ use weir_cc::ArrivalTime;
 use weir_units::TimeDelta;
 
 /// Statistics of a stream since it was added. Names and meaning are those of `RTCInboundRtpStreamStats` (W3C,
-/// "Identifiers for WebRTC's Statistics API"), in this language's spelling: `packets_lost` is `packetsLost`. Those of a
+/// "Identifiers for WebRTC's Statistics API"), in this language's spelling: `packets_lost` is `packetsLost`. Statistics of a
 /// stream of retransmissions count in the stream that it repairs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct InboundStreamStats {
@@ -14,9 +14,9 @@ pub struct InboundStreamStats {
     pub rtx_ssrc: Option<u32>,
     /// Packets received, with duplicates and retransmissions.
     pub packets_received: u64,
-    /// Those of them that arrived with the codepoint ECT(1).
+    /// Packets that arrived with the codepoint ECT(1).
     pub packets_received_with_ect1: u64,
-    /// Those of them that arrived with a mark (CE).
+    /// Packets that arrived with a mark (CE).
     pub packets_received_with_ce: u64,
     /// Packets expected less packets received in the stream itself (RFC 3550 §6.4.1). Retransmissions do not reduce it,
     /// and duplicates make it negative.

@@ -5,7 +5,6 @@ use weir_units::{DataSize, TimeDelta};
 
 use crate::config::{CountedBytes, MediaConfig};
 use crate::detection::BottleneckDetection;
-use crate::guard::Breakers;
 use crate::rtcp_interval::RtcpInterval;
 
 /// Configuration of the mechanism; [`MediaConfig`] describes the fields.
@@ -61,12 +60,6 @@ impl PathConfig {
             frame_interval: TimeDelta::from_secs_f64(1.0 / config.encoder.frame_rate),
             stops_media: config.breakers,
         }
-    }
-
-    /// The circuit breakers of the stream of video at `stream`, if media stops by itself.
-    pub(crate) fn breakers(&self, stream: usize) -> Option<Breakers> {
-        let (interval, frame) = (self.rtcp_interval.mean(), self.frame_interval);
-        self.stops_media.then(|| Breakers::new(stream, interval, frame))
     }
 
     /// Whether reports name packets by stream and sequence number.
