@@ -40,23 +40,16 @@ impl<S: PacketSource> PathSender<S> {
         records: &[Record],
         made: Option<ArrivalTime>,
     ) -> RtcpOutcome {
-        let mut outcome = RtcpOutcome::default();
         if self.started().is_none() {
-            return outcome;
+            return RtcpOutcome::default();
         }
         let accepted = self.controller.accepts(ReportKind::Packets);
         self.reports = self.reports.wrapping_add(1);
         let report = Report::Packets { records, number: self.reports, at: made };
         let state = self.state();
         let Self { guard, history, controller, statistics, source, climb, .. } = self;
-        let feedback = history.join(now, &report);
-        FeedbackUsers { guard, controller, statistics, source, climb }.take(
-            now,
-            feedback,
-            accepted,
-            &state,
-            &mut outcome,
-        );
+        let users = FeedbackUsers { guard, controller, statistics, source, climb };
+        let mut outcome = users.take(now, history.join(now, &report), accepted, &state);
         self.on_taken(now, accepted, &mut outcome);
         self.refresh(now);
         outcome
@@ -83,13 +76,8 @@ impl<S: PacketSource> PathSender<S> {
             RtcpContent::Report(report, accepted) => {
                 is_read = true;
                 let feedback = history.join(now, &report);
-                FeedbackUsers { guard, controller, statistics, source, climb }.take(
-                    now,
-                    feedback,
-                    accepted,
-                    &state,
-                    &mut outcome,
-                );
+                let users = FeedbackUsers { guard, controller, statistics, source, climb };
+                outcome = users.take(now, feedback, accepted, &state);
                 self.on_taken(now, accepted, &mut outcome);
             }
             RtcpContent::Statistics(statistics) => outcome.statistics = Some(statistics),
@@ -165,9 +153,9 @@ impl<S: PacketSource> FeedbackUsers<'_, S> {
         feedback: Option<Feedback<'_>>,
         accepted: bool,
         state: &SendState,
-        outcome: &mut RtcpOutcome,
-    ) {
-        let Some(feedback) = feedback else { return };
+    ) -> RtcpOutcome {
+        let mut outcome = RtcpOutcome::default();
+        let Some(feedback) = feedback else { return outcome };
         outcome.rtt = feedback.rtt();
         if let Some(rtt) = outcome.rtt {
             self.source.on_round_trip(rtt);
@@ -184,5 +172,6 @@ impl<S: PacketSource> FeedbackUsers<'_, S> {
         if let (Some(statistics), Feedback::Packets { results, .. }) = (self.statistics, feedback) {
             statistics.on_results(results);
         }
+        outcome
     }
 }
