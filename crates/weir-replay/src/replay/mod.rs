@@ -153,12 +153,10 @@ pub fn replay(
         return Err(ReplayError::Lacking(obstacle.to_owned()));
     }
     require_one_day(call)?;
-    let info = registry.find(name)?;
     let mut remarks = Vec::new();
-    let per_packet = registry.feedback_source(name) == Some(FeedbackSource::Packets);
-    let twin = info.sender_side_twin.as_deref().filter(|_| !per_packet);
-    let used = twin.unwrap_or(name).to_owned();
-    if twin.is_some() {
+    // A controller at the receiver without a twin gets reports of its own receiver half.
+    let used = registry.by_packets(name).unwrap_or(name).to_owned();
+    if used != name {
         remarks.push(format!(
             "{name} measures at the receiver; {used} is the same controller on per-packet feedback."
         ));
