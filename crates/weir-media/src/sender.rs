@@ -127,7 +127,6 @@ impl MediaSender {
             original: content.original(),
             padding: matches!(content, Content::Padding),
             paced: !content.is_audio(),
-            number: None,
         };
         let departed = self.path.send(now, &packet);
         self.path.source.on_sent(now, content, &departed.header);

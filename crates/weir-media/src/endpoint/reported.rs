@@ -77,9 +77,9 @@ impl<P: Payload> Endpoint<P> {
         let streams = self.stream_mut(packet.stream)?;
         let repeats = matches!(packet.kind, PacketKind::Retransmission { .. });
         let place = streams.retransmission_place.filter(|_| repeats).unwrap_or(streams.place);
-        let number = (self.config.numbering == PacketNumbering::Given).then_some(packet.number);
-        if number.is_some_and(|number| !self.path.may_be_next(number)) {
-            return Err(EndpointError::NumberWentBack { number: packet.number });
+        if self.config.numbering == PacketNumbering::Given {
+            let number = packet.number;
+            self.path.skip_to(number).map_err(|_| EndpointError::NumberWentBack { number })?;
         }
         if at < self.recorded {
             return Err(EndpointError::TimeWentBack { now: at, latest: self.recorded });
@@ -88,8 +88,7 @@ impl<P: Payload> Endpoint<P> {
         let &SentReport { sequence, timestamp, header, payload, probe, .. } = packet;
         let padding =
             matches!(packet.kind, PacketKind::Padding | PacketKind::Retransmission { padding: true });
-        let reported =
-            ReportedPacket { stream: place, number, sequence, timestamp, header, payload, padding, probe };
+        let reported = ReportedPacket { stream: place, sequence, timestamp, header, payload, padding, probe };
         let sent = self.path.record(at, &reported);
         self.count(at, packet.stream.0, packet.kind, (header, payload), (sent.id, sequence));
         Ok(())
@@ -123,8 +122,10 @@ impl<P: Payload> Endpoint<P> {
         let mut records = std::mem::take(&mut self.records);
         records.clear();
         for result in results {
-            if self.path.may_be_next(result.packet.number) {
-                self.record(result.departure, &result.packet)?;
+            match self.record(result.departure, &result.packet) {
+                // The packet was reported before.
+                Ok(()) | Err(EndpointError::NumberWentBack { .. }) => {}
+                Err(error) => return Err(error),
             }
             records.push(Record {
                 sequence: result.packet.number,

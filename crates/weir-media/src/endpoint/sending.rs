@@ -59,8 +59,8 @@ impl<P: Payload> Endpoint<P> {
         if !self.may_send(now) {
             return Ok(None);
         }
-        if let Some(number) = number.filter(|&number| !self.path.may_be_next(number)) {
-            return Err(EndpointError::NumberWentBack { number });
+        if let Some(number) = number {
+            self.path.skip_to(number).map_err(|_| EndpointError::NumberWentBack { number })?;
         }
         let needed = self.next_length();
         if out.len() < needed {
@@ -70,7 +70,7 @@ impl<P: Payload> Endpoint<P> {
             Some(packet) => Some(NextPacket::Media(packet)),
             None => self.path.source.pop(now),
         };
-        Ok(next.map(|next| self.send(now, number, next, out)))
+        Ok(next.map(|next| self.send(now, next, out)))
     }
 
     /// Whether a packet may leave now.
@@ -108,13 +108,7 @@ impl<P: Payload> Endpoint<P> {
     }
 
     /// Sends a packet and writes it into `out`.
-    fn send(
-        &mut self,
-        now: SendTime,
-        number: Option<u16>,
-        next: NextPacket<P>,
-        out: &mut [u8],
-    ) -> Departure<P> {
+    fn send(&mut self, now: SendTime, next: NextPacket<P>, out: &mut [u8]) -> Departure<P> {
         let packets = |stream: usize| &self.path.source.streams[stream];
         let (stream, kind, payload, packet) = match next {
             NextPacket::Media(QueuedPacket { stream, payload, meta, queued }) => {
@@ -129,7 +123,6 @@ impl<P: Payload> Endpoint<P> {
                     original: None,
                     padding: false,
                     paced: config.kind != StreamKind::Audio,
-                    number,
                 };
                 self.path.source.streams[stream].counts.send_delay += now - queued;
                 (stream, PacketKind::Media, Some(payload), outgoing)
@@ -147,7 +140,6 @@ impl<P: Payload> Endpoint<P> {
                     original: Some(sequence),
                     padding,
                     paced: true,
-                    number,
                 };
                 (stream, PacketKind::Retransmission { padding }, Some(packet.payload), outgoing)
             }
@@ -162,7 +154,6 @@ impl<P: Payload> Endpoint<P> {
                     original: None,
                     padding: true,
                     paced: true,
-                    number,
                 };
                 (stream, PacketKind::Padding, None, outgoing)
             }

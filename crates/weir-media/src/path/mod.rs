@@ -10,12 +10,11 @@ mod source;
 use rand::SeedableRng;
 use rand_pcg::Pcg64Mcg;
 use weir_cc::coupled::sbd::FlowStatistics;
-use weir_cc::history::SendHistory;
+use weir_cc::history::{NumberError, SendHistory};
 use weir_cc::pacer::Pacer;
 use weir_cc::prober::Prober;
 use weir_cc::{
-    AllocatedRate, Controller, Decision, PathEvent, ProbeId, SendState, SendTime, SentPacket, StreamsConfig,
-    Target,
+    AllocatedRate, Controller, Decision, PathEvent, SendState, SendTime, SentPacket, StreamsConfig, Target,
 };
 use weir_units::{DataRate, DataSize, TimeDelta};
 use weir_wire::AbsSendTime;
@@ -273,7 +272,7 @@ impl<S: PacketSource> PathSender<S> {
         if self.guard.skips_number(now, &self.history) {
             self.history.leave_out(now);
         }
-        let number = self.number_of(packet.number);
+        let number = self.history.next_number();
         let &OutgoingPacket { stream, payload, .. } = packet;
         let (ssrc, sequence, timestamp) = self.streams.on_sent(stream, number, packet.timestamp, payload);
         let header = MediaHeader {
@@ -291,8 +290,7 @@ impl<S: PacketSource> PathSender<S> {
         let (header_bytes, counted) = self.config.counted.of(header.wire_len() as u64, u64::from(payload));
         let probe = if packet.paced { self.prober.current() } else { None };
         let probe_id = probe.map(|probe| probe.id);
-        let sent =
-            self.record_in_history(now, packet.number, (header_bytes, counted), packet.padding, probe_id);
+        let sent = self.history.on_sent(now, header_bytes, counted, packet.padding, probe_id);
         self.guard.on_sent(now, stream, DataSize::from_bytes(u64::from(payload)));
         if packet.paced {
             // Pacer and prober count what the target counts.
@@ -308,27 +306,13 @@ impl<S: PacketSource> PathSender<S> {
         DepartedPacket { header, probe, sent }
     }
 
-    /// Records a packet of `sizes` bytes, those of the header and those that count.
-    fn record_in_history(
-        &mut self,
-        at: SendTime,
-        number: Option<u16>,
-        sizes: (DataSize, DataSize),
-        padding: bool,
-        probe: Option<ProbeId>,
-    ) -> SentPacket {
-        let given = number
-            .and_then(|number| self.history.on_sent_as(number, at, sizes.0, sizes.1, padding, probe).ok());
-        given.unwrap_or_else(|| self.history.on_sent(at, sizes.0, sizes.1, padding, probe))
-    }
-
     /// Records a packet that left at `at` without the mechanism's pacer.
     pub(crate) fn record(&mut self, at: SendTime, packet: &ReportedPacket) -> SentPacket {
-        let number = self.number_of(packet.number);
+        let number = self.history.next_number();
         let timestamp = (!packet.padding).then_some(packet.timestamp);
         self.streams.on_sent_as(packet.stream, packet.sequence, number, timestamp, packet.payload);
         let sizes = self.config.counted.of(u64::from(packet.header), u64::from(packet.payload));
-        let sent = self.record_in_history(at, packet.number, sizes, packet.padding, packet.probe);
+        let sent = self.history.on_sent(at, sizes.0, sizes.1, packet.padding, packet.probe);
         if let Some(climb) = self.climb.as_mut().filter(|_| !packet.padding) {
             climb.on_media(at, sizes.1);
         }
@@ -344,27 +328,14 @@ impl<S: PacketSource> PathSender<S> {
         self.padding
     }
 
-    /// Numbers before `number` belong to other senders over the same transport.
-    pub(crate) fn skip_to(&mut self, number: u16) {
-        // A number that does not follow is refused when a packet leaves with it.
-        _ = self.history.skip_to(number);
+    /// The next packet has the transport-wide number `number`, which an embedder gives, or a later one.
+    pub(crate) fn skip_to(&mut self, number: u16) -> Result<(), NumberError> {
+        self.history.skip_to(number)
     }
 
     /// The number of the next packet, unless the embedder gives it.
     pub(crate) fn next_number(&self) -> u64 {
         self.history.next_number()
-    }
-
-    /// The unwrapped number of the next packet, which an embedder may give.
-    fn number_of(&self, given: Option<u16>) -> u64 {
-        let next = self.history.next_number();
-        given.map_or(next, |given| next + u64::from(given.wrapping_sub(next as u16)))
-    }
-
-    /// Whether `number` may be the next that an embedder gives.
-    pub(crate) fn may_be_next(&self, number: u16) -> bool {
-        let next = self.history.next_number();
-        next == 0 || number.wrapping_sub(next as u16) < (1 << 15) - 1
     }
 
     /// Writes the RTCP packet that is due into `out` and returns its length; call until `None`.

@@ -23,8 +23,6 @@ pub(crate) struct OutgoingPacket {
     pub(crate) padding: bool,
     /// Whether it goes by the pacer. Audio does not.
     pub(crate) paced: bool,
-    /// Its transport-wide number, where the embedder numbers packets.
-    pub(crate) number: Option<u16>,
 }
 
 /// A packet that left without the mechanism's pacer.
@@ -32,8 +30,6 @@ pub(crate) struct OutgoingPacket {
 pub(crate) struct ReportedPacket {
     /// Place of its stream.
     pub(crate) stream: usize,
-    /// Its transport-wide number, where the embedder numbers packets.
-    pub(crate) number: Option<u16>,
     pub(crate) sequence: u16,
     pub(crate) timestamp: u32,
     /// Bytes of the RTP header.
