@@ -11,8 +11,8 @@ test-simulated: ## all tests but those in real time
 	tests/newcomer/run.sh
 
 # Alone, as other load makes real runs inconclusive; of the workspace, so that nothing is built again with other features. Linux; the machine's gaps are skipped with a sentence (docs/testbed.md).
-test-live: ## real packets in real time; one minute
-	cargo test --locked --quiet --workspace --test live -- --ignored --nocapture --test-threads 2
+test-live: ## real packets in real time; a minute and a half
+	cargo test --locked --quiet --workspace --test live -- --ignored --nocapture --test-threads 1
 
 reality: ## real runs beside simulated ones: writes docs/reality.md; some eleven minutes
 reality-long: ## its second part: distributions, and rows of papers; some twenty minutes

@@ -84,7 +84,7 @@ fn call(name: &str) -> Vec<usize> {
     received
 }
 
-// In real time, beside the other live runs.
+// In real time and alone: the runs of another test beside it would be inconclusive.
 #[test]
 #[ignore = "make test-live: in real time"]
 fn an_embedders_call_over_udp_takes_most_of_the_link_and_no_more() {
