@@ -2,17 +2,17 @@
 
 from collections.abc import Callable
 from os import PathLike
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 __version__: str
 
-type Path = str | PathLike[str]
-type Progress = Callable[[int, int], object] | None
-type Columns = dict[str, NDArray[Any]]
-type State = tuple[str, str | None, list[str]]
+Path: TypeAlias = str | PathLike[str]
+Progress: TypeAlias = Callable[[int, int], object] | None
+Columns: TypeAlias = dict[str, NDArray[Any]]
+State: TypeAlias = tuple[str, str | None, list[str]]
 
 class WeirError(Exception): ...
 class ScenarioError(WeirError): ...
@@ -156,6 +156,7 @@ class Explanation:
 
 def assignment(path: str, value: object) -> str: ...
 def register(name: str, cls: type, *, at_receiver: bool = ...) -> None: ...
+def unregister(name: str) -> None: ...
 def registered() -> list[tuple[str, type, bool]]: ...
 def controllers() -> list[dict[str, Any]]: ...
 def scenarios() -> list[str]: ...

@@ -33,7 +33,6 @@ pub mod results;
 
 use weir_net::Time;
 use weir_sim::{Simulation, SpecError};
-use weir_units::TimeDelta;
 use weir_world::RunSpec;
 
 use metrics::Recorder;
@@ -43,30 +42,36 @@ use metrics::Recorder;
 /// # Errors
 /// An invalid `spec`.
 pub fn simulate(spec: RunSpec, recorder: Recorder) -> Result<Recorder, SpecError> {
-    Ok(Simulation::new(spec, recorder)?.run())
+    Ok(MeasuredRun::new(spec, recorder)?.finish())
 }
 
-/// Simulated time between two questions of [`simulate_unless`].
-const PART: TimeDelta = TimeDelta::from_millis(500);
+/// A simulation under the observation of a recorder, in as many steps as the caller wants. [`simulate`] makes one step of it.
+#[derive(Debug)]
+pub struct MeasuredRun {
+    simulation: Simulation<Recorder>,
+}
 
-/// The same, unless `is_ended` after some part of the run: the result is `None` then. It is asked twice per second of simulated time.
-///
-/// # Errors
-/// An invalid `spec`.
-pub fn simulate_unless(
-    spec: RunSpec,
-    recorder: Recorder,
-    is_ended: impl Fn() -> bool,
-) -> Result<Option<Recorder>, SpecError> {
-    let end = spec.end;
-    let mut simulation = Simulation::new(spec, recorder)?;
-    let mut until = Time::ZERO;
-    while until < end {
-        until += PART;
-        simulation.run_until(until);
-        if is_ended() {
-            return Ok(None);
-        }
+impl MeasuredRun {
+    /// A simulation of `spec` before its first event.
+    ///
+    /// # Errors
+    /// An invalid `spec`.
+    pub fn new(spec: RunSpec, recorder: Recorder) -> Result<Self, SpecError> {
+        Ok(Self { simulation: Simulation::new(spec, recorder)? })
     }
-    Ok(Some(simulation.into_monitor()))
+
+    /// Runs all events up to and including `until`, but not past the end of the spec.
+    pub fn run_until(&mut self, until: Time) {
+        self.simulation.run_until(until);
+    }
+
+    /// The recorder, during the run.
+    pub fn recorder(&self) -> &Recorder {
+        self.simulation.monitor()
+    }
+
+    /// Runs to the end, and returns the recorder.
+    pub fn finish(self) -> Recorder {
+        self.simulation.run()
+    }
 }

@@ -3,6 +3,8 @@
 //! The estimator gets a dictionary for each packet in the order of arrival, and is asked for an estimate at an interval. The estimate
 //! goes to the sender as REMB, and is the sender's rate.
 
+use std::sync::Arc;
+
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use weir_cc::rate_law::{Computed, FeedbackOutcome, FlowContext, Rule, SendRates};
@@ -11,6 +13,7 @@ use weir_cc::{
     SendState, SendTime, Signal, TimeDelta,
 };
 
+use super::binding::FlowBinding;
 use super::instance::ClassInstance;
 
 /// Interval of the estimates: `AlphaCC`'s 200 ms.
@@ -100,7 +103,10 @@ impl Receiver for EstimatorReceiver {
 
 /// The sender half: the rate is that of the last REMB.
 #[derive(Debug)]
-pub(super) struct CeilingRule;
+pub(super) struct CeilingRule {
+    /// The flow that it shares with the receiver half.
+    pub(super) binding: Arc<FlowBinding>,
+}
 
 impl Rule for CeilingRule {
     fn accepts(&self, kind: ReportKind) -> bool {
@@ -116,6 +122,9 @@ impl Rule for CeilingRule {
     ) -> FeedbackOutcome {
         let Feedback::Ceiling(ceiling) = feedback else { return FeedbackOutcome::Ignored };
         frame.end_silence();
+        if self.binding.has_failed() {
+            return FeedbackOutcome::NoUpdate;
+        }
         let rate = ceiling.bps_f64();
         FeedbackOutcome::Rate(Computed {
             rate,

@@ -137,7 +137,7 @@ impl ControllerFactory for ClassFactory {
                 let instance = ClassInstance::new(&self.class, options, limits, &binding);
                 Box::new(RateController::new_by(ClassRule::new(instance, self.timer), frame))
             }
-            ClassKind::Estimator => Box::new(RateController::new_by(CeilingRule, frame)),
+            ClassKind::Estimator => Box::new(RateController::new_by(CeilingRule { binding: Arc::clone(&binding) }, frame)),
         };
         binding.is_of(&*half);
         Ok(half)

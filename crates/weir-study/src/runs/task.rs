@@ -4,7 +4,7 @@
 mod tests;
 
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 use std::{env, fs, io};
 
 use weir_media::MediaConfig;
@@ -14,11 +14,12 @@ use weir_world::Traffic;
 use super::capture::Capture;
 use super::error::RunError;
 use super::fingerprint::fingerprint;
+use super::session::{Ran, RunSession};
 use super::store::Store;
 use super::world::RunWorld;
 use weir_import::traces::TraceStore;
-use weir_measure::metrics::{BlockStorage, MeasurePlan, Measured, Recorder};
-use weir_scenario::compile::{Run, RunOptions, TraceUse};
+use weir_measure::metrics::{BlockStorage, MeasurePlan, NetworkObserver, Recorder};
+use weir_scenario::compile::{Run, RunOptions};
 use weir_scenario::registry::{ControllerEdition, Registry, with_references};
 use weir_scenario::scenario::{FlowTraffic, Scenario};
 
@@ -50,19 +51,6 @@ pub struct Watched {
     pub plan: fn(&mut MeasurePlan, Time),
     /// The time from which the run matters for its subject.
     pub from: Time,
-}
-
-/// A completed run.
-#[derive(Debug)]
-pub struct Ran {
-    /// The plan of the measurement.
-    pub plan: MeasurePlan,
-    /// The measured results.
-    pub measured: Measured,
-    /// Whether the run counts in means and rankings.
-    pub counts: bool,
-    /// The traces in use.
-    pub traces: Vec<TraceUse>,
 }
 
 impl<'a> Task<'a> {
@@ -152,28 +140,45 @@ impl<'a> Task<'a> {
         self.made(self.planned(traces)?, traces)
     }
 
+    /// Begins the run, which then goes on in steps.
+    ///
+    /// # Errors
+    /// As for [`Self::run`]. Another world than the simulator, or packets to capture: they have no steps.
+    pub fn begin(&self, traces: &TraceStore) -> Result<RunSession, RunError> {
+        if self.world.is_some() || self.capture.is_some() {
+            let problem = "only the simulator makes a run in steps, without a capture of packets".into();
+            return Err(RunError::World { run: self.name.clone(), problem });
+        }
+        let Run { spec, plan, traces, witness } = self.planned(traces)?;
+        Ok(RunSession::new(spec, recorder(&plan, witness), plan, traces)?)
+    }
+
     fn made(&self, run: Run, store: &TraceStore) -> Result<Ran, RunError> {
         let Run { spec, plan, traces, witness } = run;
-        let recorder = Recorder::with_storage(plan.clone(), temporary_file).beside(witness);
+        let before = recorder(&plan, witness);
         let mut counts = true;
-        let recorder = match (self.world, self.capture) {
+        let after = match (self.world, self.capture) {
             (Some(world), _) => {
-                let mut first = Some((spec, recorder));
+                let mut first = Some((spec, before));
                 let run = world.run(&self.name, &mut || {
                     if let Some(first) = first.take() {
                         return Ok(first);
                     }
                     let Run { spec, plan, witness, .. } = self.planned(store)?;
-                    Ok((spec, Recorder::with_storage(plan, temporary_file).beside(witness)))
+                    Ok((spec, recorder(&plan, witness)))
                 })?;
                 counts = run.counts;
                 run.recorder
             }
-            (None, Some(capture)) => capture.simulate(spec, recorder)?,
-            (None, None) => weir_measure::simulate(spec, recorder)?,
+            (None, Some(capture)) => capture.simulate(spec, before)?,
+            (None, None) => return Ok(RunSession::new(spec, before, plan, traces)?.finish()),
         };
-        Ok(Ran { plan, measured: recorder.finish(), counts, traces })
+        Ok(Ran { plan, measured: after.finish(), counts, traces })
     }
+}
+
+fn recorder(plan: &MeasurePlan, witness: Option<Arc<NetworkObserver>>) -> Recorder {
+    Recorder::with_storage(plan.clone(), temporary_file).beside(witness)
 }
 
 /// A file without a name in the directory for temporary files (`TMPDIR`): a recording of hours does not stay in memory.

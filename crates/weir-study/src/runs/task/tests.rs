@@ -1,6 +1,5 @@
 //! Tasks, single runs with their key in a store (`runs::task`).
 
-use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -8,8 +7,8 @@ use weir_cc::{Controller, RateLimits, Receiver};
 use weir_net::Time;
 
 use super::*;
-use crate::runs::{Plan, WorldRun};
-use weir_measure::metrics::ExtraWindow;
+use crate::runs::{CaptureFile, Plan, WorldRun};
+use weir_measure::metrics::{ExtraWindow, Measured};
 use weir_measure::results::{FlowKind, RunMetrics, Summary};
 use weir_scenario::registry::{ControllerFactory, ControllerInfo, ControllerKind, Half, Options};
 
@@ -23,6 +22,10 @@ fn scenario(overrides: &[&str]) -> Scenario {
 fn ran(scenario: &Scenario) -> Ran {
     let options = RunOptions { seed: 3, ..RunOptions::default() };
     Task::new(String::new(), scenario, options).run(&TraceStore::at(None)).unwrap()
+}
+
+fn ran_with(task: &Task<'_>) -> Measured {
+    task.run(&TraceStore::at(None)).unwrap().measured
 }
 
 #[test]
@@ -156,31 +159,12 @@ struct Supervised(bool);
 impl RunWorld for Supervised {
     fn run(&self, _: &str, plan: &mut Plan<'_>) -> Result<WorldRun, RunError> {
         let (spec, recorder) = plan()?;
-        let recorder = weir_measure::simulate_unless(spec, recorder, || false)?;
-        recorder.map(|recorder| WorldRun { recorder, counts: true }).ok_or(RunError::Interrupted)
+        Ok(WorldRun { recorder: weir_measure::simulate(spec, recorder)?, counts: true })
     }
 
     fn is_simulator(&self) -> bool {
         self.0
     }
-}
-
-#[test]
-fn a_run_in_parts_is_the_run_in_one() {
-    let scenario = scenario(&["duration=20s"]);
-    let options = RunOptions { seed: 3, series: true, ..RunOptions::default() };
-    let task = Task::new(String::new(), &scenario, options);
-    let traces = TraceStore::at(None);
-    let whole = task.run(&traces).unwrap();
-    let parts = Task { world: Some(&Supervised(true)), ..task.clone() }.run(&traces).unwrap();
-    assert_eq!(parts.measured, whole.measured);
-    let asked = Cell::new(0);
-    let Run { spec, plan, .. } = task.planned(&traces).unwrap();
-    let ended = weir_measure::simulate_unless(spec, Recorder::new(plan), || {
-        asked.set(asked.get() + 1);
-        asked.get() == 7
-    });
-    assert!(ended.unwrap().is_none() && asked.get() == 7, "it ends at the first yes");
 }
 
 #[test]
@@ -199,6 +183,33 @@ fn results_name_further_windows_only_where_there_are_some() {
     assert!(late["flows"][0]["rate_bps"]["mean"].as_f64().unwrap() > 0.0);
     assert!(late.get("windows").is_none());
     assert_eq!(with["flows"], without["flows"]);
+}
+
+#[test]
+fn a_run_in_steps_is_the_run_in_one_go() {
+    let scenario = scenario(&["duration=20s"]);
+    let options = RunOptions { seed: 3, ..RunOptions::default() };
+    let task = Task::new(String::new(), &scenario, options);
+    let mut session = task.begin(&TraceStore::at(None)).unwrap();
+    assert_eq!(session.plan().end, Time::from_millis(20_000));
+    // Steps of no time, within an event's time, and beyond the end.
+    for until in (0..21_000).step_by(37).flat_map(|ms| [ms, ms]) {
+        session.run_until(Time::from_millis(until));
+    }
+    assert_eq!(session.finish().measured, ran_with(&task));
+    let mut halfway = task.begin(&TraceStore::at(None)).unwrap();
+    halfway.run_until(Time::from_millis(7_000));
+    assert_eq!(halfway.finish().measured, ran_with(&task));
+}
+
+#[test]
+fn a_capture_has_no_steps() {
+    let (scenario, file) = (scenario(&[]), tempfile::tempfile().unwrap());
+    let file = CaptureFile { file, path: "call.pcapng".into() };
+    let capture = Some(Capture { links: &[], file: &file });
+    let task = Task { capture, ..Task::new("call".to_owned(), &scenario, RunOptions::new(1)) };
+    let error = task.begin(&TraceStore::at(None)).unwrap_err().to_string();
+    assert_eq!(error, "call: only the simulator makes a run in steps, without a capture of packets");
 }
 
 #[test]
