@@ -8,11 +8,11 @@ use serde_json::{Value, json};
 use weir_measure::results::ranking::{Criterion, LEAST_SEEDS};
 use weir_report::page::{self, Row, SummaryTable};
 use weir_scenario::registry::Registry;
+use weir_study::differences::measured;
 use weir_study::comparison::changes::{ComparisonGap, ControllerChange};
 use weir_study::comparison::versus::{self, Loaded, Versus};
 
 use crate::args::{ReportArgs, VariantPair};
-use crate::differences::measured;
 use crate::failure::Failure;
 use crate::output::{DEFAULT_OUT, OutputFile};
 use crate::run_folder::RunFolder;
