@@ -46,11 +46,21 @@ pub(super) struct MeasuredScenario {
 }
 
 impl MeasuredScenario {
+    /// Keys of the sweeps with their values at a place.
+    fn settings_at(&self, place: &GridPoint) -> impl Iterator<Item = String> {
+        let varied = self.varied.iter().zip(place.values());
+        varied.map(|(own, &value)| format!("{}={}", own.path, own.text_at(value)))
+    }
+
+    /// Name of the runs of a controller at a place.
+    pub(super) fn name_at(&self, controller: &str, place: &GridPoint) -> String {
+        let own = [self.scenario.name.clone(), controller.to_owned()];
+        own.into_iter().chain(self.settings_at(place)).collect::<Vec<_>>().join("/")
+    }
+
     /// Scenario at a place.
     pub(super) fn scenario_at(&self, place: &GridPoint) -> Result<Scenario, ScenarioError> {
-        let varied = self.varied.iter().zip(place.values());
-        let varied = varied.map(|(own, &value)| format!("{}={}", own.path, own.text_at(value)));
-        let overrides: Vec<String> = self.set.iter().cloned().chain(varied).collect();
+        let overrides: Vec<String> = self.set.iter().cloned().chain(self.settings_at(place)).collect();
         self.scenario.open(&overrides)
     }
 }

@@ -119,6 +119,12 @@ impl Case {
             return ran.counts.then(|| take(ran)).transpose();
         }
         let task = Task { folding, world, ..Task::new("run".to_owned(), scenario, options) };
-        task.make(traces, store, take).map(Some)
+        let placed = |error| match error {
+            RunError::World { problem, .. } => {
+                RunError::World { run: format!("{}/{seed}", self.name), problem }
+            }
+            other => other,
+        };
+        task.make(traces, store, take).map(Some).map_err(placed)
     }
 }

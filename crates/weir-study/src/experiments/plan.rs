@@ -285,9 +285,14 @@ impl Planner<'_> {
         let case = *self.known.entry(text).or_insert(next);
         if case == next {
             let (source, plan) = source();
-            let own = [spot.experiment.name.clone(), variant.to_owned()];
-            let at = spot.place.iter().map(|(axis, value)| format!("{axis}={value}"));
-            let name = own.into_iter().chain(at).collect::<Vec<_>>().join("/");
+            let Experiment { name, row, measured_scenario, .. } = &**spot.experiment;
+            let name = match measured_scenario {
+                Some(own) => own.name_at(row.own_controller(variant).unwrap_or(variant), spot.place),
+                None => {
+                    let at = spot.place.iter().map(|(axis, value)| format!("{axis}={value}"));
+                    [name.clone(), variant.to_owned()].into_iter().chain(at).collect::<Vec<_>>().join("/")
+                }
+            };
             self.cases.push(Case { name, source, plan, paths: BTreeSet::new(), seeds: 0 });
         }
         case

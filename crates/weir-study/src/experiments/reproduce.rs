@@ -86,6 +86,11 @@ impl Reproduction<'_> {
         self.plan.rows.iter().map(|row| (row.experiment.name.clone(), row.seeds)).collect()
     }
 
+    /// Number of runs.
+    pub fn number(&self) -> usize {
+        self.plan.runs()
+    }
+
     fn tasks(&self, shard: Shard) -> Vec<OneRun> {
         let of = |(case, own): (usize, &Case)| {
             (1..=u64::from(own.runs())).map(move |seed| OneRun { case, seed })
@@ -177,7 +182,7 @@ impl Shardable for Reproduction<'_> {
     }
 
     fn runs(&self) -> usize {
-        self.plan.runs()
+        self.number()
     }
 
     fn run_shard(
