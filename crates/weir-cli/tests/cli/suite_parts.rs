@@ -61,10 +61,7 @@ fn whole(place: &Place, out: &str, options: &str) -> (String, Vec<(String, Vec<u
     let files = place.tree(out).into_iter();
     let files = files.filter_map(|(name, content)| Some((name.display().to_string(), content?)));
     let read = |name: &str| (name.to_owned(), place.read(name).into_bytes());
-    (
-        outcome.stdout.replace(&format!("{out}/"), ""),
-        files.chain(saved.map(read)).collect(),
-    )
+    (outcome.stdout.replace(&format!("{out}/"), ""), files.chain(saved.map(read)).collect())
 }
 
 #[test]
@@ -100,7 +97,11 @@ fn shards_come_together_in_the_bytes_of_one_machine() {
     assert!(told.contains(&format!("{RUNS} of {RUNS} runs were there")), "{told}");
     let usual = place.weir(SUITE).stdout;
     assert_eq!(usual.replace("weir-out/suite-calls/", ""), printed);
-    assert_eq!(place.tree("weir-out/suite-calls").len(), 2, "the matrix and the result");
+    assert_eq!(
+        place.tree("weir-out/suite-calls").len(),
+        4,
+        "the matrix, the result and a folder with the table"
+    );
 }
 
 #[test]
