@@ -76,7 +76,9 @@ impl RunSet {
                 return Ok(series.clone());
             }
             if !seeds.contains(&seed) {
-                return Err(PyKeyError::new_err(format!("there is no run of seed {seed}; the seeds are {seeds:?}")));
+                return Err(PyKeyError::new_err(format!(
+                    "there is no run of seed {seed}; the seeds are {seeds:?}"
+                )));
             }
             (runs.name.clone(), seed)
         };

@@ -171,7 +171,8 @@ fn make<D: Shardable + Sync>(
 where
     D::Whole: Send,
 {
-    let log = out.map(|path| ResultLog::open(&path, &[])).transpose().map_err(|error| error::run(error.into()))?;
+    let log =
+        out.map(|path| ResultLog::open(&path, &[])).transpose().map_err(|error| error::run(error.into()))?;
     let progress = CallProgress { function: progress, all: all.runs() };
     let run = |done: &(dyn Fn() + Sync)| -> Result<D::Whole, StudyError> {
         match &log {
@@ -206,7 +207,8 @@ fn suite(
     let suite: &Suite = match suites::find(suite) {
         Some(shipped) => shipped,
         None => {
-            from_file = Suite::open(&registry, std::path::Path::new(suite)).map_err(|error| error::scenario(&error))?;
+            from_file = Suite::open(&registry, std::path::Path::new(suite))
+                .map_err(|error| error::scenario(&error))?;
             &from_file
         }
     };
@@ -260,7 +262,8 @@ fn reproduce(
     let extent = Extent { full, runs, grid, plots: true };
     let state = CallState::default();
     let world = SupervisedSimulator { state: &state };
-    let plan = Reproduction::plan(&rows, extent, &traces).map_err(|error| error::scenario(&error))?.in_world(&world);
+    let plan =
+        Reproduction::plan(&rows, extent, &traces).map_err(|error| error::scenario(&error))?.in_world(&world);
     let provenance = Provenance { seeds: plan.seeds(), changed: set.clone(), ..Provenance::of(&[]) };
     // Rows name their controllers in scenarios, which may be classes.
     let with_class = !crate::registry::classes().is_empty();

@@ -4,7 +4,7 @@
 use std::io::{self, IsTerminal, StderrLock, StdoutLock, Write};
 
 use anstream::{AutoStream, ColorChoice};
-use weir_report::text::{REPLACEMENT, controls};
+use weir_report::text::REPLACEMENT;
 
 pub(crate) use weir_report::text::{bold, printable, printable_lines};
 
@@ -115,6 +115,8 @@ fn drawing(text: &str) -> Option<usize> {
 mod tests {
     use std::fs;
     use std::path::Path;
+
+    use weir_report::text::controls;
 
     use super::*;
 

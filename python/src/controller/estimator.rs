@@ -9,8 +9,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use weir_cc::rate_law::{Computed, FeedbackOutcome, FlowContext, Rule, SendRates};
 use weir_cc::{
-    Arrival, ArrivalTime, ChangeReason, DataRate, Feedback, LimitingFactor, Pacing, Receiver, Report, ReportKind,
-    SendState, SendTime, Signal, TimeDelta,
+    Arrival, ArrivalTime, ChangeReason, DataRate, Feedback, LimitingFactor, Pacing, Receiver, Report,
+    ReportKind, SendState, SendTime, Signal, TimeDelta,
 };
 
 use super::binding::FlowBinding;
@@ -69,7 +69,9 @@ impl Receiver for EstimatorReceiver {
             self.instance.make(0.0, false);
             self.report_states = self.instance.method("report_states");
         }
-        let Some(method) = self.report_states.as_ref().filter(|_| !self.instance.has_failed()) else { return };
+        let Some(method) = self.report_states.as_ref().filter(|_| !self.instance.has_failed()) else {
+            return;
+        };
         let called = Python::attach(|py| method.bind(py).call1((states(py, packet)?,)).map(drop));
         if let Err(error) = called {
             self.instance.raised(self.at_s(packet.at), "report_states", error);

@@ -19,12 +19,7 @@ const HEADER_WIDTH: usize = 9;
 
 /// Text in columns, flush left, as many of the columns `names` beside each other as fit `width`; `first` is the
 /// title of the names of the rows.
-pub fn words(
-    first: &str,
-    names: &[&str],
-    rows: &[(String, Vec<String>)],
-    width: Option<usize>,
-) -> String {
+pub fn words(first: &str, names: &[&str], rows: &[(String, Vec<String>)], width: Option<usize>) -> String {
     let grid = |shown: Range<usize>| {
         let head = |name: &&str| vec![printable(name)];
         let header =

@@ -184,7 +184,8 @@ impl<'a> SuitePlan<'a> {
         done: &(dyn Fn() + Sync),
     ) -> Result<Vec<Finding>, SuiteError> {
         let runs = self.trial_runs(shard);
-        let tasks: Vec<Task<'_>> = runs.iter().map(|run| Task { world: self.world, ..run.task(&self.request.suite.name) }).collect();
+        let tasks: Vec<Task<'_>> =
+            runs.iter().map(|run| Task { world: self.world, ..run.task(&self.request.suite.name) }).collect();
         let make = |index: usize| {
             let (task, run) = (&tasks[index], &runs[index]);
             let fold = |ran| run.finding(ran);
