@@ -1,4 +1,4 @@
-"""A sweep of 4000 runs of 60 s: in one process, and on two workers of Dask with one killed in the middle.
+"""A sweep of 4000 runs of 60 s: in one process, on two threads, and on two workers of Dask with one killed in the middle.
 
     python benches/dask_sweep.py [RUNS]
 """
@@ -47,9 +47,10 @@ def main():
 
             two = timed(folder / "two", runs, executor=client, progress=kill)
         one = timed(folder / "one", runs, jobs=1, progress=False)
+        threads = timed(folder / "threads", runs, jobs=2, progress=False)
         same = tree(folder / "one") == tree(folder / "two")
     bar = one / 2 * 1.2 + 3
-    print(f"{runs * 5 * 4 * len(CONTROLLERS)} runs: one process {one:.1f} s; Dask, two workers, one killed after {killed[0]} runs {two:.1f} s")
+    print(f"{runs * 5 * 4 * len(CONTROLLERS)} runs: one process {one:.1f} s; two threads {threads:.1f} s; Dask, two workers, one killed after {killed[0]} runs {two:.1f} s")
     print(f"bar {bar:.1f} s: {'held' if two <= bar else 'missed'}; the same bytes: {same}")
 
 

@@ -11,9 +11,13 @@ use weir_form::{ScenarioError as FormError, Varied};
 use weir_import::traces::TraceStore;
 use weir_measure::results::{AxisValues, TidyTable};
 use weir_scenario::scenario::Candidate;
-use weir_study::experiments::{KeptRun, Reproduced, Reproduction, SweepError, SweepPart, SweepRequest, SweptScenario};
+use weir_study::experiments::{
+    KeptRun, Reproduced, Reproduction, SweepError, SweepPart, SweepRequest, SweptScenario,
+};
 use weir_study::output::{OutputDirectory, RUNS, TableFormat};
-use weir_study::runs::{BUILT_FROM, NoStore, ResultLog, RunError as StudyError, Store, StoreError, table_axes};
+use weir_study::runs::{
+    BUILT_FROM, NoStore, ResultLog, RunError as StudyError, Store, StoreError, table_axes,
+};
 use weir_study::sweep::{PlannedSweep, RESULTS, json};
 
 use crate::columns::list;
@@ -153,7 +157,9 @@ impl SweepPlan {
         runs: Option<u32>,
         data: Vec<PathBuf>,
     ) -> PyResult<Self> {
-        let read = |text: &String| text.parse::<Varied>().map_err(|problem| error::setting(format!("grid: {problem}")));
+        let read = |text: &String| {
+            text.parse::<Varied>().map_err(|problem| error::setting(format!("grid: {problem}")))
+        };
         let varied: Vec<Varied> = grid.iter().map(read).collect::<PyResult<_>>()?;
         let named = match &controllers {
             Some(names) => Candidate::list(&names.join(","))
@@ -166,7 +172,8 @@ impl SweepPlan {
         let of_candidates = if named.is_empty() { Vec::new() } else { Candidate::laid_over(&named) };
         let overrides: Vec<String> = overrides.chain(of_candidates).collect();
         py.detach(|| {
-            let opened = source.open(&overrides).and_then(|opened| opened.try_to_build(&traces).map(|()| opened));
+            let opened =
+                source.open(&overrides).and_then(|opened| opened.try_to_build(&traces).map(|()| opened));
             let scenario = opened.map_err(|error| mistake(&varied, &error))?;
             let classes = classes_in(&scenario);
             let request = SweepRequest::new(source, &scenario, set, varied.clone(), named, &traces);
@@ -201,7 +208,10 @@ impl SweepPlan {
                 let key = slot.0.into_inner().unwrap_or_else(PoisonError::into_inner);
                 let [Some(made)] = made.as_slice() else { continue };
                 let line = serde_json::to_string(&(place, key, made));
-                lines.push(line.map_err(|error| StudyError::World { run: format!("run {place}"), problem: error.into() })?);
+                lines.push(line.map_err(|error| StudyError::World {
+                    run: format!("run {place}"),
+                    problem: error.into(),
+                })?);
             }
             Ok(lines.join("\n"))
         })?;
@@ -270,7 +280,9 @@ impl SweepWork {
             let mut taken = 0;
             for line in shard.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
                 let (place, key, run): (usize, Option<String>, KeptRun) = serde_json::from_slice(line)
-                    .map_err(|error| PyValueError::new_err(format!("the runs of another process: {error}")))?;
+                    .map_err(|error| {
+                        PyValueError::new_err(format!("the runs of another process: {error}"))
+                    })?;
                 plan.check(&[place])?;
                 if let (Some(log), Some(key)) = (&log, &key) {
                     log.put(key, &run).map_err(|error| error::run(error.into()))?;
@@ -352,7 +364,10 @@ impl SweptRuns {
 
     /// The long table: the columns of numbers, the categories and codes of those of texts, and the names in order.
     #[allow(clippy::type_complexity)]
-    fn tidy<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyDict>, Bound<'py, PyDict>, Bound<'py, PyList>)> {
+    fn tidy<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<(Bound<'py, PyDict>, Bound<'py, PyDict>, Bound<'py, PyList>)> {
         let request = &self.plan.get().sweep.request;
         let table = py.detach(|| {
             let mut table = TidyTable::with_axes(&table_axes(&request.varied));
@@ -362,7 +377,9 @@ impl SweptRuns {
         let (numbers, texts) = tidy_columns(py, &table)?;
         for axis in table.axis_columns() {
             match &axis.values {
-                AxisValues::Numbers(values, _) => numbers.set_item(&axis.name, PyArray1::from_slice(py, values))?,
+                AxisValues::Numbers(values, _) => {
+                    numbers.set_item(&axis.name, PyArray1::from_slice(py, values))?
+                }
                 AxisValues::Texts(column) => {
                     let codes = PyArray1::from_slice(py, &column.codes);
                     texts.set_item(&axis.name, (list(py, &column.categories)?, codes))?;

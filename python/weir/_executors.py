@@ -1,7 +1,7 @@
 """Runs of a sweep in the workers of an executor."""
 
-from collections import deque
 from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
+from queue import SimpleQueue
 
 from . import _weir
 from ._shards import shard
@@ -71,23 +71,48 @@ def checked(built):
         raise _weir.RunError(f"a worker has {there}, and this process {here}: install the same wheel on all machines")
 
 
+class Pending:
+    """Submitted shards, taken as they end, or in order from an executor whose futures call nothing back."""
+
+    def __init__(self):
+        self.shards, self.ended = {}, SimpleQueue()
+
+    def add(self, places, failures, future):
+        self.shards[id(future)] = (places, failures, future)
+        if callable(getattr(future, "add_done_callback", None)):
+            # Not the future itself: an executor may call back with another one.
+            future.add_done_callback(lambda _, own=id(future): self.ended.put(own))
+        else:
+            self.ended.put(id(future))
+
+    def take(self):
+        """The next shard with its number of failures and its future."""
+        return self.shards.pop(self.ended.get())
+
+    def cancel(self):
+        for _, _, future in self.shards.values():
+            if callable(getattr(future, "cancel", None)):
+                future.cancel()
+
+
 def make(work, job, executor, progress):
     """Makes the missing runs of `work` in an executor. This process keeps them, so that no worker writes a file."""
     places = work.missing()
     done, all_runs = 0, len(places)
-    submitter, pending = Submitter(executor), deque()
+    submitter, pending = Submitter(executor), Pending()
     if progress:
         progress(done, all_runs)
     try:
-        pending.extend((own, 0, submitter.submit(job, own)) for own in (shards_of(places) if places else ()))
-        while pending:
-            own, failures, future = pending.popleft()
+        for own in shards_of(places) if places else ():
+            pending.add(own, 0, submitter.submit(job, own))
+        while pending.shards:
+            own, failures, future = pending.take()
             try:
                 built, answer = future.result()
             except Exception as error:
                 if failures == RETRIES:
                     raise lost(own, error) from error
-                pending.append((own, failures + 1, submitter.submit(job, own)))
+                pending.add(own, failures + 1, submitter.submit(job, own))
                 continue
             checked(built)
             if answer[0] != "made":
@@ -96,9 +121,7 @@ def make(work, job, executor, progress):
             if progress:
                 progress(done, all_runs)
     except BaseException:
-        for _, _, future in pending:
-            if callable(getattr(future, "cancel", None)):
-                future.cancel()
+        pending.cancel()
         raise
     finally:
         submitter.close()

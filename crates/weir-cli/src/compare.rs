@@ -9,10 +9,10 @@ use weir_measure::results::ranking::Ranking;
 use weir_report::page::{Best, Differences, SummaryCell, SummaryColumn, SummaryTable};
 use weir_scenario::registry::{self, Registry};
 use weir_scenario::scenario::{Candidate, Scenario, skip_rule};
-use weir_study::differences::{less, measured};
 use weir_study::comparison::cost::{self, ReplayedCall};
 use weir_study::comparison::portrait;
 use weir_study::comparison::{Comparison, ComparisonRequest};
+use weir_study::differences::{less, measured};
 use weir_study::paired::mark_best;
 
 use crate::args::{CompareArgs, Format};

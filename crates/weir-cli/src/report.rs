@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 use weir_measure::results::ranking::{Criterion, LEAST_SEEDS};
 use weir_report::page::{self, Row, SummaryTable};
 use weir_scenario::registry::Registry;
-use weir_study::differences::measured;
 use weir_study::comparison::changes::{ComparisonGap, ControllerChange};
 use weir_study::comparison::versus::{self, Loaded, Versus};
+use weir_study::differences::measured;
 
 use crate::args::{ReportArgs, VariantPair};
 use crate::failure::Failure;

@@ -92,9 +92,8 @@ impl Reproduction<'_> {
     }
 
     fn tasks(&self, shard: Shard) -> Vec<OneRun> {
-        let of = |(case, own): (usize, &Case)| {
-            (1..=u64::from(own.runs())).map(move |seed| OneRun { case, seed })
-        };
+        let of =
+            |(case, own): (usize, &Case)| (1..=u64::from(own.runs())).map(move |seed| OneRun { case, seed });
         shard.of(self.plan.cases.iter().enumerate().flat_map(of)).collect()
     }
 

@@ -63,7 +63,11 @@ pub fn check_keys(varied: &[Varied]) -> Result<(), SweepError> {
 }
 
 /// An error for parts of the request that do not fit a sweep of `scenario`.
-pub(super) fn check_request(scenario: &Scenario, set: &[String], varied: &[Varied]) -> Result<(), SweepError> {
+pub(super) fn check_request(
+    scenario: &Scenario,
+    set: &[String],
+    varied: &[Varied],
+) -> Result<(), SweepError> {
     check_keys(varied)?;
     if varied.is_empty() {
         return Err(refused(SweepPart::Key(String::new()), "a sweep varies one key at least"));

@@ -15,7 +15,6 @@ use super::part::{FileExchange, PartialFile, remove_left};
 use crate::experiments::{self, ShippedRow};
 use crate::runs::CaptureFile;
 
-
 /// A directory of results that can be written. A directory created for it is removed again unless files are written.
 #[derive(Debug)]
 pub struct OutputDirectory {

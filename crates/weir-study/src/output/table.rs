@@ -45,10 +45,13 @@ pub fn add_table<'r>(
     while runs.peek().is_some() {
         let mut table = TidyTable::with_axes(axes);
         runs.by_ref().take(RUNS_PER_PART).for_each(|(run, index)| run.push(index, &mut table));
-        directory.stream_with(format!("{TABLE_FOLDER}/part-{part:05}.{}", format.end()), |out| match format {
-            TableFormat::Csv => table.write_csv(out),
-            TableFormat::Parquet => parquet::write_table(&table, out),
-        })?;
+        directory.stream_with(
+            format!("{TABLE_FOLDER}/part-{part:05}.{}", format.end()),
+            |out| match format {
+                TableFormat::Csv => table.write_csv(out),
+                TableFormat::Parquet => parquet::write_table(&table, out),
+            },
+        )?;
         part += 1;
     }
     Ok(())

@@ -33,8 +33,7 @@ impl SweepRequest {
         let page = experiments::figures(&self.title, &source, &results.plots, &self.tables(&numbers));
         let failed = |source: io::Error| OutputError::Write { path: directory.path(RESULTS), source };
         let numbers = json_file(&json(self, &numbers)).map_err(failed)?;
-        let files: Files =
-            vec![(REPORT.to_owned(), page.into_bytes()), (RESULTS.to_owned(), numbers)];
+        let files: Files = vec![(REPORT.to_owned(), page.into_bytes()), (RESULTS.to_owned(), numbers)];
         directory.write(&files)
     }
 }
