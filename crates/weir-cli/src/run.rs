@@ -181,7 +181,7 @@ impl Invocation<'_> {
 
     /// The directory of the files, or `None` without files.
     fn output(&self, name: &str) -> Result<Option<OutputDirectory>, Failure> {
-        OutputDirectory::usual(self.args.out.as_deref(), self.args.json, name, self.registry)
+        Ok(OutputDirectory::usual(self.args.out.as_deref(), self.args.json, name, self.registry)?)
     }
 
     fn bar(&self) -> ProgressBar {
@@ -208,7 +208,7 @@ impl Invocation<'_> {
         let all = || names.iter().map(String::as_str);
         names
             .iter()
-            .map(|name| directory.stream(format!("packets-{}.pcapng", name_among(name, all()))))
+            .map(|name| Ok(directory.stream(format!("packets-{}.pcapng", name_among(name, all())))?))
             .collect()
     }
 
