@@ -20,7 +20,7 @@ use super::world::RunWorld;
 use weir_import::traces::TraceStore;
 use weir_measure::metrics::{BlockStorage, MeasurePlan, NetworkObserver, Recorder};
 use weir_scenario::compile::{Run, RunOptions};
-use weir_scenario::registry::{Registry, with_references};
+use weir_scenario::registry::{ControllerEdition, Registry, with_references};
 use weir_scenario::scenario::{FlowTraffic, Scenario};
 
 /// A run to be made.
@@ -77,13 +77,13 @@ impl<'a> Task<'a> {
 
     /// The key of its result in a store: its name, and a hash of everything that the result depends on. The hash covers the
     /// scenario with its overrides, the run options, the content of the traces, the measurement, and the folding. The sources of
-    /// the build are covered, too. With a controller that does not ship, it covers the executable. The key is `None` if packets
-    /// are captured or another world runs it, which no store restores, or if that executable cannot be read.
+    /// the build are covered, too. With a controller that does not ship, it covers its [edition](ControllerEdition). The key is
+    /// `None` if packets are captured or another world runs it, which no store restores, or if an edition is unknown.
     pub(super) fn key(&self, run: &Run) -> Option<String> {
-        if self.capture.is_some() || self.world.is_some() {
+        if self.capture.is_some() || self.world.is_some_and(|world| !world.is_simulator()) {
             return None;
         }
-        let command = if self.has_own_law() { Some(command()?) } else { None };
+        let own = self.own_laws()?;
         let Run { spec, plan, .. } = run;
         let scenario = self.scenario.to_toml().unwrap_or_else(|_| format!("{:?}", self.scenario));
         let encoders = spec.flows.iter().filter_map(|flow| match &flow.traffic {
@@ -94,12 +94,11 @@ impl<'a> Task<'a> {
         let Self { name, folding, options, .. } = self;
         let places: Vec<_> = spec.flows.iter().map(|flow| &flow.coupled).collect();
         let world = (&spec.links, &spec.cells, &spec.couplings, places, encoders);
-        let own = command.map_or_else(String::new, |command| format!("\n{command:016x}"));
         Some(key(name, format_args!("{folding}\n{options:?}\n{scenario}\n{plan:?}\n{world:?}{own}")))
     }
 
-    /// Whether a controller takes part that does not ship.
-    fn has_own_law(&self) -> bool {
+    /// Editions of the controllers that take part and do not ship; empty where all ship, `None` where one has no edition.
+    fn own_laws(&self) -> Option<String> {
         let Self { scenario, options, .. } = self;
         let media = scenario.flows.iter().filter_map(|(_, flow)| match &flow.carried {
             FlowTraffic::Media(media) => {
@@ -109,7 +108,19 @@ impl<'a> Task<'a> {
             _ => None,
         });
         let shipped = with_references(Registry::standard());
-        media.into_iter().any(|law| shipped.find(law).is_err())
+        let mut own: Vec<&str> = media.into_iter().filter(|law| shipped.find(law).is_err()).collect();
+        own.sort_unstable();
+        own.dedup();
+        let mut editions = String::new();
+        for law in own {
+            editions += "\n";
+            editions += &match scenario.registry.edition(law) {
+                ControllerEdition::Executable => format!("{:016x}", command()?),
+                ControllerEdition::Version(version) => format!("{law} {version}"),
+                ControllerEdition::Unknown => return None,
+            };
+        }
+        Some(editions)
     }
 
     pub(super) fn planned(&self, traces: &TraceStore) -> Result<Run, RunError> {

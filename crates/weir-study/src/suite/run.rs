@@ -6,7 +6,7 @@ use super::finding::Finding;
 use super::judge::CaseJudge;
 use super::results::{CaseResult, SuiteResult};
 use super::trials::{SeedTrial, TrialRun};
-use crate::runs::{Both, ResultLog, RunError, Runner, Shard, Shardable, Store, Task};
+use crate::runs::{Both, ResultLog, RunError, RunWorld, Runner, Shard, Shardable, Store, Task};
 use weir_import::traces::TraceStore;
 use weir_scenario::compile::{RunOptions, TraceUse, fallback_notes};
 use weir_scenario::registry::Registry;
@@ -34,6 +34,8 @@ pub struct SuitePlan<'a> {
     judges: Vec<CaseJudge<'a>>,
     /// Log of the reference runs, in which no controller takes part.
     reference_runs: Option<&'a ResultLog>,
+    /// World of the runs; `None` is the simulator.
+    world: Option<&'a dyn RunWorld>,
 }
 
 /// Result of a run suite.
@@ -90,6 +92,7 @@ impl<'a> SuiteRequest<'a> {
             request: *self,
             judges: self.selected().into_iter().map(judge).collect::<Result<_, _>>()?,
             reference_runs: None,
+            world: None,
         })
     }
 }
@@ -142,6 +145,12 @@ impl<'a> SuitePlan<'a> {
         Self { reference_runs, ..self }
     }
 
+    /// Plan with all runs in another world.
+    #[must_use]
+    pub fn in_world(self, world: &'a dyn RunWorld) -> Self {
+        Self { world: Some(world), ..self }
+    }
+
     /// All trials, case by case.
     fn trials(&self) -> impl Iterator<Item = &SeedTrial<'a>> {
         self.judges.iter().flat_map(CaseJudge::trials)
@@ -161,7 +170,8 @@ impl<'a> SuitePlan<'a> {
         done: &(dyn Fn() + Sync),
     ) -> Result<Vec<Finding>, SuiteError> {
         let runs = self.trial_runs(shard);
-        let tasks: Vec<Task<'_>> = runs.iter().map(|run| run.task(&self.request.suite.name)).collect();
+        let tasks: Vec<Task<'_>> =
+            runs.iter().map(|run| Task { world: self.world, ..run.task(&self.request.suite.name) }).collect();
         let make = |index: usize| {
             let (task, run) = (&tasks[index], &runs[index]);
             let fold = |ran| run.finding(ran);

@@ -1,15 +1,17 @@
 //! Tasks, single runs with their key in a store (`runs::task`).
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use weir_cc::{Controller, RateLimits, Receiver};
 use weir_net::Time;
 
 use super::*;
-use crate::runs::CaptureFile;
+use crate::runs::{CaptureFile, Plan, WorldRun};
 use weir_measure::metrics::{ExtraWindow, Measured};
 use weir_measure::results::{FlowKind, RunMetrics, Summary};
-use weir_scenario::registry::{ControllerInfo, ControllerKind, Half};
+use weir_scenario::registry::{ControllerFactory, ControllerInfo, ControllerKind, Half, Options};
 
 const CALL: &str = "gcc-2016/variable-capacity";
 
@@ -97,12 +99,92 @@ fn what_a_law_of_ones_own_made_is_kept_for_the_command_that_has_it() {
     let registry = Registry::standard().with::<Own>();
     let variant = "variants.mild={ controller = \"own\" }".to_owned();
     let scenario = Scenario::open_in(&registry, CALL, &[variant]).unwrap();
-    let has_own_law = |controller| {
+    let own_laws = |controller| {
         let options = RunOptions { controller, ..RunOptions::default() };
-        Task::new(String::new(), &scenario, options).has_own_law()
+        Task::new(String::new(), &scenario, options).own_laws()
     };
-    assert_eq!([None, Some("own"), Some("mild"), Some("fixed")].map(has_own_law), [false, true, true, false]);
-    assert!(command().is_some());
+    let executable = Some(format!("\n{:016x}", command().unwrap()));
+    let none = Some(String::new());
+    let expected = [none.clone(), executable.clone(), executable, none];
+    assert_eq!([None, Some("own"), Some("mild"), Some("fixed")].map(own_laws), expected);
+}
+
+/// A copy of `nada` with an edition.
+struct Edited(ControllerInfo, ControllerEdition);
+
+impl ControllerFactory for Edited {
+    fn info(&self) -> &ControllerInfo {
+        &self.0
+    }
+
+    fn sender(&self, options: Option<&Options>, limits: RateLimits, priority: f64) -> Half<dyn Controller> {
+        Registry::standard()
+            .build_sender("nada", options, limits, priority)
+            .map_err(|error| error.to_string())
+    }
+
+    fn receiver(&self, options: Option<&Options>, limits: RateLimits, priority: f64) -> Half<dyn Receiver> {
+        Registry::standard()
+            .build_receiver("nada", options, limits, priority)
+            .map_err(|error| error.to_string())
+    }
+
+    fn edition(&self) -> ControllerEdition {
+        self.1.clone()
+    }
+}
+
+#[test]
+fn a_law_with_a_version_is_kept_under_it_and_one_without_is_not_kept() {
+    let key = |edition: ControllerEdition, world: Option<&dyn RunWorld>| {
+        let info = ControllerInfo { name: "edited".into(), ..ControllerInfo::default() };
+        let registry = Registry::standard().with_factory(Arc::new(Edited(info, edition)));
+        let scenario = Scenario::open_in(&registry, CALL, &[]).unwrap();
+        let options = RunOptions { controller: Some("edited"), ..RunOptions::default() };
+        let task = Task { world, ..Task::new("run".to_owned(), &scenario, options) };
+        task.key(&task.planned(&TraceStore::at(None)).unwrap())
+    };
+    let version = |version: &str| ControllerEdition::Version(version.to_owned());
+    let first = key(version("1"), None);
+    assert!(first.is_some() && key(version("1"), None) == first);
+    assert_ne!(key(version("2"), None), first);
+    assert_eq!(key(ControllerEdition::Unknown, None), None);
+    assert_eq!(key(version("1"), Some(&Supervised(true))), first, "it is the simulator");
+    assert_eq!(key(version("1"), Some(&Supervised(false))), None);
+}
+
+/// The simulator, or another world.
+#[derive(Debug)]
+struct Supervised(bool);
+
+impl RunWorld for Supervised {
+    fn run(&self, _: &str, plan: &mut Plan<'_>) -> Result<WorldRun, RunError> {
+        let (spec, recorder) = plan()?;
+        let recorder = weir_measure::simulate_unless(spec, recorder, || false)?;
+        recorder.map(|recorder| WorldRun { recorder, counts: true }).ok_or(RunError::Interrupted)
+    }
+
+    fn is_simulator(&self) -> bool {
+        self.0
+    }
+}
+
+#[test]
+fn a_run_in_parts_is_the_run_in_one() {
+    let scenario = scenario(&["duration=20s"]);
+    let options = RunOptions { seed: 3, series: true, ..RunOptions::default() };
+    let task = Task::new(String::new(), &scenario, options);
+    let traces = TraceStore::at(None);
+    let whole = task.run(&traces).unwrap();
+    let parts = Task { world: Some(&Supervised(true)), ..task.clone() }.run(&traces).unwrap();
+    assert_eq!(parts.measured, whole.measured);
+    let asked = Cell::new(0);
+    let Run { spec, plan, .. } = task.planned(&traces).unwrap();
+    let ended = weir_measure::simulate_unless(spec, Recorder::new(plan), || {
+        asked.set(asked.get() + 1);
+        asked.get() == 7
+    });
+    assert!(ended.unwrap().is_none() && asked.get() == 7, "it ends at the first yes");
 }
 
 #[test]

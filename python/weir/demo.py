@@ -1,0 +1,31 @@
+"""`python -m weir.demo`: a call from a moving car under every controller, alone and beside an upload."""
+
+import sys
+
+from . import _weir
+from ._progress import progress_of
+from .runs import jobs_of, named
+from .studies import ComparisonTable, terminal_width
+
+
+def demo(controllers=None, runs=None, *, jobs=None, progress=None, data=()):
+    """The table and the sentence that `weir run` prints without arguments."""
+    function, bar = progress_of(progress, "demo")
+    try:
+        return ComparisonTable(_weir.run_demo(named(controllers), runs, jobs_of(jobs), function, list(data), terminal_width()))
+    finally:
+        bar.clear()
+
+
+def main():
+    result = demo()
+    print("\n".join(result.title), end="\n\n")
+    print(result.text(bold=sys.stdout.isatty()))
+    for note in result.notes:
+        print(note)
+    print(result.verdict)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

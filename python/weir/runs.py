@@ -1,0 +1,128 @@
+"""Runs of scenarios, and controllers as Python classes."""
+
+import os
+
+from . import _weir
+from ._progress import progress_of
+from ._workers import run_in_processes
+from .results import Result
+from .scenarios import Scenario, assignments
+
+
+class Estimator:
+    """A class with AlphaRTC's interface, to be mounted at the receiver (`weir.alphartc`)."""
+
+    def __init__(self, estimator, name):
+        self.estimator, self.name = estimator, name
+
+
+def alphartc(estimator, name=None):
+    """Mounts a class with AlphaRTC's interface at the receiver, as a controller for `weir.run` and `weir.register`.
+
+    `report_states(stats)` gets a dictionary for each packet in the order of arrival. `get_estimated_bandwidth()` gives an estimate in
+    bit/s each 200 ms, which the sender obeys.
+    """
+    return Estimator(estimator, name or getattr(estimator, "name", None) or estimator.__name__)
+
+
+def register(name, controller):
+    """Gives a class, or an estimator of `weir.alphartc`, a name that scenarios and calls can use.
+
+    A class needs `on_feedback(now, feedback)`, which returns a rate in bit/s. An instance is made for each flow of each run, by
+    `Class(limits, seed)` and the options as keyword arguments.
+
+    >>> import weir
+    >>> class Half:
+    ...     "Half of the greatest rate."
+    ...     def __init__(self, limits, seed):
+    ...         self.rate = limits.max / 2
+    ...     def on_feedback(self, now, feedback):
+    ...         return self.rate
+    >>> weir.register("half", Half)
+    >>> result = weir.run("quality/steady", controllers=["half"], seeds=[1], set={"duration": "10s"})
+    >>> result.reproducible
+    False
+    """
+    if isinstance(controller, Estimator):
+        _weir.register(name, controller.estimator, at_receiver=True)
+    else:
+        _weir.register(name, controller)
+
+
+def named(controllers):
+    """Names of controllers; classes among them are registered."""
+    if controllers is None:
+        return None
+    if isinstance(controllers, (str, type, Estimator)):
+        controllers = [controllers]
+    names = []
+    for controller in controllers:
+        if isinstance(controller, str):
+            names.append(controller)
+        elif isinstance(controller, (type, Estimator)):
+            name = getattr(controller, "name", None) or controller.__name__
+            register(name, controller)
+            names.append(name)
+        else:
+            raise TypeError(f"a controller is a name or a class, not {controller!r}")
+    return names
+
+
+def seeds_of(seeds):
+    """A list of seeds: those given, or the first so many from 1 on."""
+    if seeds is None:
+        return None
+    if isinstance(seeds, int) and not isinstance(seeds, bool):
+        seeds = [seeds]
+    seeds = [int(seed) for seed in seeds]
+    for seed in seeds:
+        if not 0 <= seed < 2**63:
+            raise ValueError(f"a seed is a number from 0 to 2**63 - 1, not {seed}")
+    if len(set(seeds)) < len(seeds):
+        raise ValueError(f"seeds: one is named twice in {seeds}")
+    return seeds
+
+
+def jobs_of(jobs):
+    """The number of jobs: as many as there are processors unless given."""
+    if jobs is None:
+        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if not isinstance(jobs, int) or jobs < 1:
+        raise ValueError(f"jobs is a number from 1 on, not {jobs!r}")
+    return jobs
+
+
+def run(scenario, controllers=None, seeds=None, *, set=None, jobs=None, series=True, progress=None, data=()):
+    """Runs a scenario under each controller and seed.
+
+    scenario: a shipped name (`weir.scenarios()`), a path, a text in TOML, a dictionary, or a `weir.Scenario`.
+    controllers: names, variants such as `"gcc{trendline.window=40}"`, or classes; those of the scenario unless given.
+    seeds: those of the scenario unless given.
+    set: a dictionary from paths such as `"links.forward.rate"` to values.
+    jobs: threads, or processes where a class takes part; as many as there are processors, or 1 with a class.
+    series: whether to keep time series of the first seed.
+    progress: a function of the runs that are over and of all runs; a bar on a terminal unless given, none if `False`.
+    data: directories with further traces.
+
+    Raises `weir.ScenarioError` with the place of a mistake, `weir.ControllerError` for a class that fails.
+
+    >>> import weir
+    >>> weir.run("quality/steady", controllers=["gccc"])
+    Traceback (most recent call last):
+        ...
+    weir.ScenarioError: ...did you mean `gcc`?...
+    """
+    source = Scenario.of(scenario)
+    names, seeds = named(controllers), seeds_of(seeds)
+    data = [os.fspath(directory) for directory in data]
+    arguments = (source._own, assignments(set), names, seeds, data)
+    plan = _weir.Plan(*arguments)
+    function, bar = progress_of(progress, source.name)
+    try:
+        if plan.classes and jobs is not None and jobs_of(jobs) > 1 and len(plan.seeds) > 1:
+            runs = run_in_processes(plan, arguments, jobs_of(jobs), series, function)
+        else:
+            runs = plan.run(1 if plan.classes else jobs_of(jobs), series, function)
+    finally:
+        bar.clear()
+    return Result(runs)
