@@ -1,6 +1,6 @@
 """Steps per second of the environments, and per second of processor time, which counts on a machine with other work.
 
-    python python/benches/gym.py [--repetitions 5]
+python python/benches/gym.py [--repetitions 5]
 """
 
 import argparse

@@ -6,9 +6,10 @@ import sys
 import time
 
 import weir
-from weir import _weir
+from weir import _results, _weir
 
 ROUNDS = 25
+MINUTE = {"duration": "60s"}
 
 
 def median_ms(work, rounds=ROUNDS):
@@ -50,20 +51,20 @@ def main():
     rows = []
 
     def call(controller):
-        return weir.run("quality/steady", [controller], seeds=[1], jobs=1, progress=False)
+        return weir.run("quality/steady", [controller], seeds=[1], set=MINUTE, jobs=1, progress=False)
 
     rows.append(("60-s call of gcc with series", median_ms(lambda: call("gcc").series()), 12, "ms"))
-    fixed = median_ms(lambda: weir.run("quality/steady", ["fixed"], seeds=[1], jobs=1, series=False, progress=False))
+    fixed = median_ms(lambda: weir.run("quality/steady", ["fixed"], seeds=[1], set=MINUTE, jobs=1, series=False, progress=False))
     Still.calls = 0
     call(Still)
     calls = Still.calls
-    own = median_ms(lambda: weir.run("quality/steady", [Still], seeds=[1], series=False, progress=False))
-    bare = median_ms(lambda: weir.run("quality/steady", [Bare], seeds=[1], series=False, progress=False))
+    own = median_ms(lambda: weir.run("quality/steady", [Still], seeds=[1], set=MINUTE, series=False, progress=False))
+    bare = median_ms(lambda: weir.run("quality/steady", [Bare], seeds=[1], set=MINUTE, series=False, progress=False))
     rows.append(("60-s call under a class", own, 11, "ms"))
     rows.append((f"on_feedback, three arrays, {calls} calls", 1e3 * (own - fixed) / calls, 2, "µs"))
     rows.append(("on_feedback without arrays", 1e3 * (bare - fixed) / calls, 2, "µs"))
     result = weir.run("quality/steady", ["gcc", "nada", "scream-v2"], seeds=range(4), progress=False)
-    rows.append(("long table of 12 runs", median_ms(lambda: weir.results.tidy(*result._runs.tidy())), None, "ms"))
+    rows.append(("long table of 12 runs", median_ms(lambda: _results.tidy(*result._runs.tidy())), None, "ms"))
     for wheel in sys.argv[1:]:
         rows.append((os.path.basename(wheel), os.path.getsize(wheel) / 1e6, 3, "MB"))
     rows.append(("extension module", os.path.getsize(_weir.__file__) / 1e6, None, "MB"))

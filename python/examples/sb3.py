@@ -24,7 +24,9 @@ def main():
     arguments = parser.parse_args()
     settings = {"scenario": SCENARIO, "distribution": CALLS.train}
     envs = make_vec_env(weir.gym.ENVIRONMENT_ID, n_envs=16, seed=1, env_kwargs=settings)
-    model = PPO("MlpPolicy", envs, n_steps=300, batch_size=1200, gamma=0.97, learning_rate=5e-4, seed=1, verbose=1, device="cpu")
+    model = PPO(
+        "MlpPolicy", envs, n_steps=300, batch_size=1200, gamma=0.97, learning_rate=5e-4, seed=1, verbose=1, device="cpu"
+    )
     model.learn(arguments.steps)
     if arguments.out:
         model.save(arguments.out)
@@ -38,8 +40,10 @@ def main():
             observation, _, _, truncated, info = test.step(action)
         runs.append(info["run"])
     rate, delay, loss = measured(runs)
-    print(f"score {np.mean(score(rate, delay, loss)):.4f}, {rate.mean() / 1e6:.3f} Mbit/s, "
-          f"{1e3 * delay.mean():.1f} ms, {100 * loss.mean():.2f} % lost")
+    print(
+        f"score {np.mean(score(rate, delay, loss)):.4f}, {rate.mean() / 1e6:.3f} Mbit/s, "
+        f"{1e3 * delay.mean():.1f} ms, {100 * loss.mean():.2f} % lost"
+    )
 
 
 if __name__ == "__main__":

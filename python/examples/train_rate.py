@@ -1,10 +1,10 @@
-"""Trains a rate controller by the cross-entropy method, in NumPy alone, and compares it on scenarios that it has not seen.
+"""Trains a rate controller by the cross-entropy method in NumPy alone, and compares it on scenarios it has not seen.
 
     python python/examples/train_rate.py [--generations 60] [--threads 2] [--out policy.npz]
 
-The policy moves the target by a bounded linear function of the observation. It is trained on the draws for training; the best of its
-generations is chosen by those for validation. The table has the draws for test: the policy, the constant rate that is best over all of
-them together, and three controllers.
+The policy moves the target by a bounded linear function of the observation. It is trained on the draws for training;
+the best of its generations is chosen by those for validation. The table has the draws for test: the policy, the
+constant rate that is best over all of them together, and three controllers.
 """
 
 import argparse
@@ -44,11 +44,15 @@ def features(observation):
 SIZE = len(ENTRIES) + 3
 
 
-def act(weights, observation):
-    """The actions of policies, a row of weights for each call."""
-    change = REACH * np.tanh(np.einsum("nf,nf->n", features(observation), weights))
-    action = 2.0 * observation[:, TARGET] - 1.0 + change
-    return np.clip(action, -1.0, 1.0).astype(np.float32)[:, None]
+def steered(weights):
+    """The actions of policies by observations, with a row of weights for each call."""
+
+    def act(observation):
+        change = REACH * np.tanh(np.einsum("nf,nf->n", features(observation), weights))
+        action = 2.0 * observation[:, TARGET] - 1.0 + change
+        return np.clip(action, -1.0, 1.0).astype(np.float32)[:, None]
+
+    return act
 
 
 def play(draws, indices, policy, threads):
@@ -71,14 +75,14 @@ def train(arguments):
         members = mean + spread * random.standard_normal((POPULATION, SIZE))
         indices = random.integers(len(CALLS.train), size=CALLS_EACH)
         weights = np.repeat(members, CALLS_EACH, axis=0)
-        rewards, _ = play(CALLS.train, np.tile(indices, POPULATION), lambda seen: act(weights, seen), arguments.threads)
+        rewards, _ = play(CALLS.train, np.tile(indices, POPULATION), steered(weights), arguments.threads)
         elite = members[np.argsort(-rewards.reshape(POPULATION, CALLS_EACH).mean(axis=1))[:ELITE]]
         # The old mean stays in: four calls are a noisy judge.
         mean = 0.5 * mean + 0.5 * elite.mean(axis=0)
         spread = np.maximum(0.5 * spread + 0.5 * elite.std(axis=0), 0.05)
         if generation % 5 == 4 or generation + 1 == arguments.generations:
             every = np.tile(mean, (arguments.calls, 1))
-            rewards, _ = play(CALLS.validation, range(arguments.calls), lambda seen: act(every, seen), arguments.threads)
+            rewards, _ = play(CALLS.validation, range(arguments.calls), steered(every), arguments.threads)
             print(f"generation {generation + 1:3}: reward {rewards.mean():.4f} on validation", flush=True)
             if rewards.mean() > best:
                 best, chosen = rewards.mean(), mean.copy()
@@ -115,9 +119,13 @@ def controller_runs(name, arguments):
     """The runs of a controller on the test calls."""
     runs = []
     for draw in CALLS.test[: arguments.calls]:
-        table = weir.run(SCENARIO, controllers=[name], seeds=[draw.seed], set=dict(draw.set), jobs=1, progress=False).table
+        table = weir.run(
+            SCENARIO, controllers=[name], seeds=[draw.seed], set=dict(draw.set), jobs=1, progress=False
+        ).table
         values = dict(zip(table["metric"], table["value"], strict=True))
-        rate, delay, loss = (values[f"flows[].{key}"] for key in ("payload_rate_bps", "owd_excess_ms.mean", "packet_loss_ratio"))
+        rate, delay, loss = (
+            values[f"flows[].{key}"] for key in ("payload_rate_bps", "owd_excess_ms.mean", "packet_loss_ratio")
+        )
         runs.append([rate, delay / 1e3, loss])
     return np.array(runs).T
 
@@ -136,7 +144,7 @@ def main():
     if arguments.out:
         np.savez(arguments.out, weights=weights, entries=ENTRIES)
     every = np.tile(weights, (arguments.calls, 1))
-    _, runs = play(CALLS.test, range(arguments.calls), lambda seen: act(every, seen), arguments.threads)
+    _, runs = play(CALLS.test, range(arguments.calls), steered(every), arguments.threads)
     action, constant = best_constant(arguments)
     rows = {"trained policy": measured(runs), f"constant {rate_of(action, LEAST, MOST) / 1e3:.0f} kbit/s": constant}
     rows |= {name: controller_runs(name, arguments) for name in CONTROLLERS}

@@ -50,9 +50,7 @@ impl Call {
             None => EndSelection::Larger,
             Some("sent") => EndSelection::Sent,
             Some("received") => EndSelection::Received,
-            Some(other) => {
-                return Err(error::setting(format_args!("direction `{other}`: write `sent` or `received`")));
-            }
+            Some(other) => return Err(error::setting(format_args!("direction `{other}`: write `sent` or `received`"))),
         };
         let options = CallOptions { direction, ssrc, ..CallOptions::default() };
         let call = match files.as_slice() {

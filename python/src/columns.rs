@@ -48,9 +48,7 @@ impl GatheredTable {
         for (name, values) in &self.columns {
             match values {
                 ColumnValues::Numbers(numbers) => dict.set_item(name, PyArray1::from_slice(py, numbers))?,
-                ColumnValues::Texts(codes, names) => {
-                    dict.set_item(name, texts(py, names, codes.iter().copied())?)?
-                }
+                ColumnValues::Texts(codes, names) => dict.set_item(name, texts(py, names, codes.iter().copied())?)?,
             }
         }
         Ok(dict)
@@ -99,10 +97,7 @@ pub(crate) fn texts<'py>(
 }
 
 /// A list of texts.
-pub(crate) fn list<'py, T: AsRef<str>>(
-    py: Python<'py>,
-    texts: impl IntoIterator<Item = T>,
-) -> PyResult<Bound<'py, PyList>> {
+pub(crate) fn list<'py, T: AsRef<str>>(py: Python<'py>, texts: impl IntoIterator<Item = T>) -> PyResult<Bound<'py, PyList>> {
     let list = PyList::empty(py);
     texts.into_iter().try_for_each(|text| list.append(text.as_ref()))?;
     Ok(list)

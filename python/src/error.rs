@@ -10,19 +10,9 @@ use weir_study::runs::RunError as StudyError;
 use crate::controller::CallbackFailure;
 
 create_exception!(weir, WeirError, PyException, "The base of all exceptions of this package.");
-create_exception!(
-    weir,
-    ScenarioError,
-    WeirError,
-    "A scenario, study file or setting is wrong; the text has the place."
-);
+create_exception!(weir, ScenarioError, WeirError, "A scenario, study file or setting is wrong; the text has the place.");
 create_exception!(weir, RunError, WeirError, "A run cannot be made.");
-create_exception!(
-    weir,
-    ControllerError,
-    RunError,
-    "A controller class failed; the text has the scenario, the flow and the time."
-);
+create_exception!(weir, ControllerError, RunError, "A controller class failed; the text has the scenario, the flow and the time.");
 create_exception!(weir, CallError, WeirError, "A file is no recorded call, or lacks what was asked of it.");
 
 /// Adds the exceptions to the module.

@@ -23,7 +23,6 @@ mod result;
 mod run;
 mod scenario;
 mod study;
-mod tidy;
 mod values;
 mod waiting;
 mod world;

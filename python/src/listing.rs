@@ -62,22 +62,16 @@ fn rows(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
 fn schema<'py>(py: Python<'py>, what: &str, name: Option<&str>) -> PyResult<Bound<'py, PyAny>> {
     let schema = match (what, name) {
         ("scenario", None) => scenario_schema().clone(),
-        ("results", None) => {
-            serde_json::to_value(weir_measure::results::results_schema()).map_err(error::setting)?
-        }
+        ("results", None) => serde_json::to_value(weir_measure::results::results_schema()).map_err(error::setting)?,
         ("study", None) => serde_json::to_value(suite::study_schema()).map_err(error::setting)?,
         ("suite", None) => serde_json::to_value(suite::suite_schema()).map_err(error::setting)?,
         ("row", None) => serde_json::to_value(row_schema()).map_err(error::setting)?,
-        ("call", None) => {
-            serde_json::to_value(weir_world::recorded::call_schema()).map_err(error::setting)?
-        }
+        ("call", None) => serde_json::to_value(weir_world::recorded::call_schema()).map_err(error::setting)?,
         ("options", Some(name)) => {
             let registry = registry();
             registry.find(name).map_err(error::setting)?;
             let schema = registry.options_schema(name).cloned();
-            schema.ok_or_else(|| {
-                error::setting(format_args!("`{name}` is a class, which may take any option"))
-            })?
+            schema.ok_or_else(|| error::setting(format_args!("`{name}` is a class, which may take any option")))?
         }
         _ => {
             return Err(error::setting(format_args!(

@@ -13,6 +13,7 @@ static CLASSES: Mutex<Vec<Arc<ClassFactory>>> = Mutex::new(Vec::new());
 /// Adds the functions to the module.
 pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(register, module)?)?;
+    module.add_function(wrap_pyfunction!(unregister, module)?)?;
     module.add_function(wrap_pyfunction!(registered, module)?)
 }
 
@@ -45,6 +46,12 @@ fn register(name: &str, class: Bound<'_, PyAny>, at_receiver: bool) -> PyResult<
     classes.retain(|own| own.name() != name);
     classes.push(factory);
     Ok(())
+}
+
+/// Takes the name of a class away; a name that none has is ignored.
+#[pyfunction]
+fn unregister(name: &str) {
+    CLASSES.lock().unwrap_or_else(PoisonError::into_inner).retain(|own| own.name() != name);
 }
 
 /// The registered classes: name, class, and whether it is mounted at the receiver.

@@ -9,7 +9,7 @@ use pyo3::exceptions::{PyKeyError, PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use weir_measure::metrics::Recording;
-use weir_measure::results::{RunMetrics, Summary};
+use weir_measure::results::{RunMetrics, Summary, TidyRun, TidyTable};
 use weir_report::page::{self, PageInput};
 use weir_scenario::compile::RunOptions;
 use weir_scenario::scenario::Scenario as CompiledScenario;
@@ -18,8 +18,7 @@ use weir_study::runs::Task;
 
 use crate::columns::{GatheredTable, list};
 use crate::error::{self, RunError};
-use crate::scenario::{classes_in, traces};
-use crate::tidy::{TidyRun, TidyTable};
+use crate::scenario::traces;
 use crate::values::from_json;
 use crate::waiting::{CallProgress, CallState, attend, wait};
 use crate::world::SupervisedSimulator;
@@ -77,9 +76,7 @@ impl RunSet {
                 return Ok(series.clone());
             }
             if !seeds.contains(&seed) {
-                return Err(PyKeyError::new_err(format!(
-                    "there is no run of seed {seed}; the seeds are {seeds:?}"
-                )));
+                return Err(PyKeyError::new_err(format!("there is no run of seed {seed}; the seeds are {seeds:?}")));
             }
             (runs.name.clone(), seed)
         };
@@ -92,7 +89,7 @@ impl RunSet {
         let task = Task { world: Some(&world), ..task };
         let traces = traces(&[]);
         let progress = CallProgress { function: None, all: 1 };
-        let ran = if self.reproducible && classes_in(scenario).is_empty() {
+        let ran = if self.reproducible {
             wait(py, &state, &progress, || task.run(&traces))?
         } else {
             attend(py, &state, &progress, |_| task.run(&traces))?

@@ -34,9 +34,9 @@ pub(crate) fn compare(
     py: Python<'_>,
     (scenario, traces): (&CompiledScenario, &TraceStore),
     (seeds, jobs, series): (&[u64], usize, bool),
+    with_classes: bool,
     progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<Comparison> {
-    let with_classes = !classes_in(scenario).is_empty();
     let jobs = if with_classes { 1 } else { jobs };
     let request = ComparisonRequest { scenario, seeds, jobs, series };
     let state = CallState::default();
@@ -100,7 +100,7 @@ impl Plan {
         series: bool,
         progress: Option<Bound<'_, PyAny>>,
     ) -> PyResult<RunSet> {
-        let comparison = compare(py, (&self.scenario, &self.traces), (&self.seeds, jobs, series), progress)?;
+        let comparison = compare(py, (&self.scenario, &self.traces), (&self.seeds, jobs, series), !self.classes.is_empty(), progress)?;
         let scenario = self.scenario.with_absolute_traces(&self.traces);
         Ok(RunSet::new(scenario, comparison, self.classes.is_empty()))
     }
@@ -111,7 +111,7 @@ impl Plan {
         if !scenario.controllers.is_empty() {
             scenario.controllers = vec![controller.to_owned()];
         }
-        let comparison = compare(py, (&scenario, &self.traces), (&seeds, 1, false), None)?;
+        let comparison = compare(py, (&scenario, &self.traces), (&seeds, 1, false), !self.classes.is_empty(), None)?;
         let runs = comparison.controllers.iter().flat_map(|controller| &controller.runs);
         runs.map(|run| serde_json::to_string(run).map_err(error::setting)).collect()
     }

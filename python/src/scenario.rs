@@ -66,14 +66,11 @@ impl Scenario {
             overrides.extend(Candidate::laid_over(&Candidate::list(&list).map_err(refused)?));
         }
         if let Some(seeds) = seeds {
-            let first = seeds
-                .first()
-                .ok_or_else(|| PyValueError::new_err("seeds: there is none; give one at least"))?;
+            let first = seeds.first().ok_or_else(|| PyValueError::new_err("seeds: there is none; give one at least"))?;
             overrides.extend([format!("seed={first}"), format!("runs={}", seeds.len())]);
         }
         // With the controllers that are registered now.
-        let scenario =
-            Self::read(self.origin.clone(), overrides).map_err(|error| error::scenario(&error))?.scenario;
+        let scenario = Self::read(self.origin.clone(), overrides).map_err(|error| error::scenario(&error))?.scenario;
         Ok(scenario)
     }
 }

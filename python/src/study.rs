@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use weir_import::traces::TraceStore;
-use weir_report::text::summary;
+use weir_report::page::SummaryTable;
+use weir_report::text::{notes_below, summary};
 use weir_scenario::registry::with_references;
 use weir_scenario::scenario::{Candidate, Scenario as CompiledScenario};
 use weir_study::comparison::{Comparison, demo, portrait};
@@ -17,7 +18,7 @@ use weir_study::suite::{self as suites, Suite, SuiteRequest};
 use crate::error;
 use crate::registry::registry;
 use crate::run::compare as run_comparison;
-use crate::scenario::traces;
+use crate::scenario::{classes_in, traces};
 use crate::values::from_json;
 use crate::waiting::{CallProgress, CallState, attend, wait};
 use crate::world::SupervisedSimulator;
@@ -67,6 +68,16 @@ fn table<'py>(py: Python<'py>, table: &RunTable) -> PyResult<Bound<'py, PyAny>> 
     from_json(py, &value)
 }
 
+/// The table as text, with its notes and the differences between variants.
+fn text(table: &RunTable, width: Option<usize>) -> String {
+    let drawn = |title: &str, table: &SummaryTable| {
+        format!("{}\n{}", summary(title, table, width), notes_below(&table.notes(), width))
+    };
+    let differences = table.differences();
+    let differences = differences.iter().map(|own| drawn(&own.title(), &own.table));
+    drawn("controller", &table.summary()) + &differences.collect::<String>()
+}
+
 /// Runs scenarios one after the other.
 fn comparisons(
     py: Python<'_>,
@@ -77,7 +88,8 @@ fn comparisons(
 ) -> PyResult<Vec<Comparison>> {
     let run = |scenario: &CompiledScenario| {
         let seeds = scenario.seeds();
-        run_comparison(py, (scenario, traces), (&seeds, jobs, false), progress.cloned())
+        let with_classes = !classes_in(scenario).is_empty();
+        run_comparison(py, (scenario, traces), (&seeds, jobs, false), with_classes, progress.cloned())
     };
     scenarios.iter().map(run).collect()
 }
@@ -112,7 +124,7 @@ fn run_demo<'py>(
     let extent = format!("{}\nshare beside CUBIC: the same of {beside_name}", alone.extent(&scenarios[0]));
     result.set_item("title", [title, extent])?;
     result.set_item("table", table(py, &values)?)?;
-    result.set_item("text", summary("controller", &values.summary(), width))?;
+    result.set_item("text", text(&values, width))?;
     result.set_item("notes", [demo::notes(alone, &values), alone.fallback_notes()].concat())?;
     result.set_item("verdict", demo::verdict(alone, ranking.as_ref()))?;
     Ok(result)
@@ -141,7 +153,7 @@ fn compare<'py>(
     let result = PyDict::new(py);
     let values = portrait::table(&made);
     result.set_item("table", table(py, &values)?)?;
-    result.set_item("text", summary("controller", &values.summary(), width))?;
+    result.set_item("text", text(&values, width))?;
     result.set_item("notes", made[0].fallback_notes())?;
     result.set_item("verdict", portrait::verdict(&made, ranking.as_ref()))?;
     Ok(result)
@@ -159,8 +171,7 @@ fn make<D: Shardable + Sync>(
 where
     D::Whole: Send,
 {
-    let log =
-        out.map(|path| ResultLog::open(&path, &[])).transpose().map_err(|error| error::run(error.into()))?;
+    let log = out.map(|path| ResultLog::open(&path, &[])).transpose().map_err(|error| error::run(error.into()))?;
     let progress = CallProgress { function: progress, all: all.runs() };
     let run = |done: &(dyn Fn() + Sync)| -> Result<D::Whole, StudyError> {
         match &log {
@@ -195,8 +206,7 @@ fn suite(
     let suite: &Suite = match suites::find(suite) {
         Some(shipped) => shipped,
         None => {
-            from_file = Suite::open(&registry, std::path::Path::new(suite))
-                .map_err(|error| error::scenario(&error))?;
+            from_file = Suite::open(&registry, std::path::Path::new(suite)).map_err(|error| error::scenario(&error))?;
             &from_file
         }
     };
@@ -250,8 +260,7 @@ fn reproduce(
     let extent = Extent { full, runs, grid, plots: true };
     let state = CallState::default();
     let world = SupervisedSimulator { state: &state };
-    let plan =
-        Reproduction::plan(&rows, extent, &traces).map_err(|error| error::scenario(&error))?.in_world(&world);
+    let plan = Reproduction::plan(&rows, extent, &traces).map_err(|error| error::scenario(&error))?.in_world(&world);
     let provenance = Provenance { seeds: plan.seeds(), changed: set.clone(), ..Provenance::of(&[]) };
     // Rows name their controllers in scenarios, which may be classes.
     let with_class = !crate::registry::classes().is_empty();

@@ -15,9 +15,8 @@ pub(crate) fn table(dict: &Bound<'_, PyDict>) -> PyResult<toml::Table> {
 fn nested(dict: &Bound<'_, PyDict>, place: &str, depth: usize) -> PyResult<toml::Table> {
     let mut table = toml::Table::new();
     for (key, value) in dict {
-        let key: String = key
-            .extract()
-            .map_err(|_| PyTypeError::new_err(format!("{place}: a key must be text, not {key}")))?;
+        let key: String =
+            key.extract().map_err(|_| PyTypeError::new_err(format!("{place}: a key must be text, not {key}")))?;
         let place = if place.is_empty() { key.clone() } else { format!("{place}.{key}") };
         if !value.is_none() {
             table.insert(key, value_at(&value, &place, depth)?);
@@ -43,9 +42,7 @@ fn value_at(value: &Bound<'_, PyAny>, place: &str, depth: usize) -> PyResult<tom
     }
     if value.is_instance_of::<PyInt>() {
         let number: i64 = value.extract().map_err(|_| {
-            PyTypeError::new_err(format!(
-                "{place}: the number {value} is beyond 64 bits; give it as text with a unit"
-            ))
+            PyTypeError::new_err(format!("{place}: the number {value} is beyond 64 bits; give it as text with a unit"))
         })?;
         return Ok(toml::Value::Integer(number));
     }
@@ -56,10 +53,7 @@ fn value_at(value: &Bound<'_, PyAny>, place: &str, depth: usize) -> PyResult<tom
         return Ok(toml::Value::Table(nested(dict, place, depth)?));
     }
     if value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>() {
-        let items = value
-            .try_iter()?
-            .enumerate()
-            .map(|(index, item)| value_at(&item?, &format!("{place}.{index}"), depth));
+        let items = value.try_iter()?.enumerate().map(|(index, item)| value_at(&item?, &format!("{place}.{index}"), depth));
         return Ok(toml::Value::Array(items.collect::<PyResult<_>>()?));
     }
     // Numbers of NumPy, which are no subclasses of Python's.
@@ -69,9 +63,7 @@ fn value_at(value: &Bound<'_, PyAny>, place: &str, depth: usize) -> PyResult<tom
         return value_at(&item, place, depth);
     }
     let kind = value.get_type().name()?.to_string();
-    Err(PyTypeError::new_err(format!(
-        "{place}: a scenario takes text, numbers, booleans, lists and dictionaries, not {kind}"
-    )))
+    Err(PyTypeError::new_err(format!("{place}: a scenario takes text, numbers, booleans, lists and dictionaries, not {kind}")))
 }
 
 /// A value of JSON as Python's.

@@ -2,10 +2,16 @@
 
 use std::sync::Arc;
 
+use weir_cc::TimeDelta;
+use weir_measure::MeasuredRun;
+use weir_net::Time;
 use weir_study::runs::{Plan, RunError, RunWorld, WorldRun};
 
-use crate::controller::{FailureSlot, bind, collecting};
+use crate::controller::{FailureSlot, bind};
 use crate::waiting::CallState;
+
+/// Simulated time between two looks at the call.
+const PART: TimeDelta = TimeDelta::from_millis(500);
 
 /// The simulator, which ends with the call.
 #[derive(Debug)]
@@ -18,17 +24,23 @@ impl RunWorld for SupervisedSimulator<'_> {
         if self.state.is_ended() {
             return Err(RunError::Interrupted);
         }
-        let (bindings, planned) = collecting(plan);
-        let (spec, recorder) = planned?;
+        let (spec, recorder) = plan()?;
         let failure = Arc::new(FailureSlot::default());
-        bind(&bindings, &spec, &failure);
-        let is_ended = || self.state.is_ended() || failure.is_set();
-        let recorder = weir_measure::simulate_unless(spec, recorder, is_ended)?;
-        match (failure.take(), recorder) {
-            (Some(failure), _) => Err(RunError::World { run: name.to_owned(), problem: Box::new(failure) }),
-            (None, Some(recorder)) => Ok(WorldRun { recorder, counts: true }),
-            (None, None) => Err(RunError::Interrupted),
+        bind(&spec, &failure);
+        let end = spec.end;
+        let mut run = MeasuredRun::new(spec, recorder)?;
+        let mut until = Time::ZERO;
+        while until < end {
+            until += PART;
+            run.run_until(until);
+            if let Some(failure) = failure.take() {
+                return Err(RunError::World { run: name.to_owned(), problem: Box::new(failure) });
+            }
+            if self.state.is_ended() {
+                return Err(RunError::Interrupted);
+            }
         }
+        Ok(WorldRun { recorder: run.finish(), counts: true })
     }
 
     fn is_simulator(&self) -> bool {

@@ -38,7 +38,7 @@ def test_the_rate_is_the_one_that_the_class_returns():
 
 def test_a_fresh_instance_for_each_flow_and_run_sees_consistent_feedback():
     Recording.seen.clear()
-    weir.run("quality/three-flows", [Recording], seeds=[1, 2], set=SHORT)
+    weir.run("quality/three-flows", [Recording], seeds=[1, 2])
     assert len(Recording.seen) == 6, "validation makes no instance"
     assert len({own.seed for own, _ in Recording.seen}) == 6
     limits = Recording.seen[0][0].limits

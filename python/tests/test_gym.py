@@ -121,7 +121,7 @@ def test_the_entries_have_their_formulas():
     bounded = lambda time: time / (time + 0.1)  # noqa: E731
     last_delay, lost = 0.0, 0
     for step, action in enumerate(actions_of(5, 60)):
-        observation, reward, *_ , truncated, _ = env.step(action)
+        observation, reward, *_, truncated, _ = env.step(action)
         if truncated:
             break
         measures = env.measures()
@@ -228,7 +228,9 @@ def test_draws_are_disjoint_within_their_ranges_and_the_same_everywhere():
     assert [len(part) for part in parts] == [500, 300, 200]
     seeds = [draw.seed for part in parts for draw in part]
     assert len(set(seeds)) == 1000
-    assert not set(seeds) & {draw.seed for part in ("train", "test") for draw in getattr(Distribution(ranges, seed=1), part)[:1000]}
+    assert not set(seeds) & {
+        draw.seed for part in ("train", "test") for draw in getattr(Distribution(ranges, seed=1), part)[:1000]
+    }
     rates = [int(draw.set["links.forward.rate"].removesuffix("bps")) for draw in calls.train]
     assert all(300_000 <= rate <= 6_000_000 for rate in rates)
     # The median of a log-uniform rate is the geometric mean of its bounds.

@@ -37,7 +37,7 @@ def test_values_are_those_of_the_command(weir_command):
 
 
 def test_the_table_has_each_metric_of_each_run():
-    result = weir.run("quality/beside-cubic", ["gcc", "nada"], seeds=range(3), set=SHORT)
+    result = weir.run("quality/beside-cubic", ["gcc", "nada"], seeds=range(3))
     table = result.table
     assert len({len(values) for values in table.values()}) == 1
     assert set(table["seed"]) == {0, 1, 2} and set(table["run"]) == set(range(6))
@@ -119,15 +119,16 @@ def test_scenarios_come_from_names_files_texts_and_dictionaries(tmp_path):
 
 
 def test_mistakes_have_their_place():
-    link = {"rate": "2Mbps", "delay": "20ms"}
-    flow = {"media": {"controller": "gcc"}, "forward": ["forward"], "reverse": ["back"]}
-    keys = {"title": "t", "duration": "5s", "links": {"forward": link, "back": link}, "flows": {"call": flow}}
+    forward = {"from": "a", "to": "b", "rate": "2Mbps", "delay": "20ms"}
+    back = {**forward, "from": "b", "to": "a"}
+    flow = {"kind": "media", "controller": "gcc", "from": "a", "to": "b"}
+    keys = {"title": "t", "duration": "5s", "links": {"forward": forward, "back": back}, "flows": {"call": flow}}
     assert weir.Scenario(keys).links == ["forward", "back"]
     for wrong, words in [
         ({**keys, "duration": "5 parsec"}, "duration"),
         ({**keys, "colour": "red"}, "colour"),
-        ({**keys, "flows": {"call": {**flow, "media": {"controller": "gccc"}}}}, "did you mean `gcc`"),
-        ({**keys, "flows": {"call": {**flow, "forward": ["sideways"]}}}, "sideways"),
+        ({**keys, "flows": {"call": {**flow, "controller": "gccc"}}}, "did you mean `gcc`"),
+        ({**keys, "flows": {"call": {**flow, "to": "sideways"}}}, "sideways"),
     ]:
         with pytest.raises(weir.ScenarioError, match=words) as raised:
             weir.Scenario(wrong)

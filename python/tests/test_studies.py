@@ -16,8 +16,8 @@ from conftest import ROOT, lacks
 def test_the_demo_is_that_of_the_command(weir_command):
     from weir.demo import demo
 
-    result = demo(runs=2)
-    printed = json.loads(weir_command("run", "--runs", "2", "--json"))
+    result = demo(["gcc", "nada"], runs=2)
+    printed = json.loads(weir_command("run", "--controller", "gcc,nada", "--runs", "2", "--json"))
     assert [row["name"] for row in printed[0]["controllers"]] == list(result.table["controller"])
     assert result.verdict and "controller" in str(result)
 
@@ -71,7 +71,7 @@ def test_a_recorded_call_is_replayed_and_explained(recorded, tmp_path):
     call = weir.Call(recorded)
     assert len(call) > 1000
     replay = weir.replay(call, ["gcc", "nada", Aimd])
-    assert [own["controller"] for own in replay.results] == ["gcc", "nada", "Aimd"]
+    assert [own["controller"] for own in replay.results] == ["gcc", "nada-at-sender", "Aimd"]
     assert len(replay.rate("gcc")) > 10 and len(replay.rate("Aimd")) > 10
     assert "<html" in open(replay.report(tmp_path / "replay.html")).read()
     found = weir.explain(recorded)
@@ -93,7 +93,7 @@ def test_plots_have_a_line_for_each_controller():
     assert len(weir.plot.scatter(result).texts) == 2
 
 
-@pytest.mark.parametrize("module", ["weir", "weir.runs", "weir.results", "weir.scenarios"])
+@pytest.mark.parametrize("module", ["weir", "weir._runs", "weir._results", "weir._scenarios"])
 def test_the_examples_in_the_documentation_hold(module):
     flags = doctest.ELLIPSIS | doctest.IGNORE_EXCEPTION_DETAIL
     failed, tried = doctest.testmod(importlib.import_module(module), optionflags=flags)

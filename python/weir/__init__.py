@@ -24,11 +24,11 @@ from ._weir import (
     schema,
     suites,
 )
-from .calls import Call, Explanation, Replay, explain, replay
-from .results import Result, Table
-from .runs import alphartc, register, run
-from .scenarios import Scenario
-from .studies import ComparisonTable, Reproduction, SuiteResult, compare, reproduce, suite
+from ._calls import Call, Explanation, Replay, explain, replay
+from ._results import Result, Table
+from ._runs import alphartc, register, run
+from ._scenarios import Scenario
+from ._studies import ComparisonTable, Reproduction, SuiteResult, compare, reproduce, suite
 
 __all__ = [
     "Call",

@@ -2,6 +2,7 @@
 
 import sys
 import time
+from contextlib import contextmanager
 
 WIDTH = 30
 PATIENCE = 0.5
@@ -27,18 +28,16 @@ class Bar:
             sys.stderr.flush()
 
 
-class Silence:
-    """No bar."""
-
-    def clear(self):
-        pass
-
-
+@contextmanager
 def progress_of(choice, name):
-    """The function that a call gets, and what clears it: `None` is a bar on a terminal, `False` none, else a function."""
+    """The function that a call gets: `None` is a bar on a terminal, `False` none, else a function."""
     if callable(choice):
-        return choice, Silence()
-    if choice is False or (choice is None and not sys.stderr.isatty()):
-        return None, Silence()
-    bar = Bar(name)
-    return bar, bar
+        yield choice
+    elif choice is False or (choice is None and not sys.stderr.isatty()):
+        yield None
+    else:
+        bar = Bar(name)
+        try:
+            yield bar
+        finally:
+            bar.clear()

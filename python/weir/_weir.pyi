@@ -2,17 +2,17 @@
 
 from collections.abc import Callable
 from os import PathLike
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 __version__: str
 
-type Path = str | PathLike[str]
-type Progress = Callable[[int, int], object] | None
-type Columns = dict[str, NDArray[Any]]
-type State = tuple[str, str | None, list[str]]
+Path: TypeAlias = str | PathLike[str]
+Progress: TypeAlias = Callable[[int, int], object] | None
+Columns: TypeAlias = dict[str, NDArray[Any]]
+State: TypeAlias = tuple[str, str | None, list[str]]
 
 class WeirError(Exception): ...
 class ScenarioError(WeirError): ...
@@ -156,6 +156,7 @@ class Explanation:
 
 def assignment(path: str, value: object) -> str: ...
 def register(name: str, cls: type, *, at_receiver: bool = ...) -> None: ...
+def unregister(name: str) -> None: ...
 def registered() -> list[tuple[str, type, bool]]: ...
 def controllers() -> list[dict[str, Any]]: ...
 def scenarios() -> list[str]: ...
@@ -200,3 +201,26 @@ def reproduce(
     progress: Progress = ...,
     data: list[str] = ...,
 ) -> tuple[str, str]: ...
+
+ENV_ENTRIES: list[str]
+ENV_MEASURES: list[tuple[str, str]]
+
+class SteppedCalls:
+    def __init__(
+        self,
+        scenario: Scenario,
+        flow: str | None,
+        interval: str,
+        reports: str,
+        weights: tuple[float, float, float],
+        calls: int,
+        threads: int,
+    ) -> None: ...
+    def begin(self, begins: list[tuple[int, int, list[str]]]) -> None: ...
+    def step_one(self, action: NDArray[np.float32]) -> tuple[NDArray[np.float32], float, bool]: ...
+    def step(
+        self, actions: NDArray[np.float32], active: NDArray[np.bool_]
+    ) -> tuple[NDArray[np.float32], NDArray[np.float64], NDArray[np.bool_]]: ...
+    def observations(self) -> NDArray[np.float32]: ...
+    def measures(self) -> NDArray[np.float64]: ...
+    def finish(self, index: int) -> dict[str, Any]: ...

@@ -1,20 +1,19 @@
 """`python -m weir.demo`: a call from a moving car under every controller, alone and beside an upload."""
 
+import os
 import sys
 
 from . import _weir
 from ._progress import progress_of
-from .runs import jobs_of, named
-from .studies import ComparisonTable, terminal_width
+from ._runs import jobs_of, named
+from ._studies import ComparisonTable, terminal_width
 
 
 def demo(controllers=None, runs=None, *, jobs=None, progress=None, data=()):
     """The table and the sentence that `weir run` prints without arguments."""
-    function, bar = progress_of(progress, "demo")
-    try:
-        return ComparisonTable(_weir.run_demo(named(controllers), runs, jobs_of(jobs), function, list(data), terminal_width()))
-    finally:
-        bar.clear()
+    data = [os.fspath(directory) for directory in data]
+    with named(controllers) as names, progress_of(progress, "demo") as function:
+        return ComparisonTable(_weir.run_demo(names, runs, jobs_of(jobs), function, data, terminal_width()))
 
 
 def main():

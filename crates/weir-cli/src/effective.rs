@@ -63,11 +63,7 @@ fn changes(args: &Changes, contestants: &[Candidate]) -> Result<Vec<OptionChange
     changes.extend(contestants.iter().filter_map(OptionChange::defining));
     if !contestants.is_empty() {
         let option = format!("--controller {}", args.controller.join(","));
-        changes.push(OptionChange {
-            option,
-            assignment: Candidate::compared(contestants),
-            unwritten: String::new(),
-        });
+        changes.push(OptionChange { option, assignment: Candidate::compared(contestants), unwritten: String::new() });
     }
     Ok(changes)
 }

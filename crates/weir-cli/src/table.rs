@@ -6,11 +6,11 @@ use anstream::{AutoStream, ColorChoice};
 use comfy_table::presets::NOTHING;
 use comfy_table::{Attribute, Cell, ColumnConstraint, ContentArrangement, Table};
 use weir_report::page::{MARKED, Row, RowKind, SummaryTable, TableNote};
-use weir_report::text::{broken, columns, visible};
+use weir_report::text::{broken, columns, notes_below, visible};
 
 use crate::terminal;
 
-pub(crate) use weir_report::text::{is_marked, summary, words};
+pub(crate) use weir_report::text::{is_marked, sentence, summary, words};
 
 /// Text in columns; it wraps within the terminal, except the first cell of each row, a name.
 pub(crate) fn plain(header: &[&str], rows: Vec<Vec<impl Into<Cell>>>) -> String {
@@ -124,11 +124,6 @@ fn known(width: Option<u16>) -> Option<usize> {
     width.filter(|&width| width > 0).map(usize::from)
 }
 
-/// A sentence in lines that fit the terminal; in one where there is none.
-pub(crate) fn sentence(text: &str, width: Option<usize>) -> String {
-    width.map_or_else(|| text.to_owned(), |width| broken(text, width).join("\n"))
-}
-
 /// A sentence below a row, set in, in lines that fit the terminal; in one where there is none.
 pub(crate) fn indented(text: &str, width: Option<usize>) -> String {
     let indent = "    ";
@@ -145,15 +140,7 @@ pub(crate) fn write_notes(out: &mut impl Write, table: &SummaryTable) -> io::Res
 
 /// Notes below a table: a line for each row, below a heading.
 pub(crate) fn write_table_notes(out: &mut impl Write, notes: &[TableNote]) -> io::Result<()> {
-    for note in notes {
-        writeln!(out, "{}:", sentence(note.heading, terminal_width()))?;
-        let longest = note.rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
-        for (name, cells) in &note.rows {
-            writeln!(out, "  {name:longest$}  {cells}")?;
-        }
-        writeln!(out)?;
-    }
-    Ok(())
+    write!(out, "{}", notes_below(notes, terminal_width()))
 }
 
 /// Explains bold numbers on a terminal, if there are any.

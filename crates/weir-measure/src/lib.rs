@@ -27,12 +27,12 @@
 //! }
 //! ```
 
+mod csv_fields;
 pub mod metrics;
 pub mod results;
 
 use weir_net::Time;
 use weir_sim::{Simulation, SpecError};
-use weir_units::TimeDelta;
 use weir_world::RunSpec;
 
 use metrics::Recorder;
@@ -74,29 +74,4 @@ impl MeasuredRun {
     pub fn finish(self) -> Recorder {
         self.simulation.run()
     }
-}
-
-/// Simulated time between two questions of [`simulate_unless`].
-const PART: TimeDelta = TimeDelta::from_millis(500);
-
-/// The same, unless `is_ended` after some part of the run: the result is `None` then. It is asked twice per second of simulated time.
-///
-/// # Errors
-/// An invalid `spec`.
-pub fn simulate_unless(
-    spec: RunSpec,
-    recorder: Recorder,
-    is_ended: impl Fn() -> bool,
-) -> Result<Option<Recorder>, SpecError> {
-    let end = spec.end;
-    let mut run = MeasuredRun::new(spec, recorder)?;
-    let mut until = Time::ZERO;
-    while until < end {
-        until += PART;
-        run.run_until(until);
-        if is_ended() {
-            return Ok(None);
-        }
-    }
-    Ok(Some(run.finish()))
 }

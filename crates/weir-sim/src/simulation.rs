@@ -260,9 +260,4 @@ impl<M: Monitor> Simulation<M> {
     pub fn monitor(&self) -> &M {
         &self.network.monitor
     }
-
-    /// The monitor, after the last part of a run.
-    pub fn into_monitor(self) -> M {
-        self.network.monitor
-    }
 }

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
@@ -16,8 +16,8 @@ use crate::error::ControllerError;
 const PURPOSE: &str = "python controller";
 
 thread_local! {
-    /// The halves that are built on this thread during [`collecting`].
-    static BUILT: RefCell<Option<Vec<Arc<FlowBinding>>>> = const { RefCell::new(None) };
+    /// The halves that were built on this thread and still live, apart from those that ended since.
+    static BUILT: RefCell<Vec<Weak<FlowBinding>>> = const { RefCell::new(Vec::new()) };
     /// The flow of all halves that are built on this thread during [`of_call`].
     static FLOW: RefCell<Option<BoundFlow>> = const { RefCell::new(None) };
 }
@@ -44,13 +44,16 @@ impl FlowBinding {
     pub(super) fn new() -> Arc<Self> {
         let flow = FLOW.with_borrow(Clone::clone).map_or_else(OnceLock::new, OnceLock::from);
         let binding = Arc::new(Self { address: OnceLock::new(), flow });
-        BUILT.with_borrow_mut(|built| built.iter_mut().for_each(|built| built.push(Arc::clone(&binding))));
+        BUILT.with_borrow_mut(|built| {
+            built.retain(|own| own.strong_count() > 0);
+            built.push(Arc::downgrade(&binding));
+        });
         binding
     }
 
     /// The binding of the sender half that was built last, for the receiver half that belongs to it.
     pub(super) fn last() -> Arc<Self> {
-        let last = BUILT.with_borrow(|built| built.as_ref().and_then(|built| built.last().cloned()));
+        let last = BUILT.with_borrow(|built| built.last().and_then(Weak::upgrade));
         last.unwrap_or_else(Self::new)
     }
 
@@ -82,13 +85,6 @@ fn address(half: &dyn Controller) -> usize {
     std::ptr::from_ref(half).cast::<()>() as usize
 }
 
-/// The result of `build`, and the bindings of the halves that it built on this thread.
-pub(crate) fn collecting<T>(build: impl FnOnce() -> T) -> (Bindings, T) {
-    BUILT.set(Some(Vec::new()));
-    let built = build();
-    (Bindings(BUILT.take().unwrap_or_default()), built)
-}
-
 /// The result of `replay` on a recorded call, to which all halves belong that it builds on this thread.
 pub(crate) fn of_call<T>(call: &str, failure: &Arc<FailureSlot>, replay: impl FnOnce() -> T) -> T {
     FLOW.set(Some(BoundFlow { name: call.to_owned(), seed: 0, failure: Arc::clone(failure) }));
@@ -97,11 +93,10 @@ pub(crate) fn of_call<T>(call: &str, failure: &Arc<FailureSlot>, replay: impl Fn
     replayed
 }
 
-/// Bindings of the halves of a run.
-pub(crate) struct Bindings(Vec<Arc<FlowBinding>>);
-
-/// Binds the halves in `spec` to their flows.
-pub(crate) fn bind(Bindings(built): &Bindings, spec: &RunSpec, failure: &Arc<FailureSlot>) {
+/// Binds the halves in `spec` to their flows. They were built on this thread.
+pub(crate) fn bind(spec: &RunSpec, failure: &Arc<FailureSlot>) {
+    let built: Vec<Arc<FlowBinding>> =
+        BUILT.with_borrow(|built| built.iter().filter_map(Weak::upgrade).collect());
     if built.is_empty() {
         return;
     }

@@ -3,14 +3,17 @@
 //! The estimator gets a dictionary for each packet in the order of arrival, and is asked for an estimate at an interval. The estimate
 //! goes to the sender as REMB, and is the sender's rate.
 
+use std::sync::Arc;
+
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use weir_cc::rate_law::{Computed, FeedbackOutcome, FlowContext, Rule, SendRates};
 use weir_cc::{
-    Arrival, ArrivalTime, ChangeReason, DataRate, Feedback, LimitingFactor, Pacing, Receiver, Report,
-    ReportKind, SendState, SendTime, Signal, TimeDelta,
+    Arrival, ArrivalTime, ChangeReason, DataRate, Feedback, LimitingFactor, Pacing, Receiver, Report, ReportKind,
+    SendState, SendTime, Signal, TimeDelta,
 };
 
+use super::binding::FlowBinding;
 use super::instance::ClassInstance;
 
 /// Interval of the estimates: `AlphaCC`'s 200 ms.
@@ -66,9 +69,7 @@ impl Receiver for EstimatorReceiver {
             self.instance.make(0.0, false);
             self.report_states = self.instance.method("report_states");
         }
-        let Some(method) = self.report_states.as_ref().filter(|_| !self.instance.has_failed()) else {
-            return;
-        };
+        let Some(method) = self.report_states.as_ref().filter(|_| !self.instance.has_failed()) else { return };
         let called = Python::attach(|py| method.bind(py).call1((states(py, packet)?,)).map(drop));
         if let Err(error) = called {
             self.instance.raised(self.at_s(packet.at), "report_states", error);
@@ -102,7 +103,10 @@ impl Receiver for EstimatorReceiver {
 
 /// The sender half: the rate is that of the last REMB.
 #[derive(Debug)]
-pub(super) struct CeilingRule;
+pub(super) struct CeilingRule {
+    /// The flow that it shares with the receiver half.
+    pub(super) binding: Arc<FlowBinding>,
+}
 
 impl Rule for CeilingRule {
     fn accepts(&self, kind: ReportKind) -> bool {
@@ -118,6 +122,9 @@ impl Rule for CeilingRule {
     ) -> FeedbackOutcome {
         let Feedback::Ceiling(ceiling) = feedback else { return FeedbackOutcome::Ignored };
         frame.end_silence();
+        if self.binding.has_failed() {
+            return FeedbackOutcome::NoUpdate;
+        }
         let rate = ceiling.bps_f64();
         FeedbackOutcome::Rate(Computed {
             rate,

@@ -64,8 +64,7 @@ impl ClassFactory {
                 return Err(PyTypeError::new_err(format!("`{name}`: {class} has no method `{method}`")));
             }
         }
-        let text =
-            |attribute: &str| class.getattr(attribute).ok().and_then(|text| text.extract::<String>().ok());
+        let text = |attribute: &str| class.getattr(attribute).ok().and_then(|text| text.extract::<String>().ok());
         let summary = text("__doc__").and_then(|doc| Some(doc.trim().lines().next()?.to_owned()));
         let place = [text("__module__"), text("__qualname__")].into_iter().flatten().collect::<Vec<_>>();
         let interval = |attribute: &str| interval(name, class, attribute);
@@ -76,10 +75,9 @@ impl ClassFactory {
             _ => None,
         };
         let (placement, feedback) = match kind {
-            ClassKind::Controller => (
-                "sender",
-                format!("the arrival of each packet (transport-wide feedback), each {feedback_interval}"),
-            ),
+            ClassKind::Controller => {
+                ("sender", format!("the arrival of each packet (transport-wide feedback), each {feedback_interval}"))
+            }
             ClassKind::Estimator => ("receiver", format!("REMB, each {}", super::estimator::INTERVAL)),
         };
         let info = ControllerInfo {
@@ -139,7 +137,7 @@ impl ControllerFactory for ClassFactory {
                 let instance = ClassInstance::new(&self.class, options, limits, &binding);
                 Box::new(RateController::new_by(ClassRule::new(instance, self.timer), frame))
             }
-            ClassKind::Estimator => Box::new(RateController::new_by(CeilingRule, frame)),
+            ClassKind::Estimator => Box::new(RateController::new_by(CeilingRule { binding: Arc::clone(&binding) }, frame)),
         };
         binding.is_of(&*half);
         Ok(half)

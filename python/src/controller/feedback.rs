@@ -3,9 +3,7 @@
 use numpy::{Element, PyArray1};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use weir_cc::{
-    ArrivalTime, DataRate, Ecn, Feedback as SenderFeedback, PacketFate, PacketResult, RateLimits, SendState,
-};
+use weir_cc::{ArrivalTime, DataRate, Ecn, Feedback as SenderFeedback, PacketFate, PacketResult, RateLimits, SendState};
 
 /// The bounds of a rate in bit/s: `min <= start <= max`.
 #[pyclass(frozen, get_all, module = "weir", name = "Limits")]

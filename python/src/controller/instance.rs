@@ -46,13 +46,7 @@ impl ClassInstance {
         limits: RateLimits,
         binding: &Arc<FlowBinding>,
     ) -> Self {
-        Self {
-            class: Arc::clone(class),
-            options: options.cloned(),
-            limits,
-            binding: Arc::clone(binding),
-            object: None,
-        }
+        Self { class: Arc::clone(class), options: options.cloned(), limits, binding: Arc::clone(binding), object: None }
     }
 
     /// Makes the instance, if it is not made: with the limits and the seed where `with_limits`, and the options.

@@ -3,8 +3,8 @@
 use pyo3::prelude::*;
 use weir_cc::rate_law::{Computed, FeedbackOutcome, FlowContext, Rule, SendRates};
 use weir_cc::{
-    ChangeReason, Feedback as SenderFeedback, LimitingFactor, Pacing, PacketFate, ReportKind, SendState,
-    SendTime, SentPacket, Signal, TimeDelta,
+    ChangeReason, Feedback as SenderFeedback, LimitingFactor, PacketFate, Pacing, ReportKind, SendState, SendTime,
+    SentPacket, Signal, TimeDelta,
 };
 
 use super::feedback::{Feedback, seconds};
@@ -51,9 +51,7 @@ impl ClassRule {
 
     /// Calls an optional method with one number.
     fn notify(&self, now: SendTime, method: &str, number: f64) {
-        let Some(callback) = self.instance.method(method).filter(|_| !self.instance.has_failed()) else {
-            return;
-        };
+        let Some(callback) = self.instance.method(method).filter(|_| !self.instance.has_failed()) else { return };
         if let Err(error) = Python::attach(|py| callback.call1(py, (number,)).map(drop)) {
             self.instance.raised(seconds(now.nanos()), method, error);
         }

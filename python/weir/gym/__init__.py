@@ -7,8 +7,9 @@ The import registers the environment.
 >>> observation, info = env.reset(seed=1)
 >>> observation, reward, terminated, truncated, info = env.step(env.action_space.sample())
 
-``gymnasium.make_vec("weir/RateControl-v0", num_envs=64, threads=2)`` makes 64 calls in this process. :class:`RateControlEnv` has the
-action, the observation and the reward; :class:`Distribution` draws scenarios for training, validation and test.
+``gymnasium.make_vec("weir/RateControl-v0", num_envs=64, threads=2)`` makes 64 calls in this process.
+:class:`RateControlEnv` has the action, the observation and the reward; :class:`Distribution` draws scenarios for
+training, validation and test.
 """
 
 import gymnasium

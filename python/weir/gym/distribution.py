@@ -31,30 +31,39 @@ class Draw:
 class Distribution:
     """Ranges of keys of a scenario.
 
-    Each key has a pair of bounds, from which values are drawn uniformly, or a triple of them with ``"log"``, by logarithms. Bounds are
-    numbers, or quantities of one kind with units: ``("300kbps", "6Mbps", "log")``. A key with a list has one of its elements.
+    Each key has a pair of bounds, from which values are drawn uniformly, or a triple of them with ``"log"``, by
+    logarithms. Bounds are numbers, or quantities of one kind with units: ``("300kbps", "6Mbps", "log")``. A key with
+    a list has one of its elements.
 
-    ``train``, ``validation`` and ``test`` are sequences of draws. Draw i of a part has the run seed ``seed · 2⁴² + part · 2⁴⁰ + i``,
-    so that no run of one part, nor of a distribution with another seed, is one of another part. Values depend on the run seed and the
-    key alone, by SHA-256 and decimal arithmetic: they are the same on every machine, and another key does not change them.
+    ``train``, ``validation`` and ``test`` are sequences of draws. Draw i of a part has the run seed ``seed · 2⁴² +
+    part · 2⁴⁰ + i``, so that no run of one part, nor of a distribution with another seed, is one of another part.
+    Values depend on the run seed and the key alone, by SHA-256 and decimal arithmetic: they are the same on every
+    machine, and another key does not change them.
 
-    >>> calls = Distribution({"links.forward.rate": ("300kbps", "6Mbps", "log"), "links.forward.delay": ("10ms", "80ms")})
+    >>> calls = Distribution({"links.forward.rate": ("300kbps", "6Mbps", "log"), "links.forward.loss": (0, 0.05)})
     >>> calls.test[0].set["links.forward.rate"]
     '1104796bps'
     """
 
-    def __init__(self, ranges: Mapping[str, Sequence[object]], *, seed: int = 0, sizes: Sequence[int] = (1_000_000, 1000, 1000)):
+    def __init__(
+        self, ranges: Mapping[str, Sequence[object]], *, seed: int = 0, sizes: Sequence[int] = (1_000_000, 1000, 1000)
+    ):
         if not isinstance(ranges, Mapping):
             raise TypeError(f"ranges: a dictionary of keys and their ranges, not {type(ranges).__name__}")
         if not isinstance(seed, int) or isinstance(seed, bool):
             raise TypeError(f"seed: a whole number, not {seed!r}")
         if not 0 <= seed < _MOST_SEEDS:
             raise ValueError(f"seed: {seed} is not from 0 to {_MOST_SEEDS - 1}")
-        if len(sizes) != len(_PARTS) or not all(isinstance(size, int) and 0 < size <= 1 << _INDEX_BITS for size in sizes):
-            raise ValueError(f"sizes: three numbers from 1 to 2**{_INDEX_BITS}, of train, validation and test, not {sizes!r}")
+        if len(sizes) != len(_PARTS) or not all(
+            isinstance(size, int) and 0 < size <= 1 << _INDEX_BITS for size in sizes
+        ):
+            raise ValueError(
+                f"sizes: three numbers from 1 to 2**{_INDEX_BITS}, of train, validation and test, not {sizes!r}"
+            )
         self.ranges = {key: _range(key, given) for key, given in ranges.items()}
         self.train, self.validation, self.test = (
-            Draws(self, (seed << 2 | part) << _INDEX_BITS, size, name) for part, (name, size) in enumerate(zip(_PARTS, sizes, strict=True))
+            Draws(self, (seed << 2 | part) << _INDEX_BITS, size, name)
+            for part, (name, size) in enumerate(zip(_PARTS, sizes, strict=True))
         )
 
     def draw(self, seed: int) -> Draw:
@@ -104,7 +113,11 @@ class _Range:
     is_whole: bool
 
     def value(self, uniform: Decimal) -> object:
-        value = self.low * (uniform * self.log).exp() if self.log is not None else self.low + uniform * (self.high - self.low)
+        value = (
+            self.low * (uniform * self.log).exp()
+            if self.log is not None
+            else self.low + uniform * (self.high - self.low)
+        )
         if self.unit:
             return f"{round(value)}{self.unit}"
         return int(value) if self.is_whole else float(f"{value:.6g}")

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import gymnasium
 import numpy as np
 
-from ..scenarios import assignments
+from .._scenarios import assignments
 from .distribution import Draw, Draws
 from .settings import CallSettings, Reward, RewardFunction, RunMetrics, spaces
 
@@ -15,22 +15,23 @@ from .settings import CallSettings, Reward, RewardFunction, RunMetrics, spaces
 class RateControlEnv(gymnasium.Env):
     """The sender of one media flow, whose target rate is the action.
 
-    A step is an interval of simulated time. An episode is the flow's time in its scenario; it ends by ``truncated``, never by
-    ``terminated``. An incomplete last interval belongs to no step.
+    A step is an interval of simulated time. An episode is the flow's time in its scenario; it ends by ``truncated``,
+    never by ``terminated``. An incomplete last interval belongs to no step.
 
-    **Action** a, one float32 from -1 to 1: the target rate of the step is ``min · (max/min)^((a + 1)/2)``, with the flow's
-    ``rates.min`` and ``rates.max``, in whole bit/s. Values beyond -1 and 1 count as these.
+    **Action** a, one float32 from -1 to 1: the target rate of the step is ``min · (max/min)^((a + 1)/2)``, with the
+    flow's ``rates.min`` and ``rates.max``, in whole bit/s. Values beyond -1 and 1 count as these.
 
-    **Observation**, float32 by the names of :data:`weir.gym.ENTRIES`. All of it is what the sender knows: what it sent, and the
-    reports that have reached it within the step. P(x) = ln(x/min) / ln(max/min) from 0 to 1, and T(t) = t / (t + 0.1 s).
+    **Observation**, float32 by the names of :data:`weir.gym.ENTRIES`. All of it is what the sender knows: what it
+    sent, and the reports that have reached it within the step. P(x) = ln(x/min) / ln(max/min) from 0 to 1, and T(t) =
+    t / (t + 0.1 s).
 
-    ================= ==== ==============================================================================================
+    ================= ==== ==========================================================================================
     entry             from formula
-    ================= ==== ==============================================================================================
+    ================= ==== ==========================================================================================
     ``target``        0    P(target rate of the step): the last action
     ``sent``          0    P(payload sent / interval)
-    ``received``      0    P(payload reported as arrived / time from the last arrival of earlier steps to the last of this one, at
-                           least half an interval); 0 without an arrival
+    ``received``      0    P(payload reported as arrived / time from the last arrival of earlier steps to the last of
+                           this one, at least half an interval); 0 without an arrival
     ``received_long`` 0    the same over the last ten steps
     ``loss``          0    packets missing / packets reported; packets that were late after all do not count as missing
     ``loss_long``     0    the same over the last ten steps
@@ -43,24 +44,26 @@ class RateControlEnv(gymnasium.Env):
     ``queued``        0    T(bytes that wait in the sender / target rate)
     ``in_flight``     0    T(bytes in flight / target rate)
     ``limited``       0    1 if the source sent less than the target
-    ================= ==== ==============================================================================================
+    ================= ==== ==========================================================================================
 
-    After a reset no packet has left: ``target`` is P(``rates.start``), and all other entries are 0. The same actions give the same
-    bits on every processor: times and bytes are whole numbers, logarithms and exponentials are those of one portable library, and all
-    other steps are operations of IEEE 754.
+    After a reset no packet has left: ``target`` is P(``rates.start``), and all other entries are 0. The same actions
+    give the same bits on every processor: times and bytes are whole numbers, logarithms and exponentials are those of
+    one portable library, and all other steps are operations of IEEE 754.
 
-    **Reward**: a :class:`weir.gym.Reward`, or a function of an array whose last axis has the values of :class:`weir.gym.Measure` (the
-    last interval in physical units), which returns a number for each row.
+    **Reward**: a :class:`weir.gym.Reward`, or a function of an array whose last axis has the values of
+    :class:`weir.gym.Measure` (the last interval in physical units), which returns a number for each row.
 
-    **Info**: after a reset ``seed`` and ``set``, the run's seed and own settings; with the last step ``run``, the metrics of the flow
-    (:class:`weir.gym.RunMetrics`) as ``weir run`` measures them. These are the simulator's truth, for evaluation.
+    **Info**: after a reset ``seed`` and ``set``, the run's seed and own settings; with the last step ``run``, the
+    metrics of the flow (:class:`weir.gym.RunMetrics`) as ``weir run`` measures them. These are the simulator's truth,
+    for evaluation.
 
-    Parameters: ``scenario`` is a name, a path or text in TOML; its only media flow that is no competitor is controlled, or the one
-    named ``flow``. ``set`` has settings of all episodes. ``interval`` and ``feedback_interval`` (of the receiver's reports) are seconds
-    or text. ``distribution`` is a part of a :class:`weir.gym.Distribution`, from which each reset draws.
+    Parameters: ``scenario`` is a name, a path or text in TOML; its only media flow that is no competitor is
+    controlled, or the one named ``flow``. ``set`` has settings of all episodes. ``interval`` and
+    ``feedback_interval`` (of the receiver's reports) are seconds or text. ``distribution`` is a part of a
+    :class:`weir.gym.Distribution`, from which each reset draws.
 
-    Options of a reset: ``set`` (further settings), ``seed`` (of the run), ``index`` (of a draw). Without a distribution the seed of
-    a reset is that of the run.
+    Options of a reset: ``set`` (further settings), ``seed`` (of the run), ``index`` (of a draw). Without a
+    distribution the seed of a reset is that of the run.
     """
 
     metadata = {"render_modes": []}
@@ -104,7 +107,7 @@ class RateControlEnv(gymnasium.Env):
         return observation, reward, False, truncated, info
 
     def measures(self) -> np.ndarray:
-        """The last step in physical units, by :class:`weir.gym.Measure`; zeros after a reset, and after the last step."""
+        """The last step in its units, by :class:`weir.gym.Measure`; zeros after a reset, and after the last step."""
         return self._calls.measures()[0]
 
 

@@ -11,14 +11,18 @@ import numpy as np
 from gymnasium.spaces import Box
 
 from .. import _weir
-from ..scenarios import Scenario
+from .._scenarios import Scenario
 from .distribution import Draw, Draws
 
 ENTRIES: tuple[str, ...] = tuple(_weir.ENV_ENTRIES)
 """Names of the entries of an observation, in order."""
 
-Measure = enum.IntEnum("Measure", {name.upper(): index for index, (name, _) in enumerate(_weir.ENV_MEASURES)}, module=__name__)
-Measure.__doc__ = "Places of the values of a step, in their units: " + ", ".join(f"{name} ({unit})" for name, unit in _weir.ENV_MEASURES)
+Measure = enum.IntEnum(
+    "Measure", {name.upper(): index for index, (name, _) in enumerate(_weir.ENV_MEASURES)}, module=__name__
+)
+Measure.__doc__ = "Places of the values of a step, in their units: " + ", ".join(
+    f"{name} ({unit})" for name, unit in _weir.ENV_MEASURES
+)
 
 # Seeds are drawn below this.
 _SEEDS = 1 << 31
@@ -29,8 +33,9 @@ _OPTIONS = ("seed", "set", "index")
 class Reward:
     """The default reward of a step: ``rate · received − delay · d − loss · l``.
 
-    ``received`` is that entry of the observation, d the mean delay above the least of the call in seconds, and l the loss ratio.
-    With the default weights 100 ms of delay and a loss of 10 % cost as much as a fifth of the range of rates each.
+    ``received`` is that entry of the observation, d the mean delay above the least of the call in seconds, and l the
+    loss ratio. With the default weights 100 ms of delay and a loss of 10 % cost as much as a fifth of the range of
+    rates each.
     """
 
     rate: float = 1.0
@@ -48,7 +53,7 @@ RewardFunction = Callable[[np.ndarray], np.ndarray]
 
 
 class RunMetrics(Mapping):
-    """The metrics of a flow, by the keys of its results: ``metrics["rate_bps"]``, ``metrics["queue_wait_ms"]["p95"]``."""
+    """The metrics of a flow, by the keys of its results: ``metrics["queue_wait_ms"]["p95"]``."""
 
     def __init__(self, values: dict):
         self._values = values
@@ -90,9 +95,7 @@ class CallSettings:
     def calls(self, number: int, threads: int) -> _weir.SteppedCalls:
         """That many calls."""
         weights = (self.weights.rate, self.weights.delay, self.weights.loss)
-        return _weir.SteppedCalls(
-            self.scenario._own, self.flow, self.interval, self.reports, weights, number, threads
-        )
+        return _weir.SteppedCalls(self.scenario._own, self.flow, self.interval, self.reports, weights, number, threads)
 
     def draw(self, random: np.random.Generator, seed: int | None, options: Mapping | None) -> Draw:
         """The run of a reset."""
@@ -130,7 +133,9 @@ def checked(place: str, given: Mapping) -> dict:
         raise TypeError(f"{place}: a dictionary of keys and values, not {given!r}")
     for key, value in given.items():
         if value is None or (isinstance(value, float) and not math.isfinite(value)):
-            raise TypeError(f"{place}[{key!r}]: text, a finite number, a boolean, a list or a dictionary, not {value!r}")
+            raise TypeError(
+                f"{place}[{key!r}]: text, a finite number, a boolean, a list or a dictionary, not {value!r}"
+            )
     return dict(given)
 
 
@@ -149,7 +154,8 @@ def _time(place: str, given: object) -> str:
 
 
 def rate_of(action, least: float, most: float):
-    """The target rate of an action between -1 and 1, in the unit of the bounds; rounding to whole bit/s is the environment's."""
+    """The target rate of an action between -1 and 1, in the unit of the bounds; rounding to whole bit/s is the
+    environment's."""
     return least * (most / least) ** ((np.clip(action, -1.0, 1.0) + 1.0) / 2.0)
 
 

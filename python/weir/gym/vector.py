@@ -9,17 +9,17 @@ from gymnasium.utils.seeding import np_random
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from ..scenarios import assignments
+from .._scenarios import assignments
 from .distribution import Draws
 from .settings import CallSettings, Reward, RewardFunction, RunMetrics, spaces
 
 
 class RateControlVectorEnv(VectorEnv):
-    """``num_envs`` calls that take their steps together: each is as a :class:`weir.gym.RateControlEnv` with its settings.
+    """``num_envs`` calls that take their steps together: each is as a :class:`weir.gym.RateControlEnv`.
 
-    Call i has the seed ``seed + i``. With ``threads`` above 1 the calls of a step are simulated on that many threads; results are the
-    same. ``autoreset_mode`` is ``NEXT_STEP`` or ``SAME_STEP``. ``reward``, if it is a function, gets the measures of all calls. Among
-    the options of a reset ``index`` may be a list, with the draw of each call.
+    Call i has the seed ``seed + i``. With ``threads`` above 1 the calls of a step are simulated on that many threads;
+    results are the same. ``autoreset_mode`` is ``NEXT_STEP`` or ``SAME_STEP``. ``reward``, if it is a function, gets
+    the measures of all calls. Among the options of a reset ``index`` may be a list, with the draw of each call.
     """
 
     metadata = {"render_modes": [], "autoreset_mode": AutoresetMode.NEXT_STEP}

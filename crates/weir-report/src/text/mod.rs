@@ -5,7 +5,7 @@ mod printable;
 
 use std::ops::Range;
 
-use crate::page::{Row, SummaryTable};
+use crate::page::{Row, SummaryTable, TableNote};
 
 pub use numbers::Number;
 pub use printable::{REPLACEMENT, bold, controls, printable, printable_lines};
@@ -19,7 +19,12 @@ const HEADER_WIDTH: usize = 9;
 
 /// Text in columns, flush left, as many of the columns `names` beside each other as fit `width`; `first` is the
 /// title of the names of the rows.
-pub fn words(first: &str, names: &[&str], rows: &[(String, Vec<String>)], width: Option<usize>) -> String {
+pub fn words(
+    first: &str,
+    names: &[&str],
+    rows: &[(String, Vec<String>)],
+    width: Option<usize>,
+) -> String {
     let grid = |shown: Range<usize>| {
         let head = |name: &&str| vec![printable(name)];
         let header =
@@ -46,6 +51,24 @@ pub fn summary(first: &str, summary: &SummaryTable, width: Option<usize>) -> Str
     let by_row = blocks(summary.columns.len(), width, |shown| by_row(first, summary, shown));
     let fewer = if by_row.len() < by_metric.len() { by_row } else { by_metric };
     fewer.join("\n")
+}
+
+/// A sentence in lines that fit the terminal; in one where there is none.
+pub fn sentence(text: &str, width: Option<usize>) -> String {
+    width.map_or_else(|| text.to_owned(), |width| broken(text, width).join("\n"))
+}
+
+/// Notes below a table: a line for each row, below a heading.
+pub fn notes_below(notes: &[TableNote], width: Option<usize>) -> String {
+    let mut text = String::new();
+    for note in notes {
+        let longest = note.rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+        let row = |(name, cells): &(_, _)| format!("  {name:longest$}  {cells}\n");
+        text += &format!("{}:\n", sentence(note.heading, width));
+        text.extend(note.rows.iter().map(row));
+        text.push('\n');
+    }
+    text
 }
 
 /// `count` columns in as few tables as fit the width, each with at least one.

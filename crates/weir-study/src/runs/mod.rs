@@ -14,6 +14,7 @@ mod runner;
 mod session;
 mod shard;
 mod store;
+mod table_run;
 mod task;
 mod world;
 
@@ -25,5 +26,6 @@ pub use runner::Runner;
 pub use session::{Ran, RunSession};
 pub use shard::Shard;
 pub use store::{Both, NoStore, ResultLog, Store, StoreError};
+pub use table_run::{StoredMetrics, TableRun, axis_value, table_axes};
 pub use task::{BUILT_FROM, Task, Watched, kept_or_made, key};
 pub use world::{Plan, RunWorld, WorldRun};

@@ -1,6 +1,5 @@
 //! Tasks, single runs with their key in a store (`runs::task`).
 
-use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -160,31 +159,12 @@ struct Supervised(bool);
 impl RunWorld for Supervised {
     fn run(&self, _: &str, plan: &mut Plan<'_>) -> Result<WorldRun, RunError> {
         let (spec, recorder) = plan()?;
-        let recorder = weir_measure::simulate_unless(spec, recorder, || false)?;
-        recorder.map(|recorder| WorldRun { recorder, counts: true }).ok_or(RunError::Interrupted)
+        Ok(WorldRun { recorder: weir_measure::simulate(spec, recorder)?, counts: true })
     }
 
     fn is_simulator(&self) -> bool {
         self.0
     }
-}
-
-#[test]
-fn a_run_in_parts_is_the_run_in_one() {
-    let scenario = scenario(&["duration=20s"]);
-    let options = RunOptions { seed: 3, series: true, ..RunOptions::default() };
-    let task = Task::new(String::new(), &scenario, options);
-    let traces = TraceStore::at(None);
-    let whole = task.run(&traces).unwrap();
-    let parts = Task { world: Some(&Supervised(true)), ..task.clone() }.run(&traces).unwrap();
-    assert_eq!(parts.measured, whole.measured);
-    let asked = Cell::new(0);
-    let Run { spec, plan, .. } = task.planned(&traces).unwrap();
-    let ended = weir_measure::simulate_unless(spec, Recorder::new(plan), || {
-        asked.set(asked.get() + 1);
-        asked.get() == 7
-    });
-    assert!(ended.unwrap().is_none() && asked.get() == 7, "it ends at the first yes");
 }
 
 #[test]

@@ -20,16 +20,15 @@ class Scenario:
     """A network, its flows and its measurements; valid, or not made.
 
     >>> import weir
-    >>> link = {"rate": "2Mbps", "delay": "20ms"}
     >>> call = weir.Scenario(
     ...     title="a call over 2 Mbit/s",
     ...     duration="20s",
-    ...     links={"forward": link, "back": link},
-    ...     flows={"call": {"media": {"controller": "gcc"}, "forward": ["forward"], "reverse": ["back"]}},
+    ...     dumbbell={"bottleneck": {"rate": "2Mbps", "delay": "20ms"}, "access": {"rate": "1Gbps"}},
+    ...     flows={"call": {"kind": "media", "controller": "gcc"}},
     ... )
     >>> call.flows, call.duration
     (['call'], 20.0)
-    >>> call.set({"links.forward.rate": "1Mbps"}) == call
+    >>> call.set({"dumbbell.bottleneck.rate": "1Mbps"}) == call
     False
     >>> weir.Scenario(title="nothing", duration="1 parsec")
     Traceback (most recent call last):

@@ -5,9 +5,9 @@ import os
 import numpy as np
 
 from . import _weir
-from .results import Table
-from .runs import named
-from .studies import write
+from ._results import Table
+from ._runs import named
+from ._studies import write
 
 
 class Call:
@@ -33,15 +33,15 @@ def call_of(source):
 class Replay:
     """The decisions that other controllers would have made on a recorded call."""
 
-    def __init__(self, own):
-        self._own = own
+    def __init__(self, own, names):
+        self._own, self._names = own, names
         #: The results as `weir replay --json` has them: a dictionary for each controller.
         self.results = own.results()
 
     def rate(self, controller):
         """The rate of a controller at each of its changes: `time_s` and `rate_bps`."""
-        for result in self.results:
-            if result["controller"] == controller:
+        for name, result in zip(self._names, self.results, strict=True):
+            if controller in (name, result["controller"]):
                 points = result["rate"]
                 return Table(
                     {
@@ -58,7 +58,8 @@ class Replay:
 
 def replay(call, controllers, *, start=None, max=None, feedback_interval=None):
     """Replays a recorded call, a file or a `weir.Call`, under controllers. Rates are in bit/s, the interval in seconds."""
-    return Replay(call_of(call)._own.replay(named(controllers), start, max, feedback_interval))
+    with named(controllers) as names:
+        return Replay(call_of(call)._own.replay(names, start, max, feedback_interval), names)
 
 
 class Explanation:

@@ -10,9 +10,9 @@ import numpy as np
 
 from . import _weir
 from ._progress import progress_of
-from .results import Table
-from .runs import jobs_of, named, seeds_of
-from .scenarios import assignments
+from ._results import Table
+from ._runs import jobs_of, named, seeds_of
+from ._scenarios import assignments
 
 
 def write(path, text):
@@ -91,13 +91,9 @@ class ComparisonTable:
 
 def compare(controllers=None, runs=None, *, jobs=None, progress=None, data=()):
     """A portrait of each controller over the scenarios of `weir compare`; all controllers unless given."""
-    names = named(controllers)
-    function, bar = progress_of(progress, "compare")
-    try:
-        data = [os.fspath(directory) for directory in data]
+    data = [os.fspath(directory) for directory in data]
+    with named(controllers) as names, progress_of(progress, "compare") as function:
         return ComparisonTable(_weir.compare(names, runs, jobs_of(jobs), function, data, terminal_width()))
-    finally:
-        bar.clear()
 
 
 def log_in(out):
@@ -147,15 +143,11 @@ def suite(name, controllers=None, seeds=range(1, 6), *, cases=(), jobs=None, out
 
     With `out`, a directory, runs are kept there, and a second call makes only those that are missing.
     """
-    names, seeds = named(controllers), seeds_of(seeds)
-    function, bar = progress_of(progress, str(name))
-    try:
-        data = [os.fspath(directory) for directory in data]
+    seeds, data = seeds_of(seeds), [os.fspath(directory) for directory in data]
+    with named(controllers) as names, progress_of(progress, str(name)) as function:
         return SuiteResult(
             *_weir.suite(os.fspath(name), names, seeds, list(cases), jobs_of(jobs), log_in(out), function, data)
         )
-    finally:
-        bar.clear()
 
 
 class Reproduction:
@@ -192,13 +184,10 @@ def reproduce(rows=(), paper=None, *, full=False, runs=None, grid=None, set=None
     With `out`, a directory, runs are kept there, and a second call makes only those that are missing.
     """
     rows = [rows] if isinstance(rows, str) else list(rows)
-    function, bar = progress_of(progress, "reproduce")
-    try:
-        data = [os.fspath(directory) for directory in data]
+    data = [os.fspath(directory) for directory in data]
+    with progress_of(progress, "reproduce") as function:
         return Reproduction(
             *_weir.reproduce(
                 rows, paper, full, runs, grid, assignments(set), jobs_of(jobs), log_in(out), function, data
             )
         )
-    finally:
-        bar.clear()

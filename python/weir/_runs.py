@@ -1,12 +1,13 @@
 """Runs of scenarios, and controllers as Python classes."""
 
 import os
+from contextlib import contextmanager
 
 from . import _weir
 from ._progress import progress_of
 from ._workers import run_in_processes
-from .results import Result
-from .scenarios import Scenario, assignments
+from ._results import Result
+from ._scenarios import Scenario, assignments
 
 
 class Estimator:
@@ -49,23 +50,31 @@ def register(name, controller):
         _weir.register(name, controller)
 
 
+@contextmanager
 def named(controllers):
-    """Names of controllers; classes among them are registered."""
-    if controllers is None:
-        return None
+    """Names of controllers, during a call: classes among them are registered for it."""
     if isinstance(controllers, (str, type, Estimator)):
         controllers = [controllers]
-    names = []
-    for controller in controllers:
-        if isinstance(controller, str):
-            names.append(controller)
-        elif isinstance(controller, (type, Estimator)):
-            name = getattr(controller, "name", None) or controller.__name__
-            register(name, controller)
-            names.append(name)
-        else:
-            raise TypeError(f"a controller is a name or a class, not {controller!r}")
-    return names
+    before = {name: (cls, estimator) for name, cls, estimator in _weir.registered()}
+    names, added = [], []
+    try:
+        for controller in controllers or []:
+            if isinstance(controller, str):
+                names.append(controller)
+            elif isinstance(controller, (type, Estimator)):
+                name = getattr(controller, "name", None) or controller.__name__
+                register(name, controller)
+                added.append(name)
+                names.append(name)
+            else:
+                raise TypeError(f"a controller is a name or a class, not {controller!r}")
+        yield None if controllers is None else names
+    finally:
+        for name in added:
+            _weir.unregister(name)
+            if name in before:
+                cls, estimator = before[name]
+                _weir.register(name, cls, at_receiver=estimator)
 
 
 def seeds_of(seeds):
@@ -113,16 +122,11 @@ def run(scenario, controllers=None, seeds=None, *, set=None, jobs=None, series=T
     weir.ScenarioError: ...did you mean `gcc`?...
     """
     source = Scenario.of(scenario)
-    names, seeds = named(controllers), seeds_of(seeds)
-    data = [os.fspath(directory) for directory in data]
-    arguments = (source._own, assignments(set), names, seeds, data)
-    plan = _weir.Plan(*arguments)
-    function, bar = progress_of(progress, source.name)
-    try:
-        if plan.classes and jobs is not None and jobs_of(jobs) > 1 and len(plan.seeds) > 1:
-            runs = run_in_processes(plan, arguments, jobs_of(jobs), series, function)
-        else:
-            runs = plan.run(1 if plan.classes else jobs_of(jobs), series, function)
-    finally:
-        bar.clear()
-    return Result(runs)
+    seeds, data = seeds_of(seeds), [os.fspath(directory) for directory in data]
+    threads = jobs_of(jobs)
+    with named(controllers) as names, progress_of(progress, source.name) as function:
+        arguments = (source._own, assignments(set), names, seeds, data)
+        plan = _weir.Plan(*arguments)
+        if plan.classes and jobs is not None and threads > 1 and len(plan.seeds) > 1:
+            return Result(run_in_processes(plan, arguments, threads, series, function))
+        return Result(plan.run(1 if plan.classes else threads, series, function))
