@@ -44,7 +44,7 @@ def test_a_fresh_instance_for_each_flow_and_run_sees_consistent_feedback():
     limits = Recording.seen[0][0].limits
     assert limits.min <= limits.start <= limits.max
     Recording.seen.clear()
-    weir.run("quality/steady", [Recording], seeds=[1], set={**SHORT, "links.forward.loss": "5%"})
+    weir.run("quality/steady", [Recording], seeds=[1], set={**SHORT, "links.forward.loss": 0.05})
     (_, calls), = Recording.seen
     numbers, lost = [], 0
     for now, feedback in calls:
@@ -191,7 +191,7 @@ def test_results_under_a_class_are_kept_only_with_a_version(tmp_path):
         version = None
 
     def made(controller, folder):
-        weir.suite("basic" if "basic" in weir.suites() else weir.suites()[0], [controller], seeds=[1], out=tmp_path / folder)
+        weir.suite("quality", [controller], seeds=[1], cases=["steady"], out=tmp_path / folder)
         lines = (tmp_path / folder / "runs.log").read_text().splitlines()
         name = controller.__name__
         return [line for line in lines if f"/{name}/" in line]
@@ -207,7 +207,9 @@ def test_an_estimator_of_alphartc_controls_from_the_receiver():
     result = weir.run("quality/steady", [weir.alphartc(ReceiveRate), "gcc"], seeds=[1])
     rate = result.values("flows[].rate_bps", "ReceiveRate")[0]
     assert 800e3 < rate < 3.2e6
-    info = next(own for own in weir.controllers() if own["name"] == "ReceiveRate")
+    assert all(own["name"] != "ReceiveRate" for own in weir.controllers()), "the name was that of the call"
+    weir.register("receive-rate", weir.alphartc(ReceiveRate))
+    info = next(own for own in weir.controllers() if own["name"] == "receive-rate")
     assert info["placement"] == "receiver"
 
 
