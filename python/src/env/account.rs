@@ -85,7 +85,7 @@ impl PathAccount {
             newest = newest.max(self.on_result(result));
         }
         if let (Some(last), Some(newest)) = (self.last_arrival, newest) {
-            self.step.span = self.step.span + (newest - last);
+            self.step.span += newest - last;
         }
         self.last_arrival = newest;
     }

@@ -93,12 +93,12 @@ struct SteppedSender {
 
 impl SteppedSender {
     /// Begins a step at the rate of the exchange.
-    fn begin_step(&mut self) -> Option<Decision> {
+    fn begin_step(&mut self) -> Decision {
         self.is_ending = true;
         let base = self.rate;
         self.rate = lock(&self.exchange).rate.unwrap_or(base);
         let why = if self.rate < base { ChangeReason::Ceiling } else { ChangeReason::Growth };
-        Some(Decision { rate: self.rate, base, why, rtt: None })
+        Decision { rate: self.rate, base, why, rtt: None }
     }
 
     fn end_step(&mut self, now: SendTime, state: &SendState) {
@@ -129,7 +129,7 @@ impl Controller for SteppedSender {
             if self.is_ending {
                 self.end_step(now, state);
             } else {
-                decision = Decision::merged(decision, self.begin_step());
+                decision = Decision::merged(decision, Some(self.begin_step()));
             }
         }
         decision
