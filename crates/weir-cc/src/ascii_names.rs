@@ -45,15 +45,12 @@ pub fn ascii_name(name: &str) -> Cow<'_, str> {
     if name.is_ascii() {
         return Cow::Borrowed(name);
     }
-    let mut ascii = String::with_capacity(2 * name.len());
-    for character in name.chars() {
-        match IN_ASCII.iter().find(|(own, _)| *own == character) {
-            Some((_, text)) => ascii.push_str(text),
-            None if character.is_ascii() => ascii.push(character),
-            None => ascii.push_str(&format!("u{:04X}", u32::from(character))),
-        }
-    }
-    Cow::Owned(ascii)
+    let spelt_out = |character: char| match IN_ASCII.iter().find(|(own, _)| *own == character) {
+        Some((_, text)) => Cow::Borrowed(*text),
+        None if character.is_ascii() => Cow::Owned(String::from(character)),
+        None => Cow::Owned(format!("u{:04X}", u32::from(character))),
+    };
+    Cow::Owned(name.chars().map(spelt_out).collect())
 }
 
 #[cfg(test)]

@@ -120,8 +120,7 @@ impl Written {
             match (index, is_log) {
                 (0, _) => from,
                 (last, _) if last == count - 1 => to,
-                // Later digits of transcendental functions differ between processors.
-                (_, true) => digits(from * (to / from).powf(part), 6),
+                (_, true) => digits(from * libm::pow(to / from, part), 6),
                 (_, false) => digits(from + (to - from) * part, 12),
             }
         };
@@ -164,19 +163,16 @@ impl FromStr for Varied {
             }
         }
         let path = path.trim().to_owned();
-        let varied = match Self::numbers(&written)? {
-            Some((values, unit)) => {
-                Self { path, values, unit: unit.name.clone(), base_unit: Some(unit.base) }
-            }
-            None => {
-                let word = |(index, word): (usize, &Written)| VariedValue {
-                    text: word.text(),
-                    at: index as f64,
-                    base: f64::NAN,
-                };
-                let values = written.iter().enumerate().map(word).collect();
-                Self { path, values, unit: String::new(), base_unit: None }
-            }
+        let varied = if let Some((values, unit)) = Self::numbers(&written)? {
+            Self { path, values, unit: unit.name.clone(), base_unit: Some(unit.base) }
+        } else {
+            let word = |(index, word): (usize, &Written)| VariedValue {
+                text: word.text(),
+                at: index as f64,
+                base: f64::NAN,
+            };
+            let values = written.iter().enumerate().map(word).collect();
+            Self { path, values, unit: String::new(), base_unit: None }
         };
         let is_same = |own: &VariedValue, other: &VariedValue| match varied.base_unit {
             Some(_) => own.base.total_cmp(&other.base).is_eq(),

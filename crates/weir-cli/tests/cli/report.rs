@@ -248,7 +248,7 @@ fn controllers_of_different_names_are_paired_on_request() {
     let series = place.path().join("b/series-gcc-trendline.window-40.csv");
     assert!(series.exists());
     let compared = |pair: &str| {
-        let outcome = place.weir(&format!("report a b --json {pair}"));
+        let outcome = place.weir(format!("report a b --json {pair}").trim_end());
         let json: Value = serde_json::from_str(&outcome.stdout).unwrap();
         let names = json["controllers"].as_array().unwrap().iter().map(|own| own["name"].clone());
         names.map(|name| name.as_str().unwrap().to_owned()).collect::<Vec<_>>()

@@ -43,7 +43,9 @@ fn rows_that_agree(csv: &[u8], file: File) -> usize {
 
 #[test]
 fn parquet_says_the_same_as_csv() {
-    let scenario = Scenario::open("quality/steady", &["duration=10s".to_owned()]).unwrap();
+    let scenario =
+        Scenario::open("quality/steady", &["duration=10s", "flows.video.controller=gcc"].map(str::to_owned))
+            .unwrap();
     let options = RunOptions { series: true, ..RunOptions::new(1) };
     let ran = Task::new(String::new(), &scenario, options).run(&TraceStore::at(None)).unwrap();
     let series = ran.measured.series.unwrap();
