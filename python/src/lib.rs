@@ -10,10 +10,12 @@
 //! | `controller/` | Controllers as Python classes. |
 //! | `scenario.rs`, `run.rs`, `result.rs` | Scenarios, runs and their results. |
 //! | `study.rs`, `sweep.rs`, `call.rs` | Suites and claims of papers; sweeps; recorded calls. |
+//! | `env.rs` | Calls in steps, for reinforcement learning. |
 
 mod call;
 mod columns;
 mod controller;
+mod env;
 mod error;
 mod listing;
 mod registry;
@@ -40,6 +42,7 @@ fn _weir(module: &Bound<'_, PyModule>) -> PyResult<()> {
     study::add(module)?;
     sweep::add(module)?;
     call::add(module)?;
+    env::add(module)?;
     listing::add(module)?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))
 }

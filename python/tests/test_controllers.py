@@ -136,6 +136,22 @@ def test_a_class_that_lacks_something_is_refused():
         weir.register("slow", type("Slow", (Aimd,), {"interval": -1.0, "on_timeout": lambda self, now: None}))
 
 
+def test_two_classes_of_one_name_are_refused():
+    other = type("Aimd", (Aimd,), {})
+    with pytest.raises(ValueError, match="two classes are called 'Aimd'"):
+        weir.run("quality/steady", [Aimd, other], seeds=[1], set=SHORT)
+    named = type("Aimd", (Aimd,), {"name": "slower", "__init__": lambda self, *a: Aimd.__init__(self, *a, step=2e3)})
+    result = weir.run("quality/steady", [Aimd, named], seeds=[1], set=SHORT)
+    assert result.controllers == ["Aimd", "slower"]
+
+
+def test_a_rate_is_kept_within_the_limits():
+    greedy = type("Greedy", (Aimd,), {"on_feedback": lambda self, now, feedback: 1e12})
+    result = weir.run("quality/steady", [greedy], seeds=[1], set=SHORT)
+    name = next(name for name in result.series() if name.endswith("target_rate_bps"))
+    assert np.nanmax(result.series()[name]) == 10e6
+
+
 def test_processes_give_the_values_of_one():
     one = weir.run("quality/steady", [Aimd, "gcc"], seeds=range(9), set=SHORT)
     two = weir.run("quality/steady", [Aimd, "gcc"], seeds=range(9), set=SHORT, jobs=2)

@@ -219,10 +219,12 @@ def test_lists_and_schemas():
     names = [own["name"] for own in weir.controllers()]
     assert {"gcc", "nada", "scream-v2"} <= set(names)
     assert "quality/steady" in weir.scenarios() and weir.suites() and weir.rows()
-    for what in ("scenario", "results", "table", "study", "suite", "row", "call"):
+    for what in ("scenario", "results", "study", "suite", "row", "call"):
         assert {"properties", "$ref", "anyOf", "oneOf", "$defs"} & set(weir.schema(what)), what
     assert weir.metrics()["flows[].rate_bps"] == "bit/s"
     table = weir.run("quality/steady", ["gcc"], seeds=[1], set=SHORT).table
+    # The keys of a sweep have columns of their own.
+    assert [own["name"] for own in weir.schema("table")["columns"] if own["name"] != "at.KEY"] == table.columns
     assert all(weir.metrics()[metric] == unit for metric, unit in zip(table["metric"], table["unit"], strict=True))
     assert "properties" in weir.schema("options", "nada")
     with pytest.raises(weir.ScenarioError, match="no schema `colour`"):

@@ -5,9 +5,9 @@ from contextlib import contextmanager
 
 from . import _weir
 from ._progress import progress_of
-from ._workers import run_in_processes
 from ._results import Result
 from ._scenarios import Scenario, assignments
+from ._workers import run_in_processes
 
 
 class Estimator:
@@ -23,14 +23,27 @@ def alphartc(estimator, name=None):
     `report_states(stats)` gets a dictionary for each packet in the order of arrival. `get_estimated_bandwidth()` gives an estimate in
     bit/s each 200 ms, which the sender obeys.
     """
-    return Estimator(estimator, name or getattr(estimator, "name", None) or estimator.__name__)
+    return Estimator(estimator, name or name_of(estimator))
+
+
+def name_of(cls):
+    """The name of a class among the controllers: its attribute `name`, or its own name."""
+    name = getattr(cls, "name", None)
+    return name if isinstance(name, str) else cls.__name__
 
 
 def register(name, controller):
     """Gives a class, or an estimator of `weir.alphartc`, a name that scenarios and calls can use.
 
-    A class needs `on_feedback(now, feedback)`, which returns a rate in bit/s. An instance is made for each flow of each run, by
-    `Class(limits, seed)` and the options as keyword arguments.
+    A class needs `on_feedback(now, feedback)`, which returns a rate in bit/s; it is kept within the limits. An instance is made for
+    each flow of each run, by `Class(limits, seed)` and the options as keyword arguments. Optional are:
+
+    * `on_timeout(now)`, called each `interval` seconds, which returns a rate or `None`;
+    * `feedback_interval`, the seconds between two reports, 0.05 unless given;
+    * `scale(factor)`, called when a coupling scales the rate, and `on_route_changed(now)`;
+    * `version`: results under the class are kept under it. Without it they are not kept.
+
+    Without feedback for three seconds the rate is halved, and again each second.
 
     >>> import weir
     >>> class Half:
@@ -62,7 +75,9 @@ def named(controllers):
             if isinstance(controller, str):
                 names.append(controller)
             elif isinstance(controller, (type, Estimator)):
-                name = getattr(controller, "name", None) or controller.__name__
+                name = name_of(controller) if isinstance(controller, type) else controller.name
+                if name in added:
+                    raise ValueError(f"two classes are called {name!r}; give one of them another `name`")
                 register(name, controller)
                 added.append(name)
                 names.append(name)
