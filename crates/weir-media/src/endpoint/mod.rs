@@ -235,13 +235,15 @@ impl<P: Payload> Endpoint<P> {
         self.path.next_timer().map(|(due, _)| due)
     }
 
-    /// Writes the RTCP packet that is due into `out` and returns its length; call until `None`.
+    /// Writes the RTCP packet that is due into `out` and returns its length, at most
+    /// [`EndpointConfig::most_bytes`]; call until `None`. The reports on many streams are several packets.
     ///
     /// # Errors
     /// If the time ran back.
     pub fn poll_rtcp(&mut self, now: SendTime, out: &mut [u8]) -> Result<Option<usize>, EndpointError> {
         self.begin(now)?;
-        Ok(self.path.poll_rtcp(now, out))
+        let most = out.len().min(usize::from(self.config.most_bytes));
+        Ok(self.path.poll_rtcp(now, &mut out[..most]))
     }
 
     /// The next event; call until `None`.

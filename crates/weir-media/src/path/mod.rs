@@ -344,8 +344,11 @@ impl<S: PacketSource> PathSender<S> {
         if self.report_due > now {
             return None;
         }
-        self.report_due = now + self.rtcp_interval.draw(&mut self.rng);
-        self.streams.write_sender_reports(now, out)
+        let length = self.streams.write_sender_reports(now, out);
+        if length.is_none() || !self.streams.has_more_reports() {
+            self.report_due = now + self.rtcp_interval.draw(&mut self.rng);
+        }
+        length
     }
 
     /// Takes an event outside the controller. A change of route ends the present probe, and the controller gets no more

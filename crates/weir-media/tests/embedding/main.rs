@@ -10,4 +10,5 @@ mod repair;
 mod rig;
 mod same_packets;
 mod seams;
+mod sender_reports;
 mod stats;
