@@ -225,6 +225,9 @@ impl<P: Payload> Endpoint<P> {
     /// If the time ran back.
     pub fn on_timeout(&mut self, now: SendTime) -> Result<(), EndpointError> {
         self.begin(now)?;
+        if self.path.source.expire_waiting(now) {
+            self.path.on_dropped();
+        }
         let decision = self.path.on_timeout(now);
         self.on_outcome(RtcpOutcome { decision, ..RtcpOutcome::default() });
         Ok(())

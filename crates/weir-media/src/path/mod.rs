@@ -247,6 +247,11 @@ impl<S: PacketSource> PathSender<S> {
         self.departure = self.next_departure();
     }
 
+    /// The source has dropped waiting packets.
+    pub(crate) fn on_dropped(&mut self) {
+        self.departure = self.next_departure();
+    }
+
     /// Removes old packets and late probes, before packets are polled.
     pub(crate) fn expire(&mut self, now: SendTime) {
         let oldest = self.history.next_expiry();

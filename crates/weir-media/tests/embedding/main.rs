@@ -3,6 +3,7 @@
 mod both_ends;
 mod call;
 mod examples;
+mod expiry;
 mod group;
 mod layers;
 mod misuse;
