@@ -29,6 +29,7 @@ const MOST_PROBES: usize = 8;
 
 /// Description of a packet that the embedder queues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct PacketMeta {
     /// RTP timestamp.
     pub timestamp: u32,

@@ -11,6 +11,7 @@ use crate::path::ReportedPacket;
 
 /// A packet that the embedder's own pacer sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct SentReport {
     /// Its stream.
     pub stream: StreamId,
@@ -32,6 +33,7 @@ pub struct SentReport {
 
 /// Fate of a packet, from a stack that joins feedback with departures itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct JoinedResult {
     /// The packet, with its transport-wide number. It is recorded now, at its departure, unless it was reported before
     /// ([`Endpoint::on_sent`]).
@@ -46,6 +48,7 @@ pub struct JoinedResult {
 
 /// Rates for the embedder's own pacer.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct PacerRates {
     /// Rate at which packets leave, or `None` for at once.
     pub rate: Option<DataRate>,

@@ -12,4 +12,6 @@ mod rig;
 mod same_packets;
 mod seams;
 mod sender_reports;
+#[cfg(feature = "serde")]
+mod serialised;
 mod stats;
