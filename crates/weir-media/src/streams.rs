@@ -146,13 +146,11 @@ impl SenderStreams {
                 continue;
             }
             let counts = (stream.packets, stream.octets);
-            match write_sender_report(now, stream.identity, counts, &mut out[length..]) {
-                Some(written) => length += written,
-                None => {
-                    next = place;
-                    break;
-                }
-            }
+            let Some(written) = write_sender_report(now, stream.identity, counts, &mut out[length..]) else {
+                next = place;
+                break;
+            };
+            length += written;
         }
         self.next_reported = next;
         if length == 0 {
