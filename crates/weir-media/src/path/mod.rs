@@ -254,10 +254,9 @@ impl<S: PacketSource> PathSender<S> {
 
     /// Removes old packets and late probes, before packets are polled.
     pub(crate) fn expire(&mut self, now: SendTime) {
-        let oldest = self.history.next_expiry();
-        self.history.expire(now);
-        let (late, expired) = (self.prober.expire(now), self.source.expire(now));
-        if late || expired || self.history.next_expiry() != oldest {
+        let (old, late, expired) =
+            (self.history.expire(now), self.prober.expire(now), self.source.expire(now));
+        if old || late || expired {
             self.departure = self.next_departure();
         }
     }
