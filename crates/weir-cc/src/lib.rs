@@ -50,6 +50,7 @@ extern crate alloc;
 #[cfg(all(feature = "std", not(test)))]
 extern crate std;
 
+mod ascii_names;
 mod at_receiver;
 mod at_sender;
 mod config_error;
@@ -81,6 +82,7 @@ pub mod window;
 #[cfg(test)]
 mod properties;
 
+pub use ascii_names::ascii_name;
 pub use at_receiver::AtReceiver;
 pub use at_sender::{AtSender, join_signals};
 pub use config_error::ConfigError;

@@ -8,9 +8,11 @@ mod infer;
 mod new;
 mod packets;
 mod peer;
+mod report;
 mod reproduce;
 mod schema;
 mod suite;
+mod table_form;
 mod testbed;
 mod trace;
 
@@ -38,9 +40,11 @@ pub(crate) use infer::InferArgs;
 pub(crate) use new::{NewCommand, NewControllerArgs};
 pub(crate) use packets::PacketArgs;
 pub(crate) use peer::{FlowArgs, KeygenArgs, RecvArgs, SendArgs, SessionArgs};
+pub(crate) use report::{ReportArgs, VariantPair};
 pub(crate) use reproduce::{ReproduceArgs, ReproduceExtent};
 pub(crate) use schema::{SchemaArgs, SchemaOf};
 pub(crate) use suite::{GateArgs, SuiteArgs, SuiteCommand, SuiteDiffArgs, SuiteSource};
+pub(crate) use table_form::TableForm;
 pub(crate) use testbed::{Priority, TestbedArgs};
 pub(crate) use trace::{
     TraceCommand, TraceConvertArgs, TraceCutArgs, TraceImportArgs, TraceShowArgs, TraceSource,
@@ -175,8 +179,8 @@ pub(crate) struct RunArgs {
     pub(crate) scenario: Option<String>,
     #[command(flatten)]
     pub(crate) changes: Changes,
-    /// Vary a key over numbers of one unit, such as `links.forward.delay=10ms,50ms,200ms`: a table, and with --out curves or maps;
-    /// may be given often, all with all.
+    /// Vary a key, such as `links.forward.delay=10ms,50ms,1s`, `1ms..100ms/5log` or words: a table, and with --out curves or maps; may
+    /// be given often, all with all.
     #[arg(long, value_name = "PATH=V,V", requires = "scenario")]
     pub(crate) sweep: Vec<Varied>,
     /// Parts of a sweep.
@@ -198,6 +202,9 @@ pub(crate) struct RunArgs {
     /// Form of the time series.
     #[arg(long, value_name = "FORM", value_delimiter = ',', default_value = "csv")]
     pub(crate) series: Vec<SeriesForm>,
+    /// Form of the table of all runs, `table/part-*` [default: parquet for a sweep, else none].
+    #[arg(long, value_name = "FORM")]
+    pub(crate) table: Option<TableForm>,
     /// Print the results as JSON, and write files only with --out.
     #[arg(long)]
     pub(crate) json: bool,
@@ -251,28 +258,6 @@ pub(crate) struct WatchArgs {
 }
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct ReportArgs {
-    /// The directory of a run, as `weir run --out` writes it, or the results.json in it.
-    #[arg(value_name = "RUN")]
-    pub(crate) run: PathBuf,
-    /// Another one, shown beside it.
-    #[arg(value_name = "OTHER")]
-    pub(crate) against: Option<PathBuf>,
-    /// The file to write [default: report.html in the directory of the run; of two, weir-out/report.html].
-    #[arg(long, value_name = "FILE")]
-    pub(crate) out: Option<PathBuf>,
-    /// Print the report's results as JSON.
-    #[arg(long)]
-    pub(crate) json: bool,
-    /// Exit with 1 if a controller of the second run is worse than in the first by more than this, such as 5%. Useful rate, frame delay
-    /// and freezes count, by the rule by which controllers are ranked. A controller or a value that the second run lacks fails, too.
-    #[arg(long, value_name = "SHARE", value_parser = share, requires = "against")]
-    pub(crate) fail_if_worse: Option<f64>,
-    #[command(flatten)]
-    pub(crate) data: DataArgs,
-}
-
-#[derive(Debug, clap::Args)]
 #[command(group = clap::ArgGroup::new("when").required(true))]
 pub(crate) struct WhyArgs {
     /// The directory of a run, as `weir run --out` writes it.
@@ -298,13 +283,6 @@ pub(crate) struct WhyArgs {
     pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) data: DataArgs,
-}
-
-/// A share such as `5%`, as a number from 0 to 1.
-fn share(text: &str) -> Result<f64, String> {
-    let number = text.strip_suffix('%').and_then(|number| number.trim().parse::<f64>().ok());
-    let share = number.filter(|number| (0.0..=1000.0).contains(number)).map(|number| number / 100.0);
-    share.ok_or_else(|| "a share in per cent from 0% to 1000%, such as 5%".to_owned())
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -5,7 +5,7 @@ use std::io;
 use weir_study::comparison::{Comparison, ControllerRuns, RecordedFlowCall};
 
 use crate::failure::Failure;
-use crate::output::{OutputDirectory, file_name};
+use crate::output::{OutputDirectory, file_name, name_among};
 
 /// Refuses to record where no file is written.
 pub(crate) fn have_a_place(record: bool, directory: Option<&OutputDirectory>) -> Result<(), Failure> {
@@ -22,7 +22,8 @@ pub(crate) fn add(directory: &mut OutputDirectory, comparison: &Comparison) -> R
         let several = calls.iter().any(|one| one.seed != calls[0].seed);
         for RecordedFlowCall { seed, flow, call } in calls {
             let flow = sample.plan.flows.get(*flow).map_or("flow", |flow| flow.name.as_str());
-            let (name, flow) = (file_name(name), file_name(flow));
+            let all = comparison.controllers.iter().map(|own| own.name.as_str());
+            let (name, flow) = (name_among(name, all), file_name(flow));
             let seed = if several { format!("{seed}-") } else { String::new() };
             directory.stream_with(format!("call-{name}-{seed}{flow}.call.json"), |out| {
                 serde_json::to_writer(out, call).map_err(io::Error::from)

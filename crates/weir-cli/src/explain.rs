@@ -3,10 +3,10 @@
 use std::io::Write;
 
 use serde::Serialize;
-use weir_cc::LimitingFactor;
+use weir_cc::{LimitingFactor, ascii_name};
 use weir_form::{KeyInfo, advice_of_many, keys};
 use weir_measure::metrics::{DECISION_COLUMNS, SERIES_COLUMNS};
-use weir_measure::results;
+use weir_measure::results::{self, NO_UNIT, UNIT_ENDS};
 use weir_report::page::SummaryColumn;
 use weir_scenario::registry::Registry;
 use weir_study::comparison::glossary;
@@ -20,10 +20,6 @@ use crate::terminal;
 
 /// Path of the results of a controller.
 const CONTROLLER: &str = "controllers[].";
-/// Suffixes of keys, and the unit of each.
-const UNITS: [(&str, &str); 5] =
-    [("_bps", "bit/s"), ("_ms", "ms"), ("_seconds", "s"), ("seconds", "s"), ("bytes", "B")];
-
 /// Placeholders in the columns of series for the name of a flow, a link or a coupling.
 const OF_ANY: [&str; 3] = ["FLOW", "LINK", "COUPLING"];
 
@@ -153,10 +149,12 @@ fn signals(registry: &Registry) -> Vec<Term> {
         let halves = [("sender", registry.sender_signals(law)), ("receiver", registry.receiver_signals(law))];
         for (word, signals) in halves {
             for signal in signals.unwrap_or_default() {
+                let name = ascii_name(signal.name);
+                let of_paper = if name == signal.name { String::new() } else { format!("{}: ", signal.name) };
                 let term = Term {
-                    name: format!("FLOW.{word}.{}", signal.name),
+                    name: format!("FLOW.{word}.{name}"),
                     unit: signal.unit.to_owned(),
-                    definition: signal.meaning.to_owned(),
+                    definition: format!("{of_paper}{}", signal.meaning),
                     stands_in: String::new(),
                 };
                 match terms.iter_mut().find(|(own, _)| *own == term) {
@@ -184,13 +182,10 @@ fn of_key(key: &KeyInfo, all: &[KeyInfo]) -> Option<Term> {
     let words = whole.map(|above| above.description.as_str()).into_iter().chain([key.description.as_str()]);
     // The documentation of a source constant adds no information to its name.
     let words = words.filter(|text| !(text.starts_with("[`") && text.contains("::") && !text.contains(' ')));
-    let unit = name.split('.').rev().find_map(|part| {
-        let unit = UNITS.iter().find(|(end, _)| part.ends_with(end)).map(|(_, unit)| *unit);
-        unit.or((part == "time_per_limiting_factor").then_some("s"))
-    });
+    let unit = results::metric_unit(name);
     Some(Term {
         name: name.to_owned(),
-        unit: unit.unwrap_or_default().to_owned(),
+        unit: if unit == NO_UNIT { String::new() } else { unit.to_owned() },
         definition: words.collect::<Vec<_>>().join(" ").replace(['[', ']', '`'], ""),
         stands_in: format!("results.json and `weir run --json`: {}, mean and ci95 over the runs", key.key),
     })
@@ -210,7 +205,7 @@ impl Term {
         let name = plain(if self.is_signal() { of_bin(name) } else { name });
         let own = plain(&self.name);
         let without_unit = |own: &str| {
-            let mut units = UNITS.iter().map(|(end, _)| end.trim_start_matches('_'));
+            let mut units = UNIT_ENDS.iter().map(|(end, _)| end.trim_start_matches('_'));
             units.find_map(|unit| own.strip_suffix(unit).map(|rest| rest.trim_end().to_owned()))
         };
         let is = |own: &str| own == name || without_unit(own).as_ref() == Some(&name);
@@ -237,12 +232,49 @@ fn of_bin(name: &str) -> &str {
 
 /// A name, whatever joins its parts.
 fn plain(name: &str) -> String {
-    name.trim().to_lowercase().replace(['_', '-'], " ")
+    ascii_name(name.trim()).to_lowercase().replace(['_', '-'], " ")
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::{BTreeMap, BTreeSet};
+
     use super::*;
+
+    #[test]
+    fn the_results_have_the_metrics_of_the_table_with_the_same_units() {
+        let all = terms(&Registry::standard());
+        let explained: BTreeMap<&str, &str> = all
+            .iter()
+            .filter(|term| term.stands_in.starts_with("results.json"))
+            .map(|term| (term.name.as_str(), if term.unit.is_empty() { NO_UNIT } else { &term.unit }))
+            .collect();
+        let metrics = results::table_metrics();
+        let of_table = metrics.iter().map(|metric| (metric.name.as_str(), metric.unit)).collect();
+        assert_eq!(explained, of_table);
+        assert_eq!(explained.len(), metrics.len(), "a name is there twice");
+    }
+
+    #[test]
+    fn signals_have_different_names_in_ascii_and_units_of_ucum() {
+        let registry = weir_scenario::registry::with_references(Registry::standard());
+        for law in registry.known_names() {
+            for signals in
+                [registry.sender_signals(law), registry.receiver_signals(law)].into_iter().flatten()
+            {
+                let mut names = BTreeSet::new();
+                for signal in signals {
+                    let name = ascii_name(signal.name);
+                    assert!(
+                        name.bytes().all(|byte| byte == b' ' || byte.is_ascii_graphic()),
+                        "{law}: {name}"
+                    );
+                    assert!(names.insert(name), "{law}: {}", signal.name);
+                    assert!(results::ucum(signal.unit).is_ascii(), "{law}: {}", signal.unit);
+                }
+            }
+        }
+    }
 
     #[test]
     fn the_terms_of_the_field_are_known() {

@@ -47,6 +47,7 @@ mod sweep;
 mod table;
 mod terminal;
 mod testbed;
+mod tidy;
 mod trace;
 mod trace_import;
 mod watch;

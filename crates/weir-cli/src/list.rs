@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 use weir_import::traces::Listed;
-use weir_measure::results;
+use weir_measure::results::{self, ColumnInfo, MetricName};
 use weir_scenario::registry::Registry;
 use weir_scenario::scenario::{Scenario, scenario_schema};
 use weir_scenario::{registry, shipped};
@@ -76,6 +76,7 @@ pub(crate) fn schema(args: &SchemaArgs, registry: &Registry) -> Result<(), Failu
         }
         SchemaOf::Scenario => serde_json::to_string_pretty(scenario_schema()),
         SchemaOf::Results => serde_json::to_string_pretty(&results::results_schema()),
+        SchemaOf::Table => serde_json::to_string_pretty(&table_schema()),
         SchemaOf::Call => serde_json::to_string_pretty(&call_schema()),
         SchemaOf::Live => serde_json::to_string_pretty(&live_schema()),
         SchemaOf::Peer => serde_json::to_string_pretty(&weir_peer::results::results_schema()),
@@ -85,6 +86,20 @@ pub(crate) fn schema(args: &SchemaArgs, registry: &Registry) -> Result<(), Failu
     };
     writeln!(terminal::stdout(), "{}", text.map_err(std::io::Error::from)?)?;
     Ok(())
+}
+
+/// The columns and metrics of the table of all runs.
+fn table_schema() -> Value {
+    let column = |column: &ColumnInfo| {
+        let ColumnInfo { name, kind, nullable, definition } = column;
+        json!({ "name": name, "type": kind, "null": nullable, "definition": definition })
+    };
+    let metric = |metric: &MetricName| json!({ "name": metric.name, "unit": metric.unit });
+    json!({
+        "version": results::TABLE_VERSION,
+        "columns": results::TABLE_COLUMNS.iter().map(column).collect::<Vec<_>>(),
+        "metrics": results::table_metrics().iter().map(metric).collect::<Vec<_>>(),
+    })
 }
 
 type ListRows = (&'static [&'static str], Vec<Vec<String>>);

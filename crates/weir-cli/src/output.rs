@@ -20,7 +20,7 @@ use crate::failure::Failure;
 #[cfg(target_os = "linux")]
 pub(crate) use file::OpenOutput;
 pub(crate) use file::OutputFile;
-pub(crate) use names::file_name;
+pub(crate) use names::{file_name, name_among, names_of};
 pub(crate) use owner::FileOwner;
 use part::{FileExchange, PartialFile, remove_left};
 
@@ -60,6 +60,9 @@ pub(crate) const TABLE: &str = "table.json";
 
 /// Default directory of results.
 pub(crate) const DEFAULT_OUT: &str = "weir-out";
+
+/// Folder of the table of all runs, in the directory of the results.
+pub(crate) const TABLE_FOLDER: &str = "table";
 
 /// Files by their names.
 pub(crate) type Files = Vec<(String, Vec<u8>)>;
@@ -158,6 +161,12 @@ impl OutputDirectory {
                 PartialFile::beside(&path).and_then(|part| part.of_owner(&self.owner)?.filled(content));
             part.map(|part| (part, path.clone())).map_err(|error| fail(&path, error))
         };
+        let folder = self.path.join(TABLE_FOLDER);
+        if self.names(files).any(|name| is_of_a_table(name)) && !folder.is_dir() {
+            fs::create_dir(&folder).map_err(|error| fail(&folder, error))?;
+            self.owner.take_directory(&folder).map_err(|error| fail(&folder, error))?;
+            self.made.push(folder.clone());
+        }
         let mut parts = Vec::with_capacity(files.len() + self.streamed.len());
         for (name, content) in files {
             parts.push(part(name, &mut content.as_slice())?);
@@ -175,6 +184,9 @@ impl OutputDirectory {
             exchange.place(&part.path, path).map_err(|error| fail(path, error))?;
         }
         exchange.complete();
+        remove_left(&folder, is_part_of_a_table);
+        // A folder with anything in it stays.
+        let _: io::Result<()> = fs::remove_dir(&folder);
         let left =
             |name: &str| name == TRIAL || self.varies(name) || self.names(files).any(|own| own == name);
         remove_left(&self.path, left);
@@ -186,10 +198,18 @@ impl OutputDirectory {
     /// Files of earlier runs that this one does not write.
     fn stale(&self, files: &Files) -> io::Result<Vec<PathBuf>> {
         let mut stale = Vec::new();
+        let is_stale = |path: &Path, name: &str| path.is_file() && !self.names(files).any(|own| own == name);
         for entry in fs::read_dir(&self.path)? {
             let path = entry?.path();
             let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
-            if self.varies(name) && path.is_file() && !self.names(files).any(|written| written == name) {
+            if self.varies(name) && is_stale(&path, name) {
+                stale.push(path);
+            }
+        }
+        for entry in fs::read_dir(self.path.join(TABLE_FOLDER)).into_iter().flatten() {
+            let path = entry?.path();
+            let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
+            if is_part_of_a_table(name) && is_stale(&path, &format!("{TABLE_FOLDER}/{name}")) {
                 stale.push(path);
             }
         }
@@ -209,9 +229,19 @@ impl OutputDirectory {
     /// Whether `subject` names a run: a controller or a variant of one, those of a scenario's flows, or none.
     fn are_controllers(&self, subject: &str) -> bool {
         let known = |name: &str| self.registry.find(name).is_ok();
-        let of_a_variant =
+        let of_former_versions =
             subject.split_once('{').is_some_and(|(law, options)| known(law) && options.ends_with('}'));
-        subject == "none" || of_a_variant || subject.split('+').all(known)
+        let mut ends = subject.match_indices('-');
+        let of_a_variant = ends.any(|(end, _)| self.are_options(&subject[..end], &subject[end + 1..]));
+        subject == "none" || of_former_versions || of_a_variant || subject.split('+').all(known)
+    }
+
+    /// Whether `options` are those of the controller `law` in a file's name: `aimd.decrease-0.7`.
+    fn are_options(&self, law: &str, options: &str) -> bool {
+        let Some(schema) = self.registry.options_schema(law) else { return false };
+        let first = options.split('-').next().unwrap_or_default();
+        let keys = weir_form::keys(schema);
+        options.contains('-') && keys.iter().any(|own| own.key == first)
     }
 
     /// The names of `files` and of those that were streamed.
@@ -239,6 +269,21 @@ impl Drop for OutputDirectory {
             let _: io::Result<()> = fs::remove_dir(directory);
         }
     }
+}
+
+/// Whether `name` is that of a part of the table of all runs, without its folder.
+fn is_part_of_a_table(name: &str) -> bool {
+    let number = name.strip_prefix("part-").and_then(|rest| rest.rsplit_once('.'));
+    number.is_some_and(|(number, end)| {
+        number.len() >= 5
+            && number.bytes().all(|byte| byte.is_ascii_digit())
+            && ["parquet", "csv"].contains(&end)
+    })
+}
+
+/// Whether `name` is that of a part of the table of all runs, with its folder.
+fn is_of_a_table(name: &str) -> bool {
+    name.strip_prefix(TABLE_FOLDER).and_then(|rest| rest.strip_prefix('/')).is_some_and(is_part_of_a_table)
 }
 
 /// Whether `name` is the name of a table that some row of a paper writes.

@@ -11,7 +11,7 @@ use weir_scenario::registry::Registry;
 use weir_study::comparison::changes::{ComparisonGap, ControllerChange};
 use weir_study::comparison::versus::{self, Loaded, Versus};
 
-use crate::args::ReportArgs;
+use crate::args::{ReportArgs, VariantPair};
 use crate::differences::measured;
 use crate::failure::Failure;
 use crate::output::{DEFAULT_OUT, OutputFile};
@@ -47,7 +47,8 @@ pub(crate) fn report(args: &ReportArgs, registry: &Registry) -> Result<bool, Fai
             .map_err(|source| Failure::UnwritableFile { path: path.clone(), source })?;
     }
     let file = OutputFile::prepare(&path)?;
-    let Some(against) = against else {
+    let mut loaded = loaded;
+    let Some(mut against) = against else {
         let Loaded { saved, scenario, controllers, .. } = loaded;
         let page = saved.page(scenario, controllers);
         file.write(page::render(&page).as_bytes())?;
@@ -55,6 +56,7 @@ pub(crate) fn report(args: &ReportArgs, registry: &Registry) -> Result<bool, Fai
         print(args, &path, facts, &wrapped(&[&saved.verdict]))?;
         return Ok(true);
     };
+    pair_variants(&args.pair, &mut loaded, &mut against)?;
     let (first, second) = (loaded.name.clone(), against.name.clone());
     let both = versus::versus(loaded, against);
     let worse = worse(args.fail_if_worse, &both)?;
@@ -88,6 +90,27 @@ pub(crate) fn report(args: &ReportArgs, registry: &Registry) -> Result<bool, Fai
         let _ = writeln!(terminal::stderr(), "{line}");
     }
     Ok(worse.is_empty() && both.gaps.is_empty())
+}
+
+/// Pairs controllers of different names, as `--pair` says.
+fn pair_variants(pairs: &[VariantPair], first: &mut Loaded, second: &mut Loaded) -> Result<(), Failure> {
+    for VariantPair(text) in pairs {
+        // Names of variants have equals signs, too.
+        let splits = || text.match_indices('=').map(|(at, _)| (&text[..at], &text[at + 1..]));
+        let has = |run: &Loaded, name: &str| run.controller_names().any(|own| own == name);
+        if let Some((a, b)) = splits().find(|(a, b)| has(first, a) && has(second, b)) {
+            versus::pair(first, second, a, b);
+            continue;
+        }
+        let of_first = splits().find(|(a, _)| has(first, a));
+        let (a, b) = of_first.or_else(|| splits().next()).unwrap_or((text, ""));
+        let (run, name) = if of_first.is_some() { (&*second, b) } else { (&*first, a) };
+        let known: Vec<&str> = run.controller_names().collect();
+        let problem =
+            format!("{} has no controller `{name}` left to pair; it has {}", run.name, known.join(", "));
+        return Err(Failure::Option { option: format!("--pair {text}"), problem });
+    }
+    Ok(())
 }
 
 /// Prints the path of the report, with the outcome as text or as JSON.

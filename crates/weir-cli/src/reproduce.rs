@@ -16,11 +16,11 @@ use weir_study::experiments::{
 use weir_study::judge::Verdict;
 use weir_study::testbed::LiveRun;
 
-use crate::args::{ReproduceArgs, ReproduceExtent};
+use crate::args::{ReproduceArgs, ReproduceExtent, TableForm};
 use crate::failure::Failure;
 use crate::kept::ResultStore;
 use crate::output::{Files, OutputDirectory, json_file};
-use crate::{browser, terminal};
+use crate::{browser, terminal, tidy};
 
 /// The name of the file with the report, in the output directory.
 const REPORT: &str = "index.html";
@@ -62,6 +62,7 @@ pub(crate) fn reproduce(args: &ReproduceArgs, registry: &Registry) -> Result<Exi
     let extent = Extent { full, runs, grid, plots: args.out.is_some() };
     meant_by_a_row("--grid", grid.is_some(), "a grid", experiments.iter().any(Experiment::has_a_grid))?;
     let reproduction = Reproduction::plan(&experiments, extent, &traces)?;
+    let reproduction = reproduction.with_metrics(args.out.is_some() && args.table != TableForm::None);
     let mut directory =
         args.out.as_deref().map(|path| OutputDirectory::prepare(path, registry)).transpose()?;
     let provenance = Provenance {
@@ -75,6 +76,8 @@ pub(crate) fn reproduce(args: &ReproduceArgs, registry: &Registry) -> Result<Exi
         return Ok(ExitCode::SUCCESS);
     };
     if let Some(directory) = &mut directory {
+        let runs = &reproduced.runs;
+        tidy::add(directory, args.table, &runs.axes(), runs.table_runs())?;
         directory.write(&files(&experiments, &reproduced, &provenance)?)?;
     }
     let results = reproduced.claims;

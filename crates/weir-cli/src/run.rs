@@ -14,22 +14,23 @@ use weir_report::page::{self, PageInput, ValueStrip};
 use weir_report::parquet;
 use weir_scenario::registry::Registry;
 use weir_scenario::scenario::{Candidate, Scenario};
+use weir_study::comparison::decisions::FlowSignals;
 use weir_study::comparison::saved::Saved;
 use weir_study::comparison::{
     Captures, Comparison, ComparisonError, ComparisonOptions, ComparisonRequest, RecordedRuns,
 };
 use weir_study::comparison::{demo, panels, tables};
 use weir_study::paired::RunTable;
-use weir_study::runs::{CaptureFile, RunError, RunWorld};
+use weir_study::runs::{CaptureFile, RunError, RunWorld, TableRun};
 use weir_study::testbed::{HostNoise, NoisySimulator};
 
-use crate::args::{RunArgs, SeriesForm};
+use crate::args::{RunArgs, SeriesForm, TableForm};
 use crate::check::counted;
 use crate::failure::Failure;
-use crate::output::{DECODE_AS, Files, OutputDirectory, TABLE, file_name, json_file};
+use crate::output::{DECODE_AS, Files, OutputDirectory, TABLE, json_file, name_among};
 use crate::sweep::sweep;
 use crate::terminal;
-use crate::{browser, calls, differences, effective, progress, table};
+use crate::{browser, calls, differences, effective, progress, table, tidy};
 
 /// The name of the file with the report, in the output directory.
 pub(crate) const REPORT: &str = "report.html";
@@ -93,6 +94,7 @@ impl Invocation<'_> {
             notes: &[],
             strips: &[],
         };
+        self.add_table(directory.as_mut(), &[&*part.comparison])?;
         write(directory.as_mut(), &mut [part], &findings, &self.args.series, beside)?;
         let notes = comparison.fallback_notes();
         let mut out = terminal::stdout();
@@ -136,6 +138,7 @@ impl Invocation<'_> {
             notes: &explained,
             strips: &[],
         };
+        self.add_table(directory.as_mut(), &parts.each_ref().map(|part| &*part.comparison))?;
         write(directory.as_mut(), &mut parts, &findings, &self.args.series, Files::new())?;
         let notes = call.fallback_notes();
         let mut out = terminal::stdout();
@@ -154,6 +157,17 @@ impl Invocation<'_> {
         }
         closing(&mut out, directory.as_ref(), &notes, &verdict)?;
         self.open(directory.as_ref())
+    }
+
+    /// Adds the table of all runs to the files, if it is wanted.
+    fn add_table(
+        &self,
+        directory: Option<&mut OutputDirectory>,
+        comparisons: &[&Comparison],
+    ) -> Result<(), Failure> {
+        let Some(directory) = directory else { return Ok(()) };
+        let form = self.args.table.unwrap_or(TableForm::None);
+        tidy::add(directory, form, &[], comparisons.iter().flat_map(|comparison| table_runs(comparison)))
     }
 
     /// Whether a file will be written, if one is to be opened.
@@ -191,7 +205,11 @@ impl Invocation<'_> {
             [] => vec![scenario.controllers_in_use()],
             several => several.to_vec(),
         };
-        names.iter().map(|name| directory.stream(format!("packets-{}.pcapng", file_name(name)))).collect()
+        let all = || names.iter().map(String::as_str);
+        names
+            .iter()
+            .map(|name| directory.stream(format!("packets-{}.pcapng", name_among(name, all()))))
+            .collect()
     }
 
     fn pcap_option(&self) -> String {
@@ -224,6 +242,21 @@ impl Invocation<'_> {
             other => other.into(),
         })
     }
+}
+
+/// The runs of a comparison, controller by controller.
+fn table_runs(comparison: &Comparison) -> impl Iterator<Item = TableRun<'_>> {
+    let Summary { scenario, seeds, .. } = &comparison.summary;
+    comparison.controllers.iter().flat_map(move |own| {
+        own.runs.iter().zip(seeds).map(move |(metrics, &seed)| TableRun {
+            scenario,
+            variant: &own.name,
+            controller: &own.law,
+            seed,
+            at: Vec::new(),
+            metrics,
+        })
+    })
 }
 
 /// The lateness of hosts in the file `log`.
@@ -292,7 +325,7 @@ pub(crate) fn write(
         let scenario = part.scenario.to_toml().map_err(std::io::Error::other)?;
         files.push((format!("scenario{suffix}.toml"), scenario.into_bytes()));
         files.push((format!("results{suffix}.json"), json_file(&part.comparison.summary)?));
-        add_series(directory, &mut files, part.comparison, forms)?;
+        add_series(directory, &mut files, (part.comparison, &part.scenario.registry), forms)?;
         calls::add(directory, part.comparison)?;
     }
     let Some(first) = parts.first_mut() else { return Ok(()) };
@@ -317,19 +350,22 @@ pub(crate) fn write(
 fn add_series(
     directory: &mut OutputDirectory,
     files: &mut Files,
-    comparison: &Comparison,
+    (comparison, registry): (&Comparison, &Registry),
     forms: &[SeriesForm],
 ) -> Result<(), Failure> {
     for controller in &comparison.controllers {
         let Some(series) = &controller.sample.series else { continue };
-        let name = file_name(&controller.name);
+        let name = name_among(&controller.name, comparison.controllers.iter().map(|own| own.name.as_str()));
+        let signals = FlowSignals::of(&controller.sample.plan, registry);
         for (form, end) in [(SeriesForm::Csv, "csv"), (SeriesForm::Parquet, "parquet")] {
             if !forms.contains(&form) {
                 continue;
             }
             directory.stream_with(format!("series-{name}.{end}"), |out| match form {
                 SeriesForm::Csv => series.write_csv(out),
-                SeriesForm::Parquet => parquet::write_series(series, out),
+                SeriesForm::Parquet => {
+                    parquet::write_series(series, &|flow, side, name| signals.unit(flow, side, name), out)
+                }
             })?;
             directory.stream_with(format!("decisions-{name}.{end}"), |out| match form {
                 SeriesForm::Csv => series.decisions().write_csv(out),

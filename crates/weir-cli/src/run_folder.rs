@@ -13,7 +13,7 @@ use weir_study::comparison::versus::Loaded;
 
 use crate::failure::Failure;
 use crate::output::TABLE;
-use crate::output::file_name;
+use crate::output::names_of;
 
 const RESULTS: &str = "results.json";
 const SCENARIO: &str = "scenario.toml";
@@ -121,13 +121,19 @@ impl RunFolder {
 
     /// The tables of the controller's first run, or `None` if there is no series.
     pub(crate) fn tables(&mut self, controller: &str) -> Result<Option<SavedTables>, Failure> {
-        let controller = file_name(controller);
+        let Some(controller) = self.name_in_files(controller) else { return Ok(None) };
         let Some(series) = self.text(&format!("series-{controller}.csv"))? else { return Ok(None) };
         let mut other = |name: &str| -> Result<String, Failure> {
             Ok(self.text(&format!("{name}-{controller}.csv"))?.unwrap_or_default())
         };
         let (decisions, queuing_delays) = (other("decisions")?, other("queuing-delay")?);
         Ok(Some(SavedTables { series, decisions, queuing_delays }))
+    }
+
+    /// The name that the series of the controller has in the names of files, or `None` without a series.
+    fn name_in_files(&self, controller: &str) -> Option<String> {
+        let has_series = |name: &String| self.directory.join(format!("series-{name}.csv")).exists();
+        names_of(controller).into_iter().find(has_series)
     }
 
     fn curves(
@@ -137,8 +143,8 @@ impl RunFolder {
         controller: &str,
         store: &TraceStore,
     ) -> Result<Option<ControllerPanel>, Failure> {
-        let name = format!("series-{}.csv", file_name(controller));
         let Some(tables) = self.tables(controller)? else { return Ok(None) };
+        let name = format!("series-{}.csv", self.name_in_files(controller).unwrap_or_default());
         saved.curves(scenario, controller, store, &tables).map_err(|error| {
             let problem = format!("{error}, as {SCENARIO} there would have");
             wrong(&self.directory.join(&name), &problem)

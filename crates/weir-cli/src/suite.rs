@@ -105,6 +105,7 @@ fn run(args: &SuiteArgs, suite: &Suite, registry: &Registry) -> Result<bool, Fai
     let reference_runs = if args.no_cache { None } else { cache::reference_runs() };
     let plan = request.plan()?.keeping(reference_runs.as_ref());
     let mut output = OutputDestinations::prepare(args, registry, suite, &cases)?;
+    let plan = plan.with_metrics(output.has_table());
     let kept = ResultStore { parts: &args.parts, jobs: args.jobs, quiet: args.quiet, what: &suite.name };
     let Some(run) = kept.run(&plan, &store, output.keeping())? else { return Ok(true) };
     let mut notes = run.result.notes();

@@ -8,18 +8,19 @@ use weir_form::Varied;
 use weir_report::page::{PlacedTable, Row};
 use weir_scenario::compile::{RunOptions, fallback_notes, titled};
 use weir_scenario::registry::Registry;
-use weir_scenario::scenario::{Candidate, Scenario};
+use weir_scenario::scenario::{Candidate, Flow, FlowTraffic, Scenario};
 use weir_study::experiments::{self, Extent, Reproduction, SweepRequest, Swept};
 use weir_study::paired::RunRow;
+use weir_study::runs::{TableRun, table_axes};
 
-use crate::args::RunArgs;
+use crate::args::{RunArgs, TableForm};
 use crate::effective::{self, named};
 use crate::failure::Failure;
 use crate::kept::ResultStore;
 use crate::numbers::Number;
 use crate::output::{Files, OutputDirectory, json_file};
 use crate::terminal;
-use crate::{browser, differences, table};
+use crate::{browser, differences, table, tidy};
 
 /// The name of the file with the plots, in the output directory.
 const REPORT: &str = "index.html";
@@ -34,6 +35,7 @@ pub(crate) fn sweep(args: &RunArgs, name: &str, registry: &Registry) -> Result<(
     refuse_what_has_no_meaning(args)?;
     let store = args.data.store();
     let scenario = effective::scenario(&args.changes, registry, name, &[], &store)?;
+    refuse_controllers(args, &scenario)?;
     let contestants = contestants(args, &scenario)?;
     let traces = scenario.build(&RunOptions::new(1), &store)?.traces;
     let (title, notes) = (titled(&scenario.title, &traces), fallback_notes(&traces));
@@ -55,12 +57,16 @@ pub(crate) fn sweep(args: &RunArgs, name: &str, registry: &Registry) -> Result<(
         .map_err(|error| effective::blame_sweep(&args.sweep, "", error))?;
     let own = format!("{}-sweep", scenario.name);
     let mut directory = OutputDirectory::usual(args.out.as_deref(), args.json, &own, registry)?;
+    let form = args.table.unwrap_or(TableForm::Parquet);
+    let reproduction = reproduction.with_metrics(directory.is_some() && form != TableForm::None);
     let kept = ResultStore { parts: &args.parts, jobs: args.jobs, quiet: args.quiet, what: &scenario.name };
     let Some(ran) = kept.run(&reproduction, &store, directory.as_ref())? else { return Ok(()) };
     let numbers = request.numbers(&ran);
     let tables = request.tables(&numbers);
     let json = as_json(&request, &numbers);
     if let Some(directory) = &mut directory {
+        let runs = request.table_runs(&ran).map(|run| TableRun { scenario: &scenario.name, ..run });
+        tidy::add(directory, form, &table_axes(&args.sweep), runs)?;
         let source = format!("{name}: {} runs at each place", scenario.runs);
         let page = experiments::figures(&title, &source, &ran.plots, &tables).into_bytes();
         let files: Files = vec![(REPORT.to_owned(), page), ("sweep.json".to_owned(), json_file(&json)?)];
@@ -100,7 +106,7 @@ fn refuse_what_has_no_meaning(args: &RunArgs) -> Result<(), Failure> {
     refuse_what_is_set(args)?;
     if let Some(alone) = args.sweep.iter().find(|varied| varied.values.len() < 2) {
         let problem = "this is one value; --set sets it, a sweep needs two at least".to_owned();
-        let option = format!("--sweep {}={}", alone.path, alone.with_unit(alone.values[0]));
+        let option = format!("--sweep {}={}", alone.path, alone.values[0].text);
         return Err(Failure::Option { option, problem });
     }
     if let Some(runs) = args.changes.runs.filter(|&runs| runs > MOST_RUNS) {
@@ -149,6 +155,20 @@ pub(crate) fn refuse_keys(varied: &[Varied]) -> Result<(), Failure> {
         if varied[..index].iter().any(|other| other.path == *path) {
             let problem = "this key is varied twice; write all its values in one sweep".to_owned();
             return Err(Failure::Option { option, problem });
+        }
+    }
+    Ok(())
+}
+
+/// An error for the controller of a flow that the candidates take over.
+fn refuse_controllers(args: &RunArgs, scenario: &Scenario) -> Result<(), Failure> {
+    let is_judged = |flow: &Flow| matches!(&flow.carried, FlowTraffic::Media(media) if !media.competitor);
+    let judged = scenario.flows.iter().filter(|(_, flow)| is_judged(flow));
+    for (name, _) in judged {
+        let path = format!("flows.{name}.controller");
+        if args.sweep.iter().any(|varied| varied.path == path) {
+            let problem = "the compared controllers take this over; name them with --controller".to_owned();
+            return Err(Failure::Option { option: format!("--sweep {path}"), problem });
         }
     }
     Ok(())
@@ -217,7 +237,7 @@ fn as_json(request: &SweepRequest<'_>, numbers: &[Swept]) -> Value {
             .varied
             .iter()
             .zip(&swept.at)
-            .map(|(varied, &value)| (varied.path.clone(), json!(varied.with_unit(value))))
+            .map(|(varied, &value)| (varied.path.clone(), json!(varied.text_at(value))))
             .collect();
         let (summary, differences) = (swept.values.with_intervals(), swept.values.differences());
         let object = |(runs, row): (&RunRow, &Row)| {

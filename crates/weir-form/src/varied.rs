@@ -2,57 +2,231 @@
 
 use std::str::FromStr;
 
-/// A key with several values: `links.forward.delay=10ms,50ms,200ms`.
+use weir_units::{DataRate, DataSize, TimeDelta};
+
+/// Most values of a range.
+const MOST_STEPS: u32 = 1000;
+
+const USAGE: &str = "write `PATH=VALUE,VALUE`, such as `links.forward.delay=10ms,50ms`";
+const RANGE: &str = "write `FROM..TO/N` or `FROM..TO/Nlog`, such as `1ms..100ms/5log`, with N from 2 to 1000";
+
+/// A key with several values: numbers, or words.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Varied {
     /// The key, as after `--set`.
     pub path: String,
-    /// The values of the key, in `unit`.
-    pub values: Vec<f64>,
-    /// The unit of the values; empty if they are plain numbers.
+    /// Its values, in the order given.
+    pub values: Vec<VariedValue>,
+    /// Unit of [`VariedValue::at`], that of the first value; empty for plain numbers and words.
     pub unit: String,
+    /// Unit of [`VariedValue::base`], a UCUM code; `None` for words.
+    pub base_unit: Option<&'static str>,
+}
+
+/// A value of a key.
+#[derive(Clone, Debug, PartialEq)]
+pub struct VariedValue {
+    /// The value as after `--set`.
+    pub text: String,
+    /// Its place on an axis: the number in [`Varied::unit`], or the index of the word.
+    pub at: f64,
+    /// The number in [`Varied::base_unit`]; NaN for a word.
+    pub base: f64,
+}
+
+/// A written value.
+#[derive(Clone, Debug, PartialEq)]
+enum Written {
+    Number(f64, NumberUnit),
+    Word(String),
+}
+
+/// A unit of numbers.
+#[derive(Clone, Debug, PartialEq)]
+struct NumberUnit {
+    name: String,
+    /// UCUM code of the base unit.
+    base: &'static str,
+    /// Size in the base unit, as a fraction.
+    size: (f64, f64),
+}
+
+impl NumberUnit {
+    fn of(name: &str) -> Option<Self> {
+        let one = format!("1{name}");
+        let known = |base, size| Some(Self { name: name.to_owned(), base, size });
+        if name.is_empty() {
+            return known("1", (1.0, 1.0));
+        }
+        if let Ok(rate) = one.parse::<DataRate>() {
+            return known("bit/s", (rate.bps_f64(), 1.0));
+        }
+        if let Ok(time) = one.parse::<TimeDelta>() {
+            return known("s", (time.nanos() as f64, 1e9));
+        }
+        let size: DataSize = one.parse().ok()?;
+        known("By", (size.bytes() as f64, 1.0))
+    }
+
+    /// `number` of this unit in the base unit.
+    fn in_base(&self, number: f64) -> f64 {
+        number * self.size.0 / self.size.1
+    }
+
+    /// `number` of this unit in `other`.
+    fn within(&self, other: &Self, number: f64) -> f64 {
+        if self == other { number } else { number * self.size.0 / other.size.0 }
+    }
+}
+
+impl Written {
+    fn read(word: &str) -> Result<Self, String> {
+        if word.is_empty() {
+            return Err(format!("a value is empty; {USAGE}"));
+        }
+        let end = word.find(|c: char| c.is_ascii_alphabetic() && c != 'e').unwrap_or(word.len());
+        let (number, unit) = word.split_at(end);
+        let number: Option<f64> = number.trim().parse().ok();
+        match (number, NumberUnit::of(unit)) {
+            (Some(number), Some(unit)) if number.is_finite() => Ok(Self::Number(number, unit)),
+            (Some(number), _) if !number.is_finite() => Err(not_finite(word)),
+            _ if word.parse::<f64>().is_ok_and(|number| !number.is_finite()) => Err(not_finite(word)),
+            _ => Ok(Self::Word(word.to_owned())),
+        }
+    }
+
+    /// The values of `FROM..TO/N`, or `None` of a text in another form.
+    fn range(word: &str) -> Option<Result<Vec<Self>, String>> {
+        let (from, rest) = word.split_once("..")?;
+        let Ok(Self::Number(from, unit)) = Self::read(from.trim()) else { return None };
+        Some(Self::steps(word, (from, &unit), rest))
+    }
+
+    fn steps(word: &str, (from, unit): (f64, &NumberUnit), rest: &str) -> Result<Vec<Self>, String> {
+        let wrong = || format!("`{word}` is no range; {RANGE}");
+        let (to, count) = rest.rsplit_once('/').ok_or_else(wrong)?;
+        let (count, is_log) = count.strip_suffix("log").map_or((count, false), |count| (count, true));
+        let count: u32 = count.trim().parse().map_err(|_| wrong())?;
+        let Self::Number(to, unit_of_end) = Self::read(to.trim())? else { return Err(wrong()) };
+        if !(2..=MOST_STEPS).contains(&count) || unit_of_end.base != unit.base {
+            return Err(wrong());
+        }
+        let to = unit_of_end.within(unit, to);
+        if is_log && (from <= 0.0 || to <= 0.0) {
+            return Err(format!("`{word}` is logarithmic and has an end that is not above 0; {RANGE}"));
+        }
+        let step = |index: u32| {
+            let part = f64::from(index) / f64::from(count - 1);
+            match (index, is_log) {
+                (0, _) => from,
+                (last, _) if last == count - 1 => to,
+                (_, true) => digits(from * libm::pow(to / from, part), 6),
+                (_, false) => digits(from + (to - from) * part, 12),
+            }
+        };
+        Ok((0..count).map(|index| Self::Number(step(index), unit.clone())).collect())
+    }
+
+    /// The text as after `--set`.
+    fn text(&self) -> String {
+        match self {
+            Self::Number(number, unit) => format!("{number}{}", unit.name),
+            Self::Word(word) => word.clone(),
+        }
+    }
+}
+
+fn not_finite(word: &str) -> String {
+    format!("`{word}` is no number that a scenario can have; {USAGE}")
+}
+
+/// `value` rounded to so many digits.
+fn digits(value: f64, digits: usize) -> f64 {
+    format!("{value:.*e}", digits - 1).parse().unwrap_or(value)
 }
 
 impl FromStr for Varied {
     type Err = String;
 
-    /// Reads `PATH=VALUE,VALUE,…`, numbers with one unit.
+    /// Reads `PATH=VALUE,VALUE,…`. Values are numbers of one quantity, each with its own unit, or words; `FROM..TO/N` and
+    /// `FROM..TO/Nlog` stand for N numbers, both ends included.
     fn from_str(text: &str) -> Result<Self, String> {
-        const USAGE: &str = "write `PATH=VALUE,VALUE`, such as `links.forward.delay=10ms,50ms`";
         let (path, values) = text.rsplit_once('=').ok_or_else(|| format!("`{text}` has no `=`; {USAGE}"))?;
         if path.trim().is_empty() {
             return Err(format!("`{text}` names no key; {USAGE}"));
         }
-        let mut varied = Self { path: path.trim().to_owned(), values: Vec::new(), unit: String::new() };
-        for (index, word) in values.split(',').map(str::trim).enumerate() {
-            let end = word.find(|c: char| c.is_ascii_alphabetic() && c != 'e').unwrap_or(word.len());
-            let (number, unit) = word.split_at(end);
-            let value: f64 = number.trim().parse().map_err(|_| {
-                format!(
-                    "`{word}` is no number with a unit; {USAGE}; words are compared with --set, one run each"
-                )
-            })?;
-            if !value.is_finite() {
-                return Err(format!("`{word}` is no number that a scenario can have; {USAGE}"));
+        let mut written = Vec::new();
+        for word in values.split(',').map(str::trim) {
+            match Written::range(word) {
+                Some(range) => written.extend(range?),
+                None => written.push(Written::read(word)?),
             }
-            if index == 0 {
-                unit.clone_into(&mut varied.unit);
-            } else if unit != varied.unit {
-                return Err(format!("`{word}` has another unit than the first value; write all in one"));
-            }
-            if varied.values.contains(&value) {
-                return Err(format!("`{word}` is there twice; write each value once"));
-            }
-            varied.values.push(value);
         }
-        Ok(varied)
+        let path = path.trim().to_owned();
+        let varied = if let Some((values, unit)) = Self::numbers(&written)? {
+            Self { path, values, unit: unit.name.clone(), base_unit: Some(unit.base) }
+        } else {
+            let word = |(index, word): (usize, &Written)| VariedValue {
+                text: word.text(),
+                at: index as f64,
+                base: f64::NAN,
+            };
+            let values = written.iter().enumerate().map(word).collect();
+            Self { path, values, unit: String::new(), base_unit: None }
+        };
+        let is_same = |own: &VariedValue, other: &VariedValue| match varied.base_unit {
+            Some(_) => own.base.total_cmp(&other.base).is_eq(),
+            None => own.text == other.text,
+        };
+        let is_twice = |index: &usize| {
+            varied.values[..*index].iter().any(|other| is_same(&varied.values[*index], other))
+        };
+        match (0..varied.values.len()).find(is_twice).map(|index| &varied.values[index]) {
+            Some(own) => Err(format!("`{}` is there twice; write each value once", own.text)),
+            None => Ok(varied),
+        }
     }
 }
 
 impl Varied {
-    /// A value of the key with the unit: `10ms`.
-    pub fn with_unit(&self, value: f64) -> String {
-        format!("{value}{}", self.unit)
+    /// The values if all are numbers, in the unit of the first one.
+    fn numbers(written: &[Written]) -> Result<Option<(Vec<VariedValue>, &NumberUnit)>, String> {
+        let Some(Written::Number(_, first)) = written.first() else { return Ok(None) };
+        let mut values = Vec::with_capacity(written.len());
+        for own in written {
+            let Written::Number(number, unit) = own else { return Ok(None) };
+            let text = own.text();
+            if unit.base != first.base {
+                return Err(format!(
+                    "`{text}` is of another quantity than the first value; give rates alone, times alone, sizes alone, or plain numbers"
+                ));
+            }
+            values.push(VariedValue { text, at: unit.within(first, *number), base: unit.in_base(*number) });
+        }
+        Ok(Some((values, first)))
+    }
+
+    /// The value at a place on the axis; empty where there is none.
+    pub fn text_at(&self, at: f64) -> &str {
+        self.value_at(at).map_or("", |own| own.text.as_str())
+    }
+
+    /// The value at a place on the axis.
+    pub fn value_at(&self, at: f64) -> Option<&VariedValue> {
+        self.values.iter().find(|own| own.at.total_cmp(&at).is_eq())
+    }
+
+    /// Label of its axis: the key with its unit, or with the number of each word.
+    pub fn label(&self) -> String {
+        let Self { path, values, unit, base_unit } = self;
+        match (base_unit, unit.as_str()) {
+            (Some(_), "") => path.clone(),
+            (Some(_), unit) => format!("{path}, {unit}"),
+            (None, _) => {
+                let words = values.iter().map(|own| format!("{} = {}", own.at, own.text));
+                format!("{path}: {}", words.collect::<Vec<_>>().join(", "))
+            }
+        }
     }
 }
 
@@ -61,7 +235,7 @@ pub fn places(varied: &[Varied]) -> Vec<Vec<(String, String)>> {
     let mut places: Vec<Vec<(String, String)>> = vec![Vec::new()];
     for own in varied {
         let with = |place: &Vec<(String, String)>| {
-            let values = own.values.iter().map(|&value| (own.path.clone(), own.with_unit(value)));
+            let values = own.values.iter().map(|value| (own.path.clone(), value.text.clone()));
             values.map(|value| [place.as_slice(), &[value]].concat()).collect::<Vec<_>>()
         };
         places = places.iter().flat_map(with).collect();
@@ -73,25 +247,70 @@ pub fn places(varied: &[Varied]) -> Vec<Vec<(String, String)>> {
 mod tests {
     use super::*;
 
+    fn varied(text: &str) -> Varied {
+        text.parse().unwrap()
+    }
+
+    fn texts(varied: &Varied) -> Vec<&str> {
+        varied.values.iter().map(|own| own.text.as_str()).collect()
+    }
+
     #[test]
     fn a_key_with_its_values_and_one_unit() {
-        let varied: Varied = "links.forward.delay=10ms, 50ms,200ms".parse().unwrap();
-        assert_eq!((varied.path.as_str(), varied.unit.as_str()), ("links.forward.delay", "ms"));
-        assert_eq!(varied.values, [10.0, 50.0, 200.0]);
-        let plain: Varied = "flows.video.options.trendline.window=1e1,40".parse().unwrap();
-        assert_eq!((plain.values, plain.unit), (vec![10.0, 40.0], String::new()));
+        let delays = varied("links.forward.delay=10ms, 50ms,200ms");
+        assert_eq!((delays.path.as_str(), delays.unit.as_str()), ("links.forward.delay", "ms"));
+        assert_eq!(delays.values.iter().map(|own| own.at).collect::<Vec<_>>(), [10.0, 50.0, 200.0]);
+        assert_eq!((delays.values[2].base, delays.base_unit), (0.2, Some("s")));
+        assert_eq!((delays.text_at(50.0), delays.label().as_str()), ("50ms", "links.forward.delay, ms"));
+        let plain = varied("flows.video.options.trendline.window=1e1,40");
+        assert_eq!((texts(&plain), plain.unit.as_str(), plain.base_unit), (vec!["10", "40"], "", Some("1")));
         for (text, message) in [
             ("links.forward.delay", "has no `=`"),
             ("=1,2", "names no key"),
-            ("a=1ms,2s", "another unit"),
+            ("a=1ms,2kbps", "another quantity"),
+            ("a=1ms,2", "another quantity"),
             ("a=1,1.0", "twice"),
-            ("a=red,codel", "no number"),
+            ("a=1000ms,1s", "twice"),
+            ("a=red,red", "twice"),
             ("a=nan,1", "no number"),
-            ("a=1,,2", "no number"),
+            ("a=1,,2", "empty"),
+            ("a=1ms..2kbps/3", "no range"),
+            ("a=1..9/1", "no range"),
+            ("a=1..9", "no range"),
+            ("a=0..9/4log", "not above 0"),
         ] {
             let error = text.parse::<Varied>().unwrap_err();
             assert!(error.contains(message), "{text}: {error}");
         }
+    }
+
+    #[test]
+    fn numbers_of_several_units_are_on_one_axis() {
+        let rates = varied("links.forward.rate=500kbps,1Mbps");
+        assert_eq!((texts(&rates), rates.unit.as_str()), (vec!["500kbps", "1Mbps"], "kbps"));
+        assert_eq!(rates.values.iter().map(|own| own.at).collect::<Vec<_>>(), [500.0, 1000.0]);
+        assert_eq!(rates.values.iter().map(|own| own.base).collect::<Vec<_>>(), [5e5, 1e6]);
+        assert_eq!((rates.base_unit, rates.text_at(1000.0)), (Some("bit/s"), "1Mbps"));
+    }
+
+    #[test]
+    fn words_are_numbered() {
+        let kinds = varied("links.forward.queue.kind=droptail, codel");
+        assert_eq!((texts(&kinds), kinds.base_unit), (vec!["droptail", "codel"], None));
+        assert_eq!(kinds.label(), "links.forward.queue.kind: 0 = droptail, 1 = codel");
+        assert_eq!((kinds.text_at(1.0), kinds.text_at(2.0)), ("codel", ""));
+        assert_eq!(texts(&varied("a=true,false")), ["true", "false"]);
+        assert_eq!(texts(&varied("a=../x.mahi,../y.mahi")), ["../x.mahi", "../y.mahi"]);
+        assert_eq!(texts(&varied("a=10,none")), ["10", "none"]);
+    }
+
+    #[test]
+    fn a_range_has_both_ends() {
+        assert_eq!(texts(&varied("a=1ms..100ms/5log")), ["1ms", "3.16228ms", "10ms", "31.6228ms", "100ms"]);
+        assert_eq!(texts(&varied("a=1ms..1s/4log")), ["1ms", "10ms", "100ms", "1000ms"]);
+        assert_eq!(texts(&varied("a=1..9/5")), ["1", "3", "5", "7", "9"]);
+        assert_eq!(texts(&varied("a=0..0.3/4,7")), ["0", "0.1", "0.2", "0.3", "7"]);
+        assert_eq!(texts(&varied("a=9..1/3")), ["9", "5", "1"]);
     }
 
     #[test]

@@ -27,6 +27,7 @@
 //! }
 //! ```
 
+mod csv_fields;
 pub mod metrics;
 pub mod results;
 

@@ -1,4 +1,6 @@
-//! Series, decisions and tables as Apache Parquet.
+//! Series, decisions and tables as Apache Parquet. No file depends on the time, the machine or its own name.
+
+mod tidy;
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -6,29 +8,41 @@ use std::sync::Arc;
 use parquet::basic::{ConvertedType, Repetition, Type as Physical};
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType};
 use parquet::errors::ParquetError;
+use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::{Type, TypePtr};
 
-use weir_measure::metrics::{Column, Decisions, Recording};
+use weir_measure::metrics::{Column, DECISION_COLUMNS, Decisions, Recording, SignalUnit};
+
+pub use tidy::write_table;
 
 /// Writes the series of a run as a Parquet file, uncompressed, a row group for each 32 768 bins: `time_s`, then the columns of
-/// [`Recording::write_csv`] in the same order; quantities as DOUBLE, factors as strings, missing values as nulls.
+/// [`Recording::write_csv`] in the same order; quantities as DOUBLE, factors as strings, missing values as nulls. The metadata
+/// has the unit of each column, a UCUM code, under `unit.COLUMN`; `of_signal` has those of the controllers' signals.
 ///
 /// # Errors
 /// Errors of `out`, or a block of a long run that cannot be read.
-pub fn write_series(series: &Recording, out: &mut (impl Write + Send)) -> io::Result<()> {
+pub fn write_series(
+    series: &Recording,
+    of_signal: &SignalUnit<'_>,
+    out: &mut (impl Write + Send),
+) -> io::Result<()> {
     let mut file = RowGroups::new(out, "series");
+    file.units = series.column_units(of_signal);
     series.each_table(|columns| file.group(columns).map_err(io_error))?;
     file.close().map_err(io_error)
 }
 
 /// Writes decisions as a Parquet file, uncompressed: numbers as DOUBLE, words as strings, in the columns of [`Decisions::write_csv`].
+/// The metadata has the units of times and rates under `unit.COLUMN`; values have the unit of their signal.
 ///
 /// # Errors
 /// Errors of `out`, or a part of a long run that cannot be read.
 pub fn write_decisions(decisions: &Decisions, out: &mut (impl Write + Send)) -> io::Result<()> {
     let mut file = RowGroups::new(out, "decisions");
+    let columns = DECISION_COLUMNS.iter().filter(|column| !column.unit.is_empty());
+    file.units = columns.map(|column| (column.name.to_owned(), column.unit.to_owned())).collect();
     decisions.each_table(|columns| file.group(columns).map_err(io_error))?;
     file.close().map_err(io_error)
 }
@@ -64,18 +78,21 @@ struct RowGroups<'n, W: Write + Send> {
     /// Taken by the first group.
     out: Option<W>,
     file: Option<SerializedFileWriter<W>>,
+    /// The unit of each column that has one.
+    units: Vec<(String, String)>,
 }
 
 impl<'n, W: Write + Send> RowGroups<'n, W> {
     fn new(out: W, name: &'n str) -> Self {
-        Self { name, out: Some(out), file: None }
+        Self { name, out: Some(out), file: None, units: Vec::new() }
     }
 
     fn begin(&mut self, columns: &[(String, Column<'_>)]) -> Result<(), ParquetError> {
         let Some(out) = self.out.take() else { return Ok(()) };
         let fields = columns.iter().map(|(name, column)| field(name, column)).collect::<Result<_, _>>()?;
         let schema = Arc::new(Type::group_type_builder(self.name).with_fields(fields).build()?);
-        self.file = Some(SerializedFileWriter::new(out, schema, Arc::new(WriterProperties::default()))?);
+        let properties = WriterProperties::builder().set_key_value_metadata(metadata(&self.units));
+        self.file = Some(SerializedFileWriter::new(out, schema, Arc::new(properties.build()))?);
         Ok(())
     }
 
@@ -118,6 +135,12 @@ impl<'n, W: Write + Send> RowGroups<'n, W> {
         }
         Ok(())
     }
+}
+
+/// The units of columns, as a file keeps them.
+fn metadata(units: &[(String, String)]) -> Option<Vec<KeyValue>> {
+    let entry = |(name, unit): &(String, String)| KeyValue::new(format!("unit.{name}"), unit.clone());
+    (!units.is_empty()).then(|| units.iter().map(entry).collect())
 }
 
 fn field(name: &str, column: &Column<'_>) -> Result<TypePtr, ParquetError> {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::value_parser;
 
-use super::{DataArgs, ShardArgs};
+use super::{DataArgs, ShardArgs, TableForm};
 
 #[derive(Debug, clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
@@ -29,6 +29,9 @@ pub(crate) struct ReproduceArgs {
     /// Directory for the report with the figures: index.html, claims.json and plots.json; some figures need runs of their own.
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
+    /// Form of the table of all runs, `table/part-*` in the directory.
+    #[arg(long, value_name = "FORM", default_value = "parquet")]
+    pub(crate) table: TableForm,
     #[command(flatten)]
     pub(crate) parts: ShardArgs,
     /// Lay a value over the scenarios of the rows that are named, after all settings of the rows, such as

@@ -18,6 +18,8 @@ pub(crate) enum SchemaOf {
     Scenario,
     /// The output of `weir run --json`.
     Results,
+    /// The table of all runs, `table/part-*`: columns, metrics and units.
+    Table,
     /// Recorded calls, as `weir import` writes them.
     Call,
     /// The output of `weir testbed --json`.

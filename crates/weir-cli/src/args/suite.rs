@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{DataArgs, ShardArgs};
+use super::{DataArgs, ShardArgs, TableForm};
 use crate::failure::Failure;
 use clap::{Subcommand, value_parser};
 use weir_form::Varied;
@@ -59,8 +59,8 @@ pub(crate) struct SuiteArgs {
     /// Only these cases, such as `5.1`.
     #[arg(long, value_name = "CASE", value_delimiter = ',')]
     pub(crate) case: Vec<String>,
-    /// Each case over values of a key, numbers of one unit, such as `links.forward.delay=10ms,50ms,200ms`: a row for each of them; may
-    /// be given often, all with all.
+    /// Each case over values of a key, such as `links.forward.delay=10ms,50ms,1s`, `1ms..100ms/5log` or words: a row for each of them;
+    /// may be given often, all with all.
     #[arg(long, value_name = "PATH=V,V")]
     pub(crate) sweep: Vec<Varied>,
     /// Runs per controller and case, each with a seed of its own.
@@ -108,6 +108,9 @@ pub(crate) struct SuiteArgs {
     /// Accept stand-ins for missing recorded traces, which are otherwise an error.
     #[arg(long)]
     pub(crate) allow_stand_ins: bool,
+    /// Form of the table of all runs, `table/part-*` in the directory.
+    #[arg(long, value_name = "FORM", default_value = "parquet")]
+    pub(crate) table: TableForm,
     /// Print the result as JSON, and write only the files that other options name.
     #[arg(long)]
     pub(crate) json: bool,

@@ -3,12 +3,14 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use weir_form::Varied;
 use weir_scenario::registry::Registry;
 use weir_study::judge::Verdict;
+use weir_study::runs::table_axes;
 use weir_study::suite::{self, CheckChanges, ControllerResult, Suite, SuiteResult, SuiteRun};
 
 use super::{LEADERS, LEADERS_HEAD, LEGEND, changes, junit, markdown};
-use crate::args::SuiteArgs;
+use crate::args::{SuiteArgs, TableForm};
 use crate::browser;
 use crate::differences;
 use crate::failure::Failure;
@@ -17,6 +19,7 @@ use crate::output::DEFAULT_OUT;
 use crate::output::{Files, OutputDirectory, OutputFile, json_file};
 use crate::table;
 use crate::terminal;
+use crate::tidy;
 
 /// The name of the file with the result, in the output directory.
 const RESULT: &str = "suite.json";
@@ -66,6 +69,10 @@ pub(super) struct OutputDestinations {
     save: Option<OutputFile>,
     junit: Option<OutputFile>,
     markdown: Option<OutputFile>,
+    /// Form of the table of all runs.
+    table: TableForm,
+    /// The keys that are varied.
+    varied: Vec<Varied>,
     /// The arguments that repeat the suite over the same traces.
     repeat: Vec<String>,
 }
@@ -111,6 +118,8 @@ impl OutputDestinations {
             save: prepare(args.save.as_deref())?,
             junit: prepare(args.junit.as_deref())?,
             markdown: prepare(markdown)?,
+            table: args.table,
+            varied: args.sweep.clone(),
             repeat: args.repeated(suite),
             keeps_runs: args.out.is_some(),
             directory: out.as_deref().map(|path| OutputDirectory::prepare(path, registry)).transpose()?,
@@ -127,7 +136,9 @@ impl OutputDestinations {
         if let Some(directory) = &mut self.directory {
             let page = suite::page(&findings.suite.title, findings.run, &self.repeat).into_bytes();
             let files: Files = vec![(MATRIX.to_owned(), page), (RESULT.to_owned(), json.clone())];
-            first = directory.write(&files);
+            let runs = findings.run.runs.table_runs(&self.varied);
+            first = tidy::add(directory, self.table, &table_axes(&self.varied), runs)
+                .and_then(|()| directory.write(&files));
         }
         if first.is_err() {
             // The directory does not exist, so no message may name it.
@@ -144,6 +155,11 @@ impl OutputDestinations {
             first = first.and(file.write(findings.markdown().as_bytes()));
         }
         first
+    }
+
+    /// Whether a table of all runs is written.
+    pub(super) fn has_table(&self) -> bool {
+        self.directory.is_some() && self.table != TableForm::None
     }
 
     /// The directory that keeps the runs, if requested.

@@ -124,7 +124,8 @@ fn a_report_has_each_row_with_its_figures_and_claims() {
     let place = place();
     let outcome = place.weir(COMMAND);
     let names: Vec<PathBuf> = place.tree("report").into_keys().collect();
-    assert_eq!(names, ["claims.json", "index.html", "plots.json", "runs.log"].map(PathBuf::from));
+    let files = ["claims.json", "index.html", "plots.json", "runs.log", "table", "table/part-00000.parquet"];
+    assert_eq!(names, files.map(PathBuf::from));
     assert_eq!(place.read("report/claims.json"), outcome.stdout);
     let plots: Value = serde_json::from_str(&place.read("report/plots.json")).unwrap();
     assert_eq!(plots["provenance"]["command"], "weir reproduce mine/row.toml coupled-rtp-2014/alg1 --runs 2");

@@ -238,3 +238,40 @@ fn uneven() -> String {
      \"rows\":[{\"name\":\"gcc\",\"values\":[[1.0]]}]}"
         .to_owned()
 }
+
+#[test]
+fn controllers_of_different_names_are_paired_on_request() {
+    let place = Place::new();
+    let run = "run quality/steady --runs 5 --duration 10s --quiet";
+    place.weir(&format!("{run} --controller gcc,nada --out a"));
+    place.weir(&format!("{run} --controller gcc{{trendline.window=40}},nada --out b"));
+    let series = place.path().join("b/series-gcc-trendline.window-40.csv");
+    assert!(series.exists());
+    let compared = |pair: &str| {
+        let outcome = place.weir(format!("report a b --json {pair}").trim_end());
+        let json: Value = serde_json::from_str(&outcome.stdout).unwrap();
+        let names = json["controllers"].as_array().unwrap().iter().map(|own| own["name"].clone());
+        names.map(|name| name.as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(compared(""), ["nada"]);
+    let both = "gcc → gcc{trendline.window=40}";
+    assert_eq!(compared("--pair gcc=gcc{trendline.window=40}"), [both, "nada"]);
+    assert!(place.read("weir-out/report.html").contains(both));
+    for (pair, told) in [
+        ("gcd=nada", "a has no controller `gcd` left to pair; it has gcc, nada"),
+        ("gcc=gcc", "b has no controller `gcc` left to pair; it has gcc{trendline.window=40}, nada"),
+    ] {
+        let refused = place.try_weir(&format!("report a b --pair {pair}"));
+        assert_eq!(refused.code, Some(2));
+        assert!(refused.stderr.contains(told), "{}", refused.stderr);
+    }
+    // Folders of earlier versions have braces in the names of files.
+    let page = place.read("weir-out/report.html");
+    fs::rename(&series, place.path().join("b/series-gcc{trendline.window=40}.csv")).unwrap();
+    for kind in ["decisions", "queuing-delay"] {
+        let file = |name: &str| place.path().join(format!("b/{kind}-{name}.csv"));
+        fs::rename(file("gcc-trendline.window-40"), file("gcc{trendline.window=40}")).unwrap();
+    }
+    compared("--pair gcc=gcc{trendline.window=40}");
+    assert!(place.read("weir-out/report.html") == page);
+}

@@ -53,17 +53,15 @@ fn place() -> Place {
 }
 
 /// The files of the directory, and those requested separately.
-fn whole(place: &Place, out: &str, options: &str) -> (String, Vec<(String, String)>) {
+fn whole(place: &Place, out: &str, options: &str) -> (String, Vec<(String, Vec<u8>)>) {
     let outcome = place.weir(&format!(
         "{SUITE} --save saved.json --junit saved.xml --markdown saved.md --out {out}{options}"
     ));
     let saved = ["saved.json", "saved.xml", "saved.md"];
-    let names = place.tree(out).into_keys().map(|name| format!("{out}/{}", name.display()));
-    let read = |name: String| (name.replacen(&format!("{out}/"), "", 1), place.read(&name));
-    (
-        outcome.stdout.replace(&format!("{out}/"), ""),
-        names.chain(saved.map(str::to_owned)).map(read).collect(),
-    )
+    let files = place.tree(out).into_iter();
+    let files = files.filter_map(|(name, content)| Some((name.display().to_string(), content?)));
+    let read = |name: &str| (name.to_owned(), place.read(name).into_bytes());
+    (outcome.stdout.replace(&format!("{out}/"), ""), files.chain(saved.map(read)).collect())
 }
 
 #[test]
@@ -71,8 +69,9 @@ fn shards_come_together_in_the_bytes_of_one_machine() {
     let place = place();
     let (printed, files) = whole(&place, "whole", "");
     let names: Vec<&str> = files.iter().map(|(name, _)| name.as_str()).collect();
-    assert_eq!(names, ["runs.log", "suite.html", "suite.json", "saved.json", "saved.xml", "saved.md"]);
-    assert_eq!(files[0].1.lines().count(), RUNS);
+    let of_folder = ["runs.log", "suite.html", "suite.json", "table/part-00000.parquet"];
+    assert_eq!(names, [&of_folder[..], &["saved.json", "saved.xml", "saved.md"]].concat());
+    assert_eq!(String::from_utf8_lossy(&files[0].1).lines().count(), RUNS);
     let mut made = 0;
     for shard in ["1/3", "2/3", "3/3"] {
         let part = format!("part-{}", &shard[..1]);
@@ -98,7 +97,11 @@ fn shards_come_together_in_the_bytes_of_one_machine() {
     assert!(told.contains(&format!("{RUNS} of {RUNS} runs were there")), "{told}");
     let usual = place.weir(SUITE).stdout;
     assert_eq!(usual.replace("weir-out/suite-calls/", ""), printed);
-    assert_eq!(place.tree("weir-out/suite-calls").len(), 2, "the matrix and the result");
+    assert_eq!(
+        place.tree("weir-out/suite-calls").len(),
+        4,
+        "the matrix, the result and a folder with the table"
+    );
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! `weir run --sweep`: tables, pictures, parts of several machines, and invalid requests.
 
+use std::path::Path;
+
 use serde_json::Value;
 
 use crate::support::{GOOD, Outcome, Place};
@@ -37,9 +39,78 @@ fn a_key_is_varied_for_each_controller_and_drawn() {
         place.weir(&format!("{sweep} --shard {shard} --out part-{}", &shard[..1]));
     }
     place.weir(&format!("{sweep} --merge part-1 part-2 --out merged"));
-    for file in ["index.html", "sweep.json", "runs.log"] {
-        assert!(place.read(&format!("merged/{file}")) == place.read(&format!("out/{file}")), "{file}");
+    let (merged, whole) = (place.tree("merged"), place.tree("out"));
+    assert!(merged == whole, "{:?}, {:?}", merged.keys(), whole.keys());
+    for file in ["index.html", "sweep.json", "runs.log", "table/part-00000.parquet"] {
+        assert!(whole.contains_key(Path::new(file)), "{file}");
     }
+}
+
+#[test]
+fn the_table_has_each_run_with_its_place() {
+    let place = place();
+    let sweep = "run call.toml --runs 2 --controller gcc,nada --quiet --table csv";
+    let keys =
+        "--sweep links.forward.rate=500kbps,1Mbps --sweep links.forward.queue.discipline=drop-tail,codel";
+    place.weir(&format!("{sweep} {keys} --out out"));
+    let table = place.read("out/table/part-00000.csv");
+    let rows: Vec<Vec<&str>> = table.lines().map(|line| line.split(',').collect()).collect();
+    let column = |name: &str| rows[0].iter().position(|own| *own == name).unwrap();
+    let of_metric = rows.iter().filter(|row| row[column("metric")] == "media.rate_bps");
+    let runs: Vec<Vec<&str>> = of_metric
+        .map(|row| {
+            let at = [
+                "run",
+                "at.links.forward.rate",
+                "at.links.forward.queue.discipline",
+                "variant",
+                "seed",
+                "unit",
+            ];
+            at.iter().map(|name| row[column(name)]).collect()
+        })
+        .collect();
+    assert_eq!(runs.len(), 16);
+    assert_eq!(runs[0], ["0", "500000", "drop-tail", "gcc", "1", "bit/s"]);
+    assert_eq!(runs[7], ["7", "500000", "codel", "nada", "2", "bit/s"]);
+    assert_eq!(runs[15], ["15", "1000000", "codel", "nada", "2", "bit/s"]);
+    // The numbers are those of the printed results.
+    let set = "--set links.forward.rate=1Mbps --set links.forward.queue.discipline=codel";
+    let alone = place.weir(&format!("run call.toml --runs 1 --seed 2 --controller nada {set} --json")).stdout;
+    let alone: Value = serde_json::from_str(&alone).unwrap();
+    let flow = &alone["controllers"][0]["flows"][0];
+    let expected = flow["owd_excess_ms"]["p95"]["mean"].as_f64().unwrap();
+    let own = rows.iter().find(|row| {
+        row[0] == "15"
+            && row[column("flow")] == flow["name"]
+            && row[column("metric")] == "flows[].owd_excess_ms.p95"
+    });
+    assert_eq!(own.unwrap()[column("value")].parse(), Ok(expected));
+    // The next sweep has no table, and leaves none behind.
+    place.weir(&format!("run call.toml --runs 1 --quiet --table none {keys} --out out"));
+    assert!(!place.path().join("out/table").exists());
+    assert!(place.path().join("out/sweep.json").exists());
+}
+
+#[test]
+fn words_and_ranges_are_swept() {
+    let place = place();
+    let sweep = "run call.toml --runs 1 --quiet --json --sweep links.forward.delay=10ms..40ms/3log";
+    let outcome =
+        place.weir(&format!("{sweep} --sweep links.forward.queue.discipline=drop-tail,codel --out out"));
+    let numbers: Vec<Value> = serde_json::from_str(&outcome.stdout).unwrap();
+    let at: Vec<[&str; 2]> = numbers
+        .iter()
+        .map(|own| {
+            ["links.forward.delay", "links.forward.queue.discipline"]
+                .map(|key| own["at"][key].as_str().unwrap())
+        })
+        .collect();
+    let expected = ["10ms", "20ms", "40ms"].map(|delay| [[delay, "drop-tail"], [delay, "codel"]]);
+    assert_eq!(at, expected.as_flattened());
+    assert!(
+        place.read("out/index.html").contains("links.forward.queue.discipline: 0 = drop-tail, 1 = codel")
+    );
 }
 
 #[test]
@@ -131,8 +202,10 @@ fn what_cannot_be_varied_is_refused_with_its_option() {
             "--sweep duration=10s,20s --sweep measure.from=8s,12s",
             &["--sweep measure.from=12s", "the run ends at 10s"],
         ),
-        ("--sweep links.forward.delay=1ms,2s", &["another unit"]),
-        ("--sweep flows.video.controller=gcc,nada", &["no number with a unit"]),
+        ("--sweep links.forward.delay=1ms,2kbps", &["another quantity"]),
+        ("--sweep links.forward.delay=1ms..9ms", &["no range"]),
+        ("--sweep links.forward.delay=1ms,soon", &["--sweep links.forward.delay=soon"]),
+        ("--sweep flows.video.controller=gcc,nada", &["--sweep flows.video.controller", "--controller"]),
         ("--sweep links.forward.delay=1ms,2ms --seed 3", &["--seed", "seeds from 1 on"]),
         ("--sweep links.forward.delay=1ms,2ms --set seed=3", &["--set seed", "seeds from 1 on"]),
         (

@@ -40,6 +40,7 @@ pub use recorder::{Measured, Recorder};
 pub use series::{
     BlockStorage, Column, CouplingSeries, DECISION_COLUMNS, DecidingSignal, DecisionColumn, DecisionReason,
     Decisions, FlowSeries, LinkSeries, NewBlockStorage, ReadSeriesError, RecordedDecision, Recording,
-    SERIES_COLUMNS, Series, SeriesColumn, Share, SignalSeries, in_memory, read_cdf_csv, write_cdf_csv,
+    SERIES_COLUMNS, Series, SeriesColumn, Share, SignalSeries, SignalUnit, in_memory, read_cdf_csv,
+    write_cdf_csv,
 };
 pub use view::View;

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use weir_cc::LimitingFactor;
 
 use super::flow_kind::FlowKind;
-use super::over_runs::{OverRuns, Statistic, Value, over_runs};
+use super::over_runs::{NamedMetrics, OverRuns, Statistic, TakeValue, Value, add_names_of, over_runs};
 
 /// Everything measured within the measurement window.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -335,6 +335,11 @@ pub struct Jain<V> {
     pub sent_mean_of_instant: V,
 }
 
+/// The key of a field of [`PerLimitingFactor`].
+fn in_kebab_case(field: &str) -> String {
+    field.replace('_', "-")
+}
+
 over_runs!(Measures {; flows, media, links, jain, windows });
 over_runs!(FlowMeasures { name, kind;
     rate_bps, payload_rate_bps, sent_rate_bps, target_rate_bps, rate_sd_bps, fair_share, loss_ratio,
@@ -350,7 +355,7 @@ over_runs!(Stopped {; rtcp_timeout, media_timeout, congestion });
 over_runs!(CompletedTransfers {; completed, mean_bytes, mean_seconds, p95_seconds, max_seconds });
 over_runs!(Tally {; bytes, payload_bytes, packets });
 over_runs!(DelayStatistics {; mean, sd, p5, p50, p95, p99, max });
-over_runs!(PerLimitingFactor {;
+over_runs!(PerLimitingFactor, in_kebab_case; {;
     ramp_up, delay, loss, receiver, silence, drain, application, coupling, minimum, maximum
 });
 over_runs!(Convergence {; at_seconds, share_bps, seconds, not_converged });

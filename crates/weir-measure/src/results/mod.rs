@@ -7,6 +7,8 @@ pub mod ranking;
 pub mod spread;
 pub mod stats;
 mod summary;
+mod tidy;
+mod units;
 
 pub use flow_kind::FlowKind;
 pub use measures::{
@@ -15,6 +17,11 @@ pub use measures::{
 };
 pub use over_runs::{OverRuns, Statistic, Value};
 pub use summary::{ControllerSummary, Summary, UnevenRuns, results_schema};
+pub use tidy::{
+    AxisColumn, AxisValue, AxisValues, ColumnInfo, MetricName, TABLE_COLUMNS, TABLE_VERSION, TableAxis,
+    TableColumn, TextColumn, TidyRun, TidyTable, table_metrics,
+};
+pub use units::{NO_UNIT, UNIT_ENDS, metric_unit, ucum};
 
 /// The metrics of one run.
 pub type RunMetrics = Measures<Value>;

@@ -89,9 +89,74 @@ impl<T: OverRuns> OverRuns for BTreeMap<String, T> {
     }
 }
 
-/// Implements [`OverRuns`] for each field. Fields before the semicolon are taken from the first run.
+/// Metrics in a fixed order, each under a name: the rows of the tidy table.
+pub(super) trait NamedMetrics {
+    /// Adds the names of the metrics at `path` to `names`.
+    fn add_names(path: &str, names: &mut Vec<String>);
+
+    /// Calls `take` with the place of each metric's name, the first of which is `first`, its index in the innermost
+    /// list, and its value. Returns the place behind the last one.
+    fn each_value(&self, first: usize, take: &mut TakeValue<'_>) -> usize;
+}
+
+/// Receives the place of a metric's name, the index in the innermost list, and the value.
+pub(super) type TakeValue<'t> = dyn FnMut(usize, Option<usize>, Value) + 't;
+
+/// Number of names of `T`.
+pub(super) fn number_of_names<T: NamedMetrics>() -> usize {
+    let mut names = Vec::new();
+    T::add_names("", &mut names);
+    names.len()
+}
+
+impl NamedMetrics for Value {
+    fn add_names(path: &str, names: &mut Vec<String>) {
+        names.push(path.to_owned());
+    }
+
+    fn each_value(&self, first: usize, take: &mut TakeValue<'_>) -> usize {
+        take(first, None, *self);
+        first + 1
+    }
+}
+
+impl<T: NamedMetrics> NamedMetrics for Vec<T> {
+    fn add_names(path: &str, names: &mut Vec<String>) {
+        T::add_names(&format!("{path}[]"), names);
+    }
+
+    fn each_value(&self, first: usize, take: &mut TakeValue<'_>) -> usize {
+        for (index, element) in self.iter().enumerate() {
+            element.each_value(first, &mut |name, _, value| take(name, Some(index), value));
+        }
+        first + number_of_names::<T>()
+    }
+}
+
+/// Windows repeat the names of the whole run.
+impl<T> NamedMetrics for BTreeMap<String, T> {
+    fn add_names(_: &str, _: &mut Vec<String>) {}
+
+    fn each_value(&self, first: usize, _: &mut TakeValue<'_>) -> usize {
+        first
+    }
+}
+
+/// Adds the names of the field that `field` reads.
+pub(super) fn add_names_of<S, T: NamedMetrics>(
+    _field: fn(&S) -> &T,
+    (path, key): (&str, String),
+    names: &mut Vec<String>,
+) {
+    let below = if path.is_empty() { key } else { format!("{path}.{key}") };
+    T::add_names(&below, names);
+}
+
+/// Implements [`OverRuns`] and [`NamedMetrics`] for each field. Fields before the semicolon are taken from the first run
+/// and have no metrics. The optional function makes a field's name its key.
 macro_rules! over_runs {
-    ($type:ident { $($kept:ident),*; $($field:ident),* $(,)? }) => {
+    ($type:ident { $($fields:tt)* }) => { over_runs!($type, str::to_owned; { $($fields)* }); };
+    ($type:ident, $key:expr; { $($kept:ident),*; $($field:ident),* $(,)? }) => {
         impl OverRuns for $type<Value> {
             type Summary = $type<Option<Statistic>>;
 
@@ -107,6 +172,18 @@ macro_rules! over_runs {
 
             fn clear_values(&mut self) {
                 $(self.$field.clear_values();)*
+            }
+        }
+
+        impl NamedMetrics for $type<Value> {
+            fn add_names(path: &str, names: &mut Vec<String>) {
+                $(add_names_of(|own: &Self| &own.$field, (path, $key(stringify!($field))), names);)*
+            }
+
+            fn each_value(&self, first: usize, take: &mut TakeValue<'_>) -> usize {
+                let next = first;
+                $(let next = self.$field.each_value(next, take);)*
+                next
             }
         }
     };

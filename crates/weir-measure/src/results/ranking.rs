@@ -191,6 +191,20 @@ pub struct Ranked {
 }
 
 impl Ranking {
+    /// Gives the candidate `from` the name `to`.
+    pub fn rename(&mut self, from: &str, to: &str) {
+        let Self { leading, recommended, left_out, candidates, .. } = self;
+        let of_candidates = candidates.iter_mut().flat_map(|own| {
+            let Ranked { name, beaten_by, dominated_by, .. } = own;
+            let lists =
+                [beaten_by, dominated_by, &mut own.shorter_frame_delay_than, &mut own.fewer_freezes_than];
+            let lists = lists.into_iter().chain([&mut own.leaves_more_than]).flatten();
+            std::iter::once(name).chain(lists)
+        });
+        let names = [leading, recommended, left_out].into_iter().flatten().chain(of_candidates);
+        names.filter(|name| *name == from).for_each(|name| to.clone_into(name));
+    }
+
     /// The ranking of `candidates`, whose runs are of the same seeds.
     pub fn of(candidates: &[RankedController]) -> Self {
         let runs = candidates.iter().map(|candidate| candidate.useful_rate_kbps.len()).max().unwrap_or(0);

@@ -7,6 +7,7 @@ use std::io;
 use weir_cc::Signal;
 use weir_units::DataRate;
 use weir_world::Side;
+use weir_world::tcp::TCP_SIGNALS;
 
 use weir_measure::metrics::{DecidingSignal, Decisions, FlowPlan, MeasurePlan, RecordedDecision};
 use weir_report::page::{DecisionTick, Move};
@@ -37,6 +38,12 @@ impl FlowSignals {
         let [sender, receiver] = self.flows.get(flow)?;
         let signals = if side == Side::Sender { sender } else { receiver };
         signals.iter().find(|signal| signal.name == name)
+    }
+
+    /// The unit of a signal of a flow's controller, or of TCP in a flow without one.
+    pub fn unit(&self, flow: usize, side: Side, name: &str) -> Option<&'static str> {
+        let of_tcp = || TCP_SIGNALS.iter().find(|signal| signal.name == name);
+        self.find(flow, side, name).or_else(of_tcp).map(|signal| signal.unit)
     }
 }
 

@@ -42,6 +42,30 @@ pub struct Versus {
     pub gaps: Vec<ComparisonGap>,
 }
 
+impl Loaded {
+    /// Names of its controllers.
+    pub fn controller_names(&self) -> impl Iterator<Item = &str> {
+        self.saved.table.rows.iter().map(|row| row.name.as_str())
+    }
+
+    /// Gives the controller `from` the name `to`.
+    fn rename(&mut self, from: &str, to: &str) {
+        let rows = self.saved.table.rows.iter_mut().map(|row| &mut row.name);
+        let panels = self.controllers.iter_mut().map(|panel| &mut panel.name);
+        rows.chain(panels).filter(|name| *name == from).for_each(|name| to.clone_into(name));
+        if let Some(ranking) = &mut self.saved.ranking {
+            ranking.rename(from, to);
+        }
+    }
+}
+
+/// Lets the controller `a` of the first run be compared with `b` of the second, as one that is called `a → b`.
+pub fn pair(first: &mut Loaded, second: &mut Loaded, a: &str, b: &str) {
+    let both = format!("{a} → {b}");
+    first.rename(a, &both);
+    second.rename(b, &both);
+}
+
 /// The comparison of both runs.
 pub fn versus(first: Loaded, second: Loaded) -> Versus {
     let unpaired = unpaired(&first, &second);

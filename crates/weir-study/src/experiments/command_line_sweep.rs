@@ -27,7 +27,7 @@ impl MeasuredScenario {
         place: &GridPoint,
     ) -> Result<Scenario, ScenarioError> {
         let varied = self.varied.iter().zip(place.values());
-        let varied = varied.map(|(own, &value)| format!("{}={}", own.path, own.with_unit(value)));
+        let varied = varied.map(|(own, &value)| format!("{}={}", own.path, own.text_at(value)));
         let overrides: Vec<String> = self.set.iter().cloned().chain(varied).collect();
         Scenario::open_in(registry, &self.scenario, &overrides)
     }

@@ -1,17 +1,38 @@
 //! Values that claims and plots take from runs.
 
+use serde::{Deserialize, Serialize};
+
 use super::cases::{Case, CaseSource, scenario};
 use crate::judge::Harvest;
 use crate::judge::formula::{Harvested, Leaf};
-use crate::runs::{Ran, RunError, RunWorld, Store, Task, kept_or_made, key};
+use crate::runs::{Ran, RunError, RunWorld, Store, StoredMetrics, Task, kept_or_made, key};
 use weir_import::traces::TraceStore;
 use weir_scenario::compile::RunOptions;
 use weir_scenario::scenario::Scenario;
 
+/// Stored values of a run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct KeptRun {
+    /// Values for claims and plots.
+    values: Harvest,
+    /// All metrics, if a table of the runs is wanted and the run has some.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    metrics: Option<Box<StoredMetrics>>,
+}
+
+/// World and measurement of the runs.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct CaseRuns<'w> {
+    /// World of the runs; `None` is the simulator.
+    pub(super) world: Option<&'w dyn RunWorld>,
+    /// Whether all metrics are kept.
+    pub(super) keeps_metrics: bool,
+}
+
 /// Values taken from the runs of each case.
 pub(super) struct Harvests<'c> {
     cases: &'c [Case<'c>],
-    taken: Vec<Vec<Option<Harvest>>>,
+    taken: Vec<Vec<Option<KeptRun>>>,
 }
 
 impl<'c> Harvests<'c> {
@@ -21,14 +42,20 @@ impl<'c> Harvests<'c> {
     }
 
     /// Adds the harvest of the next seed, or `None` for a run that does not count.
-    pub(super) fn add(&mut self, case: usize, harvest: Option<Harvest>) {
+    pub(super) fn add(&mut self, case: usize, harvest: Option<KeptRun>) {
         self.taken[case].push(harvest);
     }
 
     /// Value at `path` in the run of a seed, counted from zero.
     pub(super) fn get(&self, case: usize, seed: usize, path: &str) -> Option<&Harvested> {
         let seed = if self.is_drawn(case) { seed } else { 0 };
-        self.taken[case].get(seed)?.as_ref()?.get(path)
+        self.taken[case].get(seed)?.as_ref()?.values.get(path)
+    }
+
+    /// Metrics of each run of each case, in the order of seeds.
+    pub(super) fn into_metrics(self) -> Vec<Vec<Option<Box<StoredMetrics>>>> {
+        let of_case = |runs: Vec<Option<KeptRun>>| runs.into_iter().map(|run| run?.metrics).collect();
+        self.taken.into_iter().map(of_case).collect()
     }
 
     /// Whether the run of a seed, counted from zero, counts in the verdict.
@@ -49,19 +76,19 @@ impl Case<'_> {
         &self,
         seed: u64,
         traces: &TraceStore,
-        world: Option<&dyn RunWorld>,
-        store: &impl Store<Harvest>,
-    ) -> Result<Option<Harvest>, RunError> {
+        runs: CaseRuns<'_>,
+        store: &impl Store<KeptRun>,
+    ) -> Result<Option<KeptRun>, RunError> {
         match &self.source {
-            CaseSource::Scenario(scenario) => self.run(scenario, seed, traces, world, store),
+            CaseSource::Scenario(scenario) => self.run(scenario, seed, traces, runs, store),
             CaseSource::OfGrid { experiment, variant, place } => {
-                self.run(&scenario(experiment, variant, place)?, seed, traces, world, store)
+                self.run(&scenario(experiment, variant, place)?, seed, traces, runs, store)
             }
             CaseSource::Analysis { entry, set } => {
                 let name = || key(entry.name(), format_args!("{set:?}\n{seed}\n{:?}", self.paths));
                 kept_or_made(store.keeps().then(name), store, || {
                     let results = entry.run(set, Some(seed))?;
-                    Ok(Harvest::of(&self.paths, &results, None))
+                    Ok(KeptRun { values: Harvest::of(&self.paths, &results, None), metrics: None })
                 })
                 .map(Some)
             }
@@ -73,15 +100,18 @@ impl Case<'_> {
         scenario: &Scenario,
         seed: u64,
         traces: &TraceStore,
-        world: Option<&dyn RunWorld>,
-        store: &impl Store<Harvest>,
-    ) -> Result<Option<Harvest>, RunError> {
+        CaseRuns { world, keeps_metrics }: CaseRuns<'_>,
+        store: &impl Store<KeptRun>,
+    ) -> Result<Option<KeptRun>, RunError> {
         let series = self.paths.iter().any(|path| Leaf::is_series(path));
         let options = RunOptions { seed, controller: None, series };
-        let folding = format!("{:?}", self.paths);
+        let folding = format!("{:?}{}", self.paths, if keeps_metrics { ", metrics" } else { "" });
         let take = |mut ran: Ran| {
-            let series = ran.measured.series.take();
-            Harvest::of_run(&self.paths, &ran.measured.metrics, series).map_err(RunError::Series)
+            let (series, metrics) = (ran.measured.series.take(), ran.measured.metrics);
+            let values = Harvest::of_run(&self.paths, &metrics, series).map_err(RunError::Series)?;
+            let controller = scenario.controllers_in_use();
+            let metrics = keeps_metrics.then(|| Box::new(StoredMetrics { controller, metrics }));
+            Ok(KeptRun { values, metrics })
         };
         if world.is_some() {
             let name = format!("{}/{seed}", self.name);

@@ -22,6 +22,7 @@ mod report;
 mod reproduce;
 mod results;
 mod row;
+mod row_runs;
 mod sense;
 mod sweep;
 mod table;
@@ -37,6 +38,7 @@ pub use claim::{
     BetterConditions, Claim, Class, NoMore, NumberSide, OverPlaces, OverSeeds, Range, Reported, Selection,
     SignOrder, Trend, TrendDirection,
 };
+pub use harvest::KeptRun;
 pub use judge::MeasuredPlace;
 pub use markdown::markdown;
 pub use named::open;
@@ -53,6 +55,7 @@ pub use row::{
     ComparedVariant, GeometricGrid, Row, RowForm, ScenarioSource, Seeds, Sweep, SweepValues, Tried,
     row_schema,
 };
+pub use row_runs::RowRuns;
 pub use sweep::{SweepRequest, Swept};
 pub use table::Table;
 pub use trials::{TrialResult, Trials};

@@ -5,15 +5,15 @@ use std::collections::BTreeMap;
 use super::cases::{Case, CaseSource};
 use super::catalogue::is_known_test;
 use super::claim::{Claim, OverPlaces, OverSeeds, Range, SignOrder};
-use super::harvest::Harvests;
+use super::harvest::{CaseRuns, Harvests, KeptRun};
 use super::judge::{PlaceVerdict, needed, together};
 use super::plan::{Extent, PlannedRow, RunPlan, is_claimed};
 use super::plots::{self, PlotResult};
 use super::read::{Experiment, Formulas};
 use super::results::{Accepted, ClaimResult, PlaceResult};
+use super::row_runs::RowRuns;
 use super::table::Table;
 use super::values::{GridPoint, Runs};
-use crate::judge::Harvest;
 use crate::judge::Verdict;
 use crate::judge::formula::{Formula, Leaf};
 use crate::runs::{RunError, RunWorld, Runner, Shard, Shardable, Store};
@@ -28,8 +28,7 @@ pub struct Reproduction<'e> {
     plan: RunPlan<'e>,
     /// Whether to evaluate plots.
     plots: bool,
-    /// World of the runs; `None` is the simulator.
-    world: Option<&'e dyn RunWorld>,
+    runs: CaseRuns<'e>,
 }
 
 /// Results of a reproduction.
@@ -43,6 +42,8 @@ pub struct Reproduced {
     pub tables: Vec<Table>,
     /// Places of a sweep from the command line, each with the values of each number, run by run.
     pub(super) measured: Vec<(GridPoint, Vec<Vec<Value>>)>,
+    /// All metrics of all runs, if they were asked for.
+    pub runs: RowRuns,
 }
 
 impl<'e> Reproduction<'e> {
@@ -55,13 +56,20 @@ impl<'e> Reproduction<'e> {
         extent: Extent,
         traces: &TraceStore,
     ) -> Result<Self, ScenarioError> {
-        Ok(Self { plan: RunPlan::of(experiments, extent, traces)?, plots: extent.plots, world: None })
+        let plan = RunPlan::of(experiments, extent, traces)?;
+        Ok(Self { plan, plots: extent.plots, runs: CaseRuns::default() })
     }
 
     /// The same with all runs of scenarios in another world. A seed whose runs do not all count is left out of a row's verdicts.
     #[must_use]
     pub fn in_world(self, world: &'e dyn RunWorld) -> Self {
-        Self { world: Some(world), ..self }
+        Self { runs: CaseRuns { world: Some(world), ..self.runs }, ..self }
+    }
+
+    /// The same with all metrics of the runs kept, if they are `wanted`.
+    #[must_use]
+    pub fn with_metrics(self, wanted: bool) -> Self {
+        Self { runs: CaseRuns { keeps_metrics: wanted, ..self.runs }, ..self }
     }
 
     /// Whether a scenario is run, and not analyses and tests alone.
@@ -86,19 +94,19 @@ impl<'e> Reproduction<'e> {
         tasks: &[OneRun],
         jobs: usize,
         traces: &TraceStore,
-        store: &impl Store<Harvest>,
+        store: &impl Store<KeptRun>,
         done: &(dyn Fn() + Sync),
-    ) -> Result<Vec<Option<Harvest>>, RunError> {
+    ) -> Result<Vec<Option<KeptRun>>, RunError> {
         let make = |index: usize| {
             let OneRun { case, seed } = tasks[index];
-            self.plan.cases[case].make(seed, traces, self.world, store)
+            self.plan.cases[case].make(seed, traces, self.runs, store)
         };
         Runner { jobs, done }.each(tasks.len(), make)
     }
 }
 
 impl Shardable for Reproduction<'_> {
-    type Kept = Harvest;
+    type Kept = KeptRun;
     type Whole = Reproduced;
 
     fn runs_of(&self, shard: Shard) -> usize {
@@ -114,7 +122,7 @@ impl Shardable for Reproduction<'_> {
         shard: Shard,
         jobs: usize,
         traces: &TraceStore,
-        store: &impl Store<Harvest>,
+        store: &impl Store<KeptRun>,
         done: &(dyn Fn() + Sync),
     ) -> Result<(), RunError> {
         self.make(&self.tasks(shard), jobs, traces, store, done).map(drop)
@@ -125,7 +133,7 @@ impl Shardable for Reproduction<'_> {
         &self,
         jobs: usize,
         traces: &TraceStore,
-        store: &impl Store<Harvest>,
+        store: &impl Store<KeptRun>,
         done: &(dyn Fn() + Sync),
     ) -> Result<Reproduced, RunError> {
         let mut harvests = Harvests::of(&self.plan.cases);
@@ -140,7 +148,9 @@ impl Shardable for Reproduction<'_> {
         let tables = rows().filter_map(|row| Table::of(row, &harvests)).collect();
         let claims = rows().flat_map(|row| row.judge(&harvests)).collect();
         let measured = rows().flat_map(|row| row.measured(&harvests)).collect();
-        Ok(Reproduced { claims, plots, tables, measured })
+        let runs =
+            if self.runs.keeps_metrics { RowRuns::of(&self.plan, harvests) } else { RowRuns::default() };
+        Ok(Reproduced { claims, plots, tables, measured, runs })
     }
 }
 

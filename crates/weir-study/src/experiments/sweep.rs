@@ -8,8 +8,10 @@ use super::plots::{Axis, LineOf, Plot, PlotKind};
 use super::read::{Experiment, read_formula};
 use super::reproduce::Reproduced;
 use super::row::{ComparedVariant, Row, ScenarioSource, Seeds, Sweep, SweepValues};
+use super::row_runs::PlacedRun;
 use super::values::GridPoint;
 use crate::paired::{RunRow, RunTable};
+use crate::runs::{TableRun, axis_value};
 use weir_form::{KeyPath, Origin, ScenarioError, Varied};
 use weir_measure::results::Value;
 use weir_report::page::{Best, PlacedTable, SummaryColumn, SummaryTable};
@@ -127,7 +129,7 @@ impl SweepRequest<'_> {
             (variant_name(index), variant)
         };
         let sweep = |(index, varied): (usize, &Varied)| {
-            let quick = SweepValues::These(varied.values.clone());
+            let quick = SweepValues::These(varied.values.iter().map(|value| value.at).collect());
             (axis_name(index), Sweep { set: Vec::new(), quick, full: None })
         };
         Row {
@@ -152,11 +154,7 @@ impl SweepRequest<'_> {
 
     /// Plots: a curve over one sweep, or for each controller a map over two. Further sweeps stay at their first value.
     fn plots(&self) -> Vec<Plot> {
-        let axis = |index: usize| {
-            let Varied { path, unit, .. } = &self.varied[index];
-            let unit = if unit.is_empty() { String::new() } else { format!(", {unit}") };
-            Axis { label: format!("{path}{unit}"), ..Axis::default() }
-        };
+        let axis = |index: usize| Axis { label: self.varied[index].label(), ..Axis::default() };
         let label = |shown: &Shown| format!("{}, {}", shown.label, shown.unit);
         let line = |shown: &Shown, index: usize| {
             (self.contestants[index].name.clone(), LineOf::Formula(formula(shown, index)))
@@ -205,11 +203,29 @@ impl SweepRequest<'_> {
         reproduced.measured.iter().map(of_place).collect()
     }
 
+    /// The runs of the sweep with all of their metrics, if they were kept.
+    pub fn table_runs<'r>(&'r self, reproduced: &'r Reproduced) -> impl Iterator<Item = TableRun<'r>> {
+        let of_run = |run: PlacedRun<'r>| {
+            let index = (0..self.contestants.len()).find(|index| variant_name(*index) == run.variant)?;
+            let places = self.varied.iter().zip(run.place.values());
+            let at = places.map(|(varied, at)| axis_value(varied, varied.value_at(*at)));
+            Some(TableRun {
+                scenario: self.scenario,
+                variant: &self.contestants[index].name,
+                controller: self.laws[index],
+                seed: run.seed,
+                at: at.collect(),
+                metrics: &run.stored.metrics,
+            })
+        };
+        reproduced.runs.placed().filter_map(of_run)
+    }
+
     /// Tables: a row for each controller at each place, and for several variants of a controller a table of their
     /// differences from the first.
     pub fn tables(&self, numbers: &[Swept]) -> Vec<PlacedTable> {
         let place = |at: &[f64]| -> Vec<String> {
-            at.iter().zip(self.varied).map(|(&value, varied)| varied.with_unit(value)).collect()
+            at.iter().zip(self.varied).map(|(&value, varied)| varied.text_at(value).to_owned()).collect()
         };
         let own = numbers.iter().map(|swept| (place(&swept.at), swept.values.with_intervals())).collect();
         let mut titled: Vec<(String, OfPlaces)> = vec![("controller".to_owned(), own)];

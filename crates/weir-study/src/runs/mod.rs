@@ -13,6 +13,7 @@ mod fingerprint;
 mod runner;
 mod shard;
 mod store;
+mod table_run;
 mod task;
 mod world;
 
@@ -23,5 +24,6 @@ pub(crate) use fingerprint::fingerprint;
 pub use runner::Runner;
 pub use shard::Shard;
 pub use store::{Both, NoStore, ResultLog, Store, StoreError};
+pub use table_run::{StoredMetrics, TableRun, axis_value, table_axes};
 pub use task::{BUILT_FROM, Ran, Task, Watched, kept_or_made, key};
 pub use world::{Plan, RunWorld, WorldRun};

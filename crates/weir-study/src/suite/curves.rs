@@ -17,33 +17,71 @@ pub(super) fn plots(cases: &[CaseResult]) -> Vec<(&str, Vec<PlotResult>)> {
             None => all.push((place.of, vec![place])),
         }
     }
-    all.into_iter().map(|(name, places)| (name, of_case(&places))).collect()
+    let drawn = |(name, mut places): (_, Vec<SweepPoint<'_>>)| {
+        place_on_axes(&mut places);
+        (name, of_case(&places))
+    };
+    all.into_iter().map(drawn).collect()
 }
 
 /// Case at one place of its sweep.
 struct SweepPoint<'r> {
     /// Name of the swept case.
     of: &'r str,
-    /// Key, value and unit, in the order in which the keys were given.
-    at: Vec<(&'r str, f64, String)>,
+    /// Values of the keys, in the order in which the keys were given.
+    at: Vec<SweepPlace<'r>>,
     case: &'r CaseResult,
+}
+
+/// Value of a key at a place of a sweep.
+struct SweepPlace<'r> {
+    path: &'r str,
+    text: &'r str,
+    /// Place on the axis of the key.
+    value: f64,
+    /// Label of that axis.
+    label: String,
+}
+
+/// Sets the places of each key on its axis, on which all values of `places` are.
+fn place_on_axes(places: &mut [SweepPoint<'_>]) {
+    for key in 0..places.first().map_or(0, |place| place.at.len()) {
+        let mut texts: Vec<&str> = Vec::new();
+        for place in places.iter() {
+            if !texts.contains(&place.at[key].text) {
+                texts.push(place.at[key].text);
+            }
+        }
+        let Ok(varied) = format!("{}={}", places[0].at[key].path, texts.join(",")).parse::<Varied>() else {
+            continue;
+        };
+        for place in places.iter_mut() {
+            let own = &mut place.at[key];
+            let at =
+                varied.values.iter().find(|value| value.text == own.text).map_or(f64::NAN, |value| value.at);
+            (own.value, own.label) = (at, varied.label());
+        }
+    }
 }
 
 impl<'r> SweepPoint<'r> {
     fn of(case: &'r CaseResult) -> Option<Self> {
         let swept = case.swept.as_ref()?;
-        let value = |(path, value): (&'r String, &'r String)| {
-            let varied: Varied = format!("{path}={value}").parse().ok()?;
-            Some((path.as_str(), *varied.values.first()?, varied.unit))
-        };
-        let mut at: Vec<_> = swept.at.iter().map(value).collect::<Option<_>>()?;
+        let mut at: Vec<(&str, &str)> =
+            swept.at.iter().map(|(path, value)| (path.as_str(), value.as_str())).collect();
         // The name of the case has the keys in the order given.
-        at.sort_by_key(|(path, ..)| case.name.find(&format!(" {path}=")));
-        Some(Self { of: &swept.case, at, case })
+        at.sort_by_key(|(path, _)| case.name.find(&format!(" {path}=")));
+        let at = at.into_iter().map(|(path, value)| SweepPlace {
+            path,
+            text: value,
+            value: 0.0,
+            label: String::new(),
+        });
+        Some(Self { of: &swept.case, at: at.collect(), case })
     }
 
     fn value(&self, key: usize) -> f64 {
-        self.at[key].1
+        self.at[key].value
     }
 
     fn check(&self, controller: &str, check: &str) -> Option<&'r CheckResult> {
@@ -86,8 +124,7 @@ fn has_values(line: &PlotLine) -> bool {
 
 /// Axis of the key with this index.
 fn axis(place: &SweepPoint<'_>, key: usize) -> Axis {
-    let (path, _, unit) = &place.at[key];
-    Axis { label: with_unit(path, unit), ..Axis::default() }
+    Axis { label: place.at[key].label.clone(), ..Axis::default() }
 }
 
 fn with_unit(name: &str, unit: &str) -> String {
@@ -144,7 +181,7 @@ fn map(
         x: axis(places[0], right),
         y: axis(places[0], up),
         equal: false,
-        at: others.map(|(_, (path, value, unit))| (with_unit(path, unit), *value)).collect(),
+        at: others.map(|(_, own)| (own.label.clone(), own.value)).collect(),
         lines: vec![PlotLine { name, drawn: Drawn::Grid { x, y, z } }],
     }
 }

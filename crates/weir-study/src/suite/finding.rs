@@ -16,7 +16,7 @@ use crate::judge::Harvest;
 use crate::judge::formula::{KnownValues, Leaf, evaluate};
 use crate::runs::Ran;
 use weir_measure::metrics::FlowPlan;
-use weir_measure::results::{FlowMeasures, Value};
+use weir_measure::results::{FlowMeasures, RunMetrics, Value};
 use weir_net::Time;
 
 /// Name in formulas of the run under the controller.
@@ -45,14 +45,26 @@ pub struct Finding {
     /// Bytes that each flow received per bin, if the run is a benchmark.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     receipts: Vec<Vec<u32>>,
+    /// All metrics, if a table of the runs is wanted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    metrics: Option<Box<RunMetrics>>,
+}
+
+/// Parts of a run that its measurements have besides those of the checks.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct FurtherParts {
+    /// Bytes per second, for a plot.
+    pub(super) course: bool,
+    /// All metrics, for a table.
+    pub(super) metrics: bool,
 }
 
 impl Finding {
-    /// Measurements of a run of `case`, whatever the limits of its checks; `is_drawn` if the run is drawn.
+    /// Measurements of a run of `case`, whatever the limits of its checks, with these further parts.
     ///
     /// # Errors
     /// The recorded time series cannot be read.
-    pub(super) fn of(case: &Case, is_drawn: bool, mut ran: Ran) -> io::Result<Self> {
+    pub(super) fn of(case: &Case, further: FurtherParts, mut ran: Ran) -> io::Result<Self> {
         let (checks, from) = (&case.checks, case.counts_from());
         let series = ran.measured.series.take();
         let harvest = Harvest::of_run(&case.paths(), &ran.measured.metrics, series)?;
@@ -65,8 +77,9 @@ impl Finding {
             viewed: viewed(&ran, &served, judged.overhead(), from),
             served,
             harvest,
-            course: if is_drawn { by_second(&ran.measured.receipts) } else { Vec::new() },
+            course: if further.course { by_second(&ran.measured.receipts) } else { Vec::new() },
             receipts: Vec::new(),
+            metrics: further.metrics.then(|| Box::new(ran.measured.metrics)),
         })
     }
 
@@ -104,6 +117,11 @@ impl Finding {
             JudgedValue::Quantity(..) => alone.beside(check.limit),
         };
         checks.iter().zip(&self.alone).map(judged).collect()
+    }
+
+    /// All metrics, if they were kept; later calls have none.
+    pub(super) fn take_metrics(&mut self) -> Option<Box<RunMetrics>> {
+        self.metrics.take()
     }
 
     /// Result of each flow at its viewer.

@@ -239,6 +239,7 @@ fn line(svg: &mut String, points: &str, colour: &str, width: f64) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::suite_runs::SuiteRuns;
     use super::*;
 
     fn course(rates: Vec<f64>) -> RateSeries {
@@ -280,7 +281,7 @@ mod tests {
         };
         let courses = vec![vec![course(vec![1.0]), course(vec![2.0])]];
         let begun = ["weir", "suite", "rfc8867"].map(str::to_owned);
-        let page = page("RFC <8867>", &SuiteRun { result, courses }, &begun);
+        let page = page("RFC <8867>", &SuiteRun { result, courses, runs: SuiteRuns::default() }, &begun);
         assert!(page.contains("<meta name=\"viewport\""));
         assert!(page.contains("weir suite rfc8867 --case '5.&lt;1' --controller nada --runs 2 --seed 7"));
         for link in ["#case-0", "#plot-0-0", "#plot-0-1", "#matrix"] {

@@ -5,6 +5,7 @@ use super::course::RateSeries;
 use super::finding::Finding;
 use super::judge::CaseJudge;
 use super::results::{CaseResult, SuiteResult};
+use super::suite_runs::SuiteRuns;
 use super::trials::{SeedTrial, TrialRun};
 use crate::runs::{Both, ResultLog, RunError, Runner, Shard, Shardable, Store, Task};
 use weir_import::traces::TraceStore;
@@ -34,6 +35,8 @@ pub struct SuitePlan<'a> {
     judges: Vec<CaseJudge<'a>>,
     /// Log of the reference runs, in which no controller takes part.
     reference_runs: Option<&'a ResultLog>,
+    /// Whether all metrics of the controllers' runs are kept.
+    keeps_metrics: bool,
 }
 
 /// Result of a run suite.
@@ -43,6 +46,8 @@ pub struct SuiteRun {
     pub result: SuiteResult,
     /// Time series of the first run for each case and controller, for plots.
     pub courses: Vec<Vec<RateSeries>>,
+    /// The runs of the controllers with all of their metrics, if these were asked for.
+    pub runs: SuiteRuns,
 }
 
 /// Reason why a suite cannot be run.
@@ -90,6 +95,7 @@ impl<'a> SuiteRequest<'a> {
             request: *self,
             judges: self.selected().into_iter().map(judge).collect::<Result<_, _>>()?,
             reference_runs: None,
+            keeps_metrics: false,
         })
     }
 }
@@ -121,7 +127,9 @@ impl Shardable for SuitePlan<'_> {
         done: &(dyn Fn() + Sync),
     ) -> Result<SuiteRun, SuiteError> {
         let SuiteRequest { suite, seeds, .. } = self.request;
-        let mut made = self.make(Shard::WHOLE, jobs, traces, store, done)?.into_iter();
+        let mut made = self.make(Shard::WHOLE, jobs, traces, store, done)?;
+        let runs = SuiteRuns::of(suite, self.trials(), seeds, &mut made);
+        let mut made = made.into_iter();
         let mut found = self.trials().map(|_| made.by_ref().take(seeds.len()).collect());
         let of_links = self.request.traces(traces)?;
         let judged = self.judges.iter().zip(of_links);
@@ -131,7 +139,7 @@ impl Shardable for SuitePlan<'_> {
         let cases = cases.into_iter().map(CaseResult::with_differences).collect();
         let (suite, seeds) = (suite.name.clone(), seeds.to_vec());
         let skip_rule = skip_rule(self.judges.iter().flat_map(CaseJudge::scenarios));
-        Ok(SuiteRun { result: SuiteResult { suite, seeds, skip_rule, cases }, courses })
+        Ok(SuiteRun { result: SuiteResult { suite, seeds, skip_rule, cases }, courses, runs })
     }
 }
 
@@ -142,13 +150,19 @@ impl<'a> SuitePlan<'a> {
         Self { reference_runs, ..self }
     }
 
+    /// Plan that keeps all metrics of the controllers' runs, if they are `wanted`.
+    #[must_use]
+    pub fn with_metrics(self, wanted: bool) -> Self {
+        Self { keeps_metrics: wanted, ..self }
+    }
+
     /// All trials, case by case.
     fn trials(&self) -> impl Iterator<Item = &SeedTrial<'a>> {
         self.judges.iter().flat_map(CaseJudge::trials)
     }
 
     fn trial_runs(&self, shard: Shard) -> Vec<TrialRun<'_>> {
-        shard.of(self.trials().flat_map(|trial| trial.runs(self.request.seeds))).collect()
+        shard.of(self.trials().flat_map(|trial| trial.runs(self.request.seeds, self.keeps_metrics))).collect()
     }
 
     /// Measurements of the runs of `shard`.

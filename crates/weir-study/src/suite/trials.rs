@@ -2,7 +2,7 @@
 
 use super::cases::Case;
 use super::check::{JudgedValue, all_from, settled};
-use super::finding::Finding;
+use super::finding::{Finding, FurtherParts};
 use crate::judge::formula::Leaf;
 use crate::runs::{Ran, RunError, Task, Watched};
 use weir_measure::metrics::MeasurePlan;
@@ -29,20 +29,28 @@ pub(super) struct TrialRun<'t> {
     seed: u64,
     /// Whether it is the first run, whose time series is drawn.
     is_first: bool,
+    /// Whether a table of the runs is wanted.
+    in_table: bool,
 }
 
 impl SeedTrial<'_> {
     /// Runs of the trial.
-    pub(super) fn runs<'t>(&'t self, seeds: &'t [u64]) -> impl Iterator<Item = TrialRun<'t>> {
+    pub(super) fn runs<'t>(&'t self, seeds: &'t [u64], in_table: bool) -> impl Iterator<Item = TrialRun<'t>> {
         let seeds = seeds.iter().enumerate();
-        seeds.map(|(index, &seed)| TrialRun { trial: self, seed, is_first: index == 0 })
+        seeds.map(move |(index, &seed)| TrialRun { trial: self, seed, is_first: index == 0, in_table })
+    }
+
+    /// Whether no controller takes part, so that the results are the same for all controllers.
+    pub(super) fn is_reference(&self) -> bool {
+        self.is_benchmark || self.contestant == NAME
     }
 }
 
 impl<'t> TrialRun<'t> {
     /// Task of the run in a suite of this name.
     pub(super) fn task(&self, suite: &str) -> Task<'t> {
-        let &Self { trial: SeedTrial { case, contestant, scenario, is_benchmark }, seed, is_first } = self;
+        let &Self { trial: SeedTrial { case, contestant, scenario, is_benchmark }, seed, is_first, .. } =
+            self;
         let name = format!("{suite}/{}/{contestant}/{seed}", case.name);
         let folding = if *is_benchmark {
             "receipts".to_owned()
@@ -50,7 +58,8 @@ impl<'t> TrialRun<'t> {
             // The key has the subjects and not the limits, so that other limits reuse the same runs.
             let subjects: Vec<&JudgedValue> = case.checks.iter().map(|check| &check.subject).collect();
             let counts = case.from.map_or_else(String::new, |from| format!(" from {from}"));
-            format!("{subjects:?}{counts}{}", if is_first { ", drawn" } else { "" })
+            let drawn = if is_first { ", drawn" } else { "" };
+            format!("{subjects:?}{counts}{drawn}{}", if self.keeps_metrics() { ", metrics" } else { "" })
         };
         let series = !is_benchmark && case.paths().iter().any(|path| Leaf::is_series(path));
         let task = Task::new(name, scenario, RunOptions { seed, series, ..RunOptions::default() });
@@ -60,7 +69,12 @@ impl<'t> TrialRun<'t> {
 
     /// Whether the run is a reference run: no controller takes part, and its result is the same for all controllers.
     pub(super) fn is_reference(&self) -> bool {
-        self.trial.is_benchmark || self.trial.contestant == NAME
+        self.trial.is_reference()
+    }
+
+    /// Whether all of its metrics are kept.
+    fn keeps_metrics(&self) -> bool {
+        self.in_table && !self.is_reference()
     }
 
     /// Measurements of the run.
@@ -71,7 +85,8 @@ impl<'t> TrialRun<'t> {
         if self.trial.is_benchmark {
             Ok(Finding::of_benchmark(ran))
         } else {
-            Finding::of(self.trial.case, self.is_first, ran).map_err(RunError::Series)
+            let further = FurtherParts { course: self.is_first, metrics: self.keeps_metrics() };
+            Finding::of(self.trial.case, further, ran).map_err(RunError::Series)
         }
     }
 }

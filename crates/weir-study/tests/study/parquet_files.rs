@@ -5,9 +5,11 @@ use std::fs::File;
 use ::parquet::file::reader::{FileReader, SerializedFileReader};
 use ::parquet::record::Field;
 use weir_import::traces::TraceStore;
-use weir_report::parquet::{write_columns, write_decisions, write_series};
+use weir_measure::results::{AxisValue, TableAxis, TidyRun, TidyTable};
+use weir_report::parquet::{write_columns, write_decisions, write_series, write_table};
 use weir_scenario::compile::RunOptions;
 use weir_scenario::scenario::Scenario;
+use weir_study::comparison::decisions::FlowSignals;
 use weir_study::runs::Task;
 
 /// The number of rows that a table has as Parquet. Each is that of its comma-separated form, under the same names.
@@ -26,6 +28,8 @@ fn rows_that_agree(csv: &[u8], file: File) -> usize {
             assert_eq!(name, expected);
             match field {
                 Field::Double(value) => assert_eq!(Ok(*value), cell.parse(), "{name}"),
+                Field::UInt(value) => assert_eq!(value.to_string(), cell, "{name}"),
+                Field::ULong(value) => assert_eq!(value.to_string(), cell, "{name}"),
                 Field::Str(text) => assert_eq!(text, cell, "{name}"),
                 Field::Null => assert_eq!(cell, "", "{name}"),
                 other => panic!("{name}: {other:?}"),
@@ -39,18 +43,56 @@ fn rows_that_agree(csv: &[u8], file: File) -> usize {
 
 #[test]
 fn parquet_says_the_same_as_csv() {
-    let scenario = Scenario::open("quality/steady", &["duration=10s".to_owned()]).unwrap();
+    let scenario =
+        Scenario::open("quality/steady", &["duration=10s", "flows.video.controller=gcc"].map(str::to_owned))
+            .unwrap();
     let options = RunOptions { series: true, ..RunOptions::new(1) };
     let ran = Task::new(String::new(), &scenario, options).run(&TraceStore::at(None)).unwrap();
     let series = ran.measured.series.unwrap();
     let (mut csv, mut file) = (Vec::new(), tempfile::tempfile().unwrap());
     series.write_csv(&mut csv).unwrap();
-    write_series(&series, &mut file).unwrap();
+    let signals = FlowSignals::of(&ran.plan, &scenario.registry);
+    write_series(&series, &|flow, side, name| signals.unit(flow, side, name), &mut file).unwrap();
+    let units = metadata(file.try_clone().unwrap());
+    let (name, unit) = ("unit.video.sender.gamma.max", "ms");
+    assert!(units.contains(&(name.to_owned(), unit.to_owned())), "{units:?}");
+    let numbers = String::from_utf8(csv.clone()).unwrap();
+    let numbers =
+        numbers.lines().next().unwrap().split(',').filter(|name| !name.ends_with("limiting_factor")).count();
+    assert_eq!(units.len(), numbers, "{units:?}");
+
     assert_eq!(rows_that_agree(&csv, file), 100);
     let (mut csv, mut file) = (Vec::new(), tempfile::tempfile().unwrap());
     series.decisions().write_csv(&mut csv).unwrap();
     write_decisions(series.decisions(), &mut file).unwrap();
     assert!(rows_that_agree(&csv, file) > 10);
+}
+
+/// The metadata of a file, without that of other writers.
+fn metadata(file: File) -> Vec<(String, String)> {
+    let reader = SerializedFileReader::new(file).unwrap();
+    let entries = reader.metadata().file_metadata().key_value_metadata().into_iter().flatten();
+    entries.map(|entry| (entry.key.clone(), entry.value.clone().unwrap_or_default())).collect()
+}
+
+#[test]
+fn a_tidy_table_is_the_same_as_csv_and_has_its_version() {
+    let scenario = Scenario::open("quality/steady", &["duration=5s".to_owned()]).unwrap();
+    let ran = Task::new(String::new(), &scenario, RunOptions::new(1)).run(&TraceStore::at(None)).unwrap();
+    let metrics = &ran.measured.metrics;
+    let axis = TableAxis { key: "rate".to_owned(), unit: Some("bit/s".to_owned()) };
+    let mut table = TidyTable::with_axes(&[axis]);
+    for run in 0..2 {
+        let run = TidyRun { run, scenario: "steady", variant: "gcc", controller: "gcc", seed: 1, metrics };
+        table.push_at(run, &[AxisValue::Number(5e5)]);
+    }
+    let (mut csv, mut file) = (Vec::new(), tempfile::tempfile().unwrap());
+    table.write_csv(&mut csv).unwrap();
+    write_table(&table, &mut file).unwrap();
+    let entries = metadata(file.try_clone().unwrap());
+    let expected = [("weir.table.version", "1"), ("unit.at.rate", "bit/s")];
+    assert_eq!(entries, expected.map(|(key, value)| (key.to_owned(), value.to_owned())));
+    assert_eq!(rows_that_agree(&csv, file), table.len());
 }
 
 #[test]

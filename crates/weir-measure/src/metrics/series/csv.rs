@@ -1,13 +1,19 @@
 //! Series and distributions as comma-separated values (RFC 4180).
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
+use std::iter;
 
+use weir_cc::ascii_name;
 use weir_world::Side;
 
 use super::columns::{CouplingSeries, FlowSeries, LinkSeries, Series, Share, SignalSeries};
+use super::glossary::unit_of_column;
 use super::recording::Recording;
-use super::table::{Column, quoted};
+use super::table::Column;
+use crate::csv_fields::quoted;
 use crate::metrics::histogram::Histogram;
+use crate::results::ucum;
 
 impl Recording {
     /// Writes one line per bin: the time in seconds, then a column per quantity, named `flow.quantity_unit`,
@@ -22,6 +28,32 @@ impl Recording {
         }
         writeln!(out)?;
         self.each_block(|block| block.write_lines(out))
+    }
+}
+
+/// Unit of a signal, by the index of its flow, its half and its name.
+pub type SignalUnit<'a> = dyn Fn(usize, Side, &str) -> Option<&'static str> + 'a;
+
+impl Recording {
+    /// Each column of numbers with its unit, a UCUM code. `of_signal` has the units of the controllers' signals.
+    pub fn column_units(&self, of_signal: &SignalUnit<'_>) -> Vec<(String, String)> {
+        let block = self.any_block();
+        let mut signals: BTreeMap<String, Option<&str>> = BTreeMap::new();
+        for (index, flow) in block.flows.iter().enumerate() {
+            for SignalSeries { name, side, .. } in &flow.signals {
+                signals.insert(signal_column(&flow.name, *side, name), of_signal(index, *side, name));
+            }
+        }
+        let unit = |name: &str| {
+            let signal = name.strip_suffix(".min").or(name.strip_suffix(".max"));
+            match signal.and_then(|signal| signals.get(signal)) {
+                Some(unit) => *unit,
+                None => unit_of_column(name),
+            }
+        };
+        let numbers = block.columns().into_iter().filter(|(_, column)| matches!(column, Column::Numbers(_)));
+        let names = iter::once("time_s".to_owned()).chain(numbers.map(|(name, _)| name));
+        names.filter_map(|name| unit(&name).map(|unit| (name.clone(), ucum(unit).to_owned()))).collect()
     }
 }
 
@@ -91,11 +123,7 @@ impl FlowSeries {
 
 impl SignalSeries {
     fn columns(&self, flow: &str) -> Vec<(String, Column<'_>)> {
-        let side = match self.side {
-            Side::Sender => "sender",
-            Side::Receiver => "receiver",
-        };
-        named(&format!("{flow}.{side}.{}", self.name), &[("min", &self.min), ("max", &self.max)])
+        named(&signal_column(flow, self.side, &self.name), &[("min", &self.min), ("max", &self.max)])
     }
 }
 
@@ -122,6 +150,15 @@ impl CouplingSeries {
         ];
         named(&self.name, &numbers)
     }
+}
+
+/// The columns of a signal without `.min` and `.max`: the name in ASCII behind flow and half.
+fn signal_column(flow: &str, side: Side, signal: &str) -> String {
+    let side = match side {
+        Side::Sender => "sender",
+        Side::Receiver => "receiver",
+    };
+    format!("{flow}.{side}.{}", ascii_name(signal))
 }
 
 fn named<'a>(owner: &str, columns: &[(&str, &'a Vec<f64>)]) -> Vec<(String, Column<'a>)> {

@@ -88,6 +88,8 @@ struct FlowNames {
     name: String,
     /// The sender half's signals.
     signals: Vec<String>,
+    /// The same in ASCII.
+    in_files: Vec<String>,
 }
 
 impl Default for Decisions {
@@ -111,6 +113,11 @@ impl Decisions {
     /// The name of a flow.
     pub fn flow(&self, flow: usize) -> &str {
         self.flows.get(flow).map_or("", |own| &own.name)
+    }
+
+    /// The name in ASCII of a signal of a flow's sender half, as files have it.
+    fn signal_in_files(&self, flow: usize, signal: usize) -> &str {
+        self.flows.get(flow).and_then(|own| own.in_files.get(signal)).map_or("", String::as_str)
     }
 
     /// The name of a signal of a flow's sender half.

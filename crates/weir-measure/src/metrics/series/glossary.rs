@@ -62,3 +62,9 @@ pub const SERIES_COLUMNS: [SeriesColumn; 20] = [
     ),
     column("COUPLING.groups", "", "in how many groups its flows are, as those know that were told of one"),
 ];
+
+/// The unit of a column by its name, without those of signals; `None` for an unknown one.
+pub(super) fn unit_of_column(name: &str) -> Option<&'static str> {
+    let quantity = |name: &str| name.rsplit('.').next().map(str::to_owned);
+    SERIES_COLUMNS.iter().find(|column| quantity(column.name) == quantity(name)).map(|column| column.unit)
+}

@@ -13,7 +13,7 @@ mod table;
 mod values;
 
 pub use columns::{CouplingSeries, FlowSeries, LinkSeries, Series, Share, SignalSeries};
-pub use csv::write_cdf_csv;
+pub use csv::{SignalUnit, write_cdf_csv};
 pub use decisions::{
     DECISION_COLUMNS, DecidingSignal, DecisionColumn, DecisionReason, Decisions, RecordedDecision,
 };

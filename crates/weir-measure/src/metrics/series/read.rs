@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use weir_cc::LimitingFactor;
+use weir_cc::{LimitingFactor, ascii_name};
 use weir_world::Side;
 
 use super::columns::{CouplingSeries, FlowSeries, LinkSeries, Series, Share, SignalSeries};
-use super::table::fields;
+use crate::csv_fields::fields;
 use crate::metrics::histogram::CdfPoint;
 use crate::metrics::plan::{CouplingPlan, FlowPlan, LinkPlan, MeasurePlan};
 
@@ -146,13 +146,12 @@ impl NamedColumns {
         let signals_of = |side: Side, names: &[String]| -> Vec<SignalSeries> {
             let half = if side == Side::Sender { "sender" } else { "receiver" };
             let signal = |signal: &String| {
-                let (min, max) = (format!("{half}.{signal}.min"), format!("{half}.{signal}.max"));
-                Some(SignalSeries {
-                    name: signal.clone(),
-                    side,
-                    min: numbers(&min).ok()?,
-                    max: numbers(&max).ok()?,
-                })
+                // Earlier versions wrote the names of papers.
+                let column = |end: &str| {
+                    let ascii = numbers(&format!("{half}.{}.{end}", ascii_name(signal)));
+                    ascii.or_else(|_| numbers(&format!("{half}.{signal}.{end}"))).ok()
+                };
+                Some(SignalSeries { name: signal.clone(), side, min: column("min")?, max: column("max")? })
             };
             names.iter().filter_map(signal).collect()
         };

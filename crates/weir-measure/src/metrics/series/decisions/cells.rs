@@ -40,7 +40,7 @@ impl<'a> BlockCells<'a> {
     fn of(all: &'a Decisions, rows: &[RecordedDecision]) -> Self {
         let numbers = |value: &dyn Fn(&RecordedDecision) -> f64| rows.iter().map(value).collect();
         let signal = |at: usize| {
-            let name = |row: &RecordedDecision| Some(all.signal(row.flow, row.signals[at]?.signal));
+            let name = |row: &RecordedDecision| Some(all.signal_in_files(row.flow, row.signals[at]?.signal));
             let value = numbers(&|row| row.signals[at].map_or(f64::NAN, |own| own.value));
             let threshold = numbers(&|row| row.signals[at].and_then(|own| own.threshold).unwrap_or(f64::NAN));
             SignalCells { name: rows.iter().map(name).collect(), value, threshold }

@@ -8,9 +8,9 @@ use weir_units::DataRate;
 
 use super::recorder::names;
 use super::{DecidingSignal, DecisionReason, Decisions, FlowNames, MAX_SIGNALS, RecordedDecision};
+use crate::csv_fields::{fields, quoted};
 use crate::metrics::plan::MeasurePlan;
 use crate::metrics::series::read::ReadSeriesError;
-use crate::metrics::series::table::{fields, quoted};
 
 /// A column of the table of decisions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,7 +27,7 @@ const fn column(name: &'static str, unit: &'static str, definition: &'static str
     DecisionColumn { name, unit, definition }
 }
 
-const SIGNAL: &str = "a signal that the decision went by, by its name in the controller's paper";
+const SIGNAL: &str = "a signal that the decision went by, by its name in the controller's paper, in ASCII";
 const VALUE: &str = "the signal's value, in its unit";
 const THRESHOLD: &str = "what the controller compares the signal with; empty if with nothing";
 
@@ -69,7 +69,7 @@ impl Decisions {
                 match signal {
                     None => write!(out, ",,,")?,
                     Some(DecidingSignal { signal, value, threshold }) => {
-                        write!(out, ",{}", quoted(self.signal(row.flow, *signal)))?;
+                        write!(out, ",{}", quoted(self.signal_in_files(row.flow, *signal)))?;
                         write!(out, ",{value},")?;
                         if let Some(threshold) = threshold {
                             write!(out, "{threshold}")?;
@@ -114,7 +114,11 @@ fn read_row(cells: &[String], line: usize, flows: &[FlowNames]) -> Result<Record
         if cells[at].is_empty() {
             continue;
         }
-        let signal = flows[flow].signals.iter().position(|own| *own == cells[at]);
+        // Earlier versions wrote the names of papers.
+        let FlowNames { signals: of_papers, in_files, .. } = &flows[flow];
+        let signal = [in_files, of_papers]
+            .into_iter()
+            .find_map(|names| names.iter().position(|own| *own == cells[at]));
         let threshold = if cells[at + 2].is_empty() { None } else { Some(number(at + 2)?) };
         *slot = Some(DecidingSignal {
             signal: signal.ok_or_else(|| wrong(at))?,

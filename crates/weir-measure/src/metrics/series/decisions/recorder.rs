@@ -2,7 +2,7 @@
 
 use core::mem;
 
-use weir_cc::{ChangeReason, Controller, LimitingFactor};
+use weir_cc::{ChangeReason, Controller, LimitingFactor, ascii_name};
 use weir_net::Time;
 use weir_units::DataRate;
 
@@ -161,7 +161,11 @@ fn rounded(value: f64) -> f64 {
 
 /// Names of the flows and their signals.
 pub(super) fn names(flows: &[FlowPlan]) -> Vec<FlowNames> {
-    let names = |flow: &FlowPlan| FlowNames { name: flow.name.clone(), signals: flow.sender_signals.clone() };
+    let names = |flow: &FlowPlan| FlowNames {
+        name: flow.name.clone(),
+        signals: flow.sender_signals.clone(),
+        in_files: flow.sender_signals.iter().map(|name| ascii_name(name).into_owned()).collect(),
+    };
     flows.iter().map(names).collect()
 }
 

@@ -1,0 +1,98 @@
+//! The table of all runs, in parts of a fixed number of runs.
+
+use weir_measure::results::{TableAxis, TidyTable};
+use weir_report::parquet;
+use weir_study::runs::TableRun;
+
+use crate::args::TableForm;
+use crate::failure::Failure;
+use crate::output::{OutputDirectory, TABLE_FOLDER};
+
+/// Runs of a part: the cut depends on the grid alone, so that it is the same however the runs were made.
+const RUNS_PER_PART: usize = 1000;
+
+/// Adds the table of `runs` to the files of the directory, if a table is wanted.
+pub(crate) fn add<'r>(
+    directory: &mut OutputDirectory,
+    form: TableForm,
+    axes: &[TableAxis],
+    runs: impl Iterator<Item = TableRun<'r>>,
+) -> Result<(), Failure> {
+    let Some(end) = form.end() else { return Ok(()) };
+    let mut runs = runs.zip(0..).peekable();
+    let mut part = 0;
+    while runs.peek().is_some() {
+        let mut table = TidyTable::with_axes(axes);
+        runs.by_ref().take(RUNS_PER_PART).for_each(|(run, index)| run.push(index, &mut table));
+        directory.stream_with(format!("{TABLE_FOLDER}/part-{part:05}.{end}"), |out| match form {
+            TableForm::Csv => table.write_csv(out),
+            TableForm::Parquet | TableForm::None => parquet::write_table(&table, out),
+        })?;
+        part += 1;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::fs;
+
+    use weir_measure::results::{Jain, Pooled, RunMetrics};
+    use weir_scenario::registry::Registry;
+
+    use super::*;
+    use crate::output::Files;
+
+    #[test]
+    fn a_part_has_a_thousand_runs_of_the_grid() {
+        let metrics = RunMetrics {
+            flows: Vec::new(),
+            media: Pooled::default(),
+            links: Vec::new(),
+            jain: Jain::default(),
+            windows: BTreeMap::new(),
+        };
+        let run = |seed| TableRun {
+            scenario: "call",
+            variant: "gcc",
+            controller: "gcc",
+            seed,
+            at: Vec::new(),
+            metrics: &metrics,
+        };
+        let root = tempfile::tempdir().unwrap();
+        let write = |runs: u64, form| {
+            let mut directory = OutputDirectory::prepare(root.path(), &Registry::standard()).unwrap();
+            add(&mut directory, form, &[], (1..=runs).map(run)).unwrap();
+            directory.write(&Files::new()).unwrap();
+        };
+        let parts = || {
+            let folder = fs::read_dir(root.path().join(TABLE_FOLDER)).into_iter().flatten();
+            let mut names: Vec<String> =
+                folder.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+            names.sort();
+            names
+        };
+        write(2001, TableForm::Csv);
+        assert_eq!(parts(), ["part-00000.csv", "part-00001.csv", "part-00002.csv"]);
+        let part = |number: u32| {
+            fs::read_to_string(root.path().join(format!("table/part-0000{number}.csv"))).unwrap()
+        };
+        let first = |number| part(number).lines().nth(1).unwrap().to_owned();
+        assert!(
+            first(1).starts_with("1000,call,gcc,gcc,1001,")
+                && first(2).starts_with("2000,call,gcc,gcc,2001,")
+        );
+        assert_eq!(part(0).lines().count() - 1, 1000 * (part(2).lines().count() - 1));
+        // Parts that an earlier table had besides go, and a file of somebody else stays.
+        fs::write(root.path().join("table/mine.csv"), "mine").unwrap();
+        write(1, TableForm::Parquet);
+        assert_eq!(parts(), ["mine.csv", "part-00000.parquet"]);
+        write(1, TableForm::None);
+        assert_eq!(parts(), ["mine.csv"]);
+        fs::remove_file(root.path().join("table/mine.csv")).unwrap();
+        write(1, TableForm::None);
+        assert!(!root.path().join(TABLE_FOLDER).exists());
+    }
+}
