@@ -1,5 +1,5 @@
 # `make` alone is `make test`. Behind a target, two number signs and a line are its entry in `make help`. CI runs what `make lint test` does.
-.PHONY: test test-simulated test-live call test-call test-browser peer-beside reality reality-long bench-live help quick test-long lint package bench demo docs docs-check docs-reproduction docs-reproduction-check reproduce-check reproduce-tried reproduce-verdicts reproduction-pages fmt \
+.PHONY: test test-simulated test-live call test-call test-browser test-faces peer-beside reality reality-long bench-live help quick test-long lint package bench demo docs docs-check docs-reproduction docs-reproduction-check reproduce-check reproduce-tried reproduce-verdicts reproduction-pages fmt \
 	mutants fuzz soak
 
 test: test-simulated ## all tests; some minutes on two cores
@@ -34,6 +34,22 @@ test-call: ## format, clippy and tests of weir-call
 	cargo fmt --manifest-path weir-call/Cargo.toml --check
 	cargo clippy --release $(WEIR_CALL) --all-targets --quiet -- -D warnings
 	cargo test --release $(WEIR_CALL) --quiet
+
+# The wheel, in a virtual environment below the build folder: nothing is installed outside of it. WEIR_REQUIRE=python makes a skip a failure.
+WEIR_PY = --manifest-path python/Cargo.toml --target-dir $(or $(CARGO_TARGET_DIR),target)/python --locked
+FACES = $(or $(CARGO_TARGET_DIR),$(CURDIR)/target)/faces
+PYTHON = python3
+test-faces: ## builds the Python wheel and tests it; some minutes, needs Python 3.11 or later and its packages
+	cargo build --release --locked
+	cargo fmt --manifest-path python/Cargo.toml --check
+	cargo clippy --release $(WEIR_PY) --quiet -- -D warnings
+	$(PYTHON) -m venv $(FACES)
+	$(FACES)/bin/pip install --quiet maturin
+	CARGO_TARGET_DIR=$(or $(CARGO_TARGET_DIR),$(CURDIR)/target)/python $(FACES)/bin/maturin build --release --locked --quiet \
+		--manifest-path python/Cargo.toml --out $(FACES)/wheels
+	$(FACES)/bin/pip install --quiet --force-reinstall --no-deps $(FACES)/wheels/weir_rtc-*.whl
+	$(FACES)/bin/pip install --quiet 'weir-rtc[test]' --find-links $(FACES)/wheels
+	cd python && WEIR=$(WEIR_RELEASE_PATH) $(FACES)/bin/python -m pytest --import-mode=append
 
 # Alone, as `make test-live`. WEIR_REQUIRE=browser makes a skip a failure, and a call that does not count.
 test-browser: call ## `weir call` and the replay of a browser's call, in a headless Chromium; five minutes
@@ -104,6 +120,7 @@ docs docs-check docs-reproduction docs-reproduction-check:
 		cargo test --locked --quiet -p weir-cli --test cli -- --nocapture --exact docs::what_stands_as_printed_is_what_is_printed
 
 WEIR_RELEASE = $(or $(CARGO_TARGET_DIR),target)/release/weir
+WEIR_RELEASE_PATH = $(or $(CARGO_TARGET_DIR),$(CURDIR)/target)/release/weir
 reproduce-check: ## checks that every claim of a paper that was met still is; some ten minutes
 	cargo build --release --locked
 	$(WEIR_RELEASE) reproduce --all --baseline experiments/verdicts.json

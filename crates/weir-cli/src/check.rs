@@ -9,7 +9,6 @@ use weir_scenario::registry::Registry;
 use weir_scenario::scenario::Scenario;
 
 use crate::args::CheckArgs;
-use crate::effective::try_to_build;
 use crate::failure::{Failure, warn};
 use crate::terminal;
 
@@ -41,7 +40,7 @@ struct Checked {
 fn checked(args: &CheckArgs, registry: &Registry) -> Result<Checked, Failure> {
     let scenario = Scenario::open_in(registry, &args.scenario, &args.set)?;
     let store = args.data.store();
-    try_to_build(&scenario, &store)?;
+    scenario.try_to_build(&store)?;
     let run = scenario.build(&RunOptions { seed: scenario.seed, ..RunOptions::default() }, &store)?;
     Ok(Checked { scenario, run })
 }

@@ -8,7 +8,7 @@ use weir_measure::results::Value;
 use weir_measure::results::ranking::Ranking;
 use weir_report::page::{Best, Differences, SummaryCell, SummaryColumn, SummaryTable};
 use weir_scenario::registry::{self, Registry};
-use weir_scenario::scenario::{Scenario, skip_rule};
+use weir_scenario::scenario::{Candidate, Scenario, skip_rule};
 use weir_study::comparison::cost::{self, ReplayedCall};
 use weir_study::comparison::portrait;
 use weir_study::comparison::{Comparison, ComparisonRequest};
@@ -16,7 +16,7 @@ use weir_study::paired::mark_best;
 
 use crate::args::{CompareArgs, Format};
 use crate::differences::{self, less, measured};
-use crate::effective::{contestants, laid_over, say_repeated, threads};
+use crate::effective::{contestants, say_repeated, threads};
 use crate::failure::Failure;
 use crate::terminal;
 use crate::{markdown, progress, table};
@@ -29,7 +29,7 @@ pub(crate) fn compare(args: &CompareArgs, registry: &Registry) -> Result<(), Fai
     say_repeated("--controller", &args.controller);
     let contestants = contestants(&args.controller, registry, |_| Ok(false))?;
     let store = args.data.store();
-    let mut overrides = laid_over(&contestants);
+    let mut overrides = Candidate::laid_over(&contestants);
     overrides.extend(args.runs.map(|runs| format!("runs={runs}")));
     let bar = progress::bar(args.table.quiet);
     let open = |name: &str| Scenario::open_in(registry, name, &overrides);

@@ -6,7 +6,6 @@ use std::thread::available_parallelism;
 
 use weir_form::{ScenarioError, Varied};
 use weir_import::traces::TraceStore;
-use weir_scenario::compile::RunOptions;
 use weir_scenario::registry::Registry;
 use weir_scenario::scenario::{Candidate, FlowTraffic, Scenario};
 use weir_study::comparison::demo;
@@ -44,18 +43,9 @@ pub(crate) fn scenario(
             problem: format!("`{name}` has no media flow that it could control; leave it out"),
         });
     }
-    try_to_build(&scenario, store)?;
+    scenario.try_to_build(store)?;
     warn(&scenario);
     Ok(scenario)
-}
-
-/// Finds the errors that only building detects, such as a missing trace.
-pub(crate) fn try_to_build(scenario: &Scenario, store: &TraceStore) -> Result<(), ScenarioError> {
-    let chosen = scenario.controllers.iter().map(|name| Some(name.as_str()));
-    for controller in chosen.chain([None]) {
-        scenario.build(&RunOptions { seed: scenario.seed, controller, series: false }, store)?;
-    }
-    Ok(())
 }
 
 fn changes(args: &Changes, contestants: &[Candidate]) -> Result<Vec<OptionChange>, Failure> {
@@ -73,7 +63,11 @@ fn changes(args: &Changes, contestants: &[Candidate]) -> Result<Vec<OptionChange
     changes.extend(contestants.iter().filter_map(OptionChange::defining));
     if !contestants.is_empty() {
         let option = format!("--controller {}", args.controller.join(","));
-        changes.push(OptionChange { option, assignment: compared(contestants), unwritten: String::new() });
+        changes.push(OptionChange {
+            option,
+            assignment: Candidate::compared(contestants),
+            unwritten: String::new(),
+        });
     }
     Ok(changes)
 }
@@ -117,17 +111,6 @@ pub(crate) fn contestants(
     }
     let all = || registry.controller_names().map(Candidate::named).collect();
     Ok(if named.is_empty() { all() } else { named })
-}
-
-/// The changes to a scenario that compare the candidates.
-pub(crate) fn laid_over(contestants: &[Candidate]) -> Vec<String> {
-    let definitions = contestants.iter().filter_map(|contestant| contestant.definition.clone());
-    definitions.chain([compared(contestants)]).collect()
-}
-
-fn compared(contestants: &[Candidate]) -> String {
-    let names: Vec<&str> = contestants.iter().map(|contestant| contestant.name.as_str()).collect();
-    format!("controllers={names:?}")
 }
 
 /// The names without repetitions.

@@ -30,7 +30,6 @@ mod list;
 mod manual;
 mod markdown;
 mod new;
-mod numbers;
 mod output;
 #[cfg(test)]
 mod own_law;

@@ -7,11 +7,12 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 use weir_import::traces::Listed;
-use weir_measure::results::{self, ColumnInfo, MetricName};
+use weir_measure::results;
 use weir_scenario::registry::Registry;
 use weir_scenario::scenario::{Scenario, scenario_schema};
 use weir_scenario::{registry, shipped};
 use weir_study::experiments::row_schema;
+use weir_study::runs::table_schema;
 use weir_study::suite;
 use weir_study::testbed::live_schema;
 use weir_world::recorded::call_schema;
@@ -86,20 +87,6 @@ pub(crate) fn schema(args: &SchemaArgs, registry: &Registry) -> Result<(), Failu
     };
     writeln!(terminal::stdout(), "{}", text.map_err(std::io::Error::from)?)?;
     Ok(())
-}
-
-/// The columns and metrics of the table of all runs.
-fn table_schema() -> Value {
-    let column = |column: &ColumnInfo| {
-        let ColumnInfo { name, kind, nullable, definition } = column;
-        json!({ "name": name, "type": kind, "null": nullable, "definition": definition })
-    };
-    let metric = |metric: &MetricName| json!({ "name": metric.name, "unit": metric.unit });
-    json!({
-        "version": results::TABLE_VERSION,
-        "columns": results::TABLE_COLUMNS.iter().map(column).collect::<Vec<_>>(),
-        "metrics": results::table_metrics().iter().map(metric).collect::<Vec<_>>(),
-    })
 }
 
 type ListRows = (&'static [&'static str], Vec<Vec<String>>);

@@ -1,8 +1,8 @@
 //! Tables of Markdown.
 
 use weir_report::page::{SummaryTable, markdown_cell};
+use weir_report::text::Number;
 
-use crate::numbers::Number;
 use crate::terminal::printable;
 
 /// A row; characters that would end a cell or the row, or form HTML, are escaped.

@@ -25,7 +25,6 @@ use weir_study::runs::{CaptureFile, RunError, RunWorld, TableRun};
 use weir_study::testbed::{HostNoise, NoisySimulator};
 
 use crate::args::{RunArgs, SeriesForm, TableForm};
-use crate::check::counted;
 use crate::failure::Failure;
 use crate::output::{DECODE_AS, Files, OutputDirectory, TABLE, json_file, name_among};
 use crate::sweep::sweep;
@@ -381,20 +380,7 @@ fn add_series(
 
 fn heading(scenario: &Scenario, comparison: &Comparison) -> String {
     let title = comparison.titled(&scenario.title);
-    let Scenario { name, runs, duration, seed, .. } = scenario;
-    let seeds = match scenario.seeds().last() {
-        Some(last) if last != seed && comparison.runs_are_alike() => {
-            format!("seeds {seed} to {last}, all alike: hardly anything here depends on the seed")
-        }
-        Some(last) if last != seed => format!("seeds {seed} to {last}, mean ± 95 % interval"),
-        _ => format!("seed {seed}"),
-    };
-    let runs = counted(*runs as usize, "run");
-    let media = match scenario.skip_rule().as_str() {
-        "" => String::new(),
-        rule => format!(", {rule}"),
-    };
-    format!("{}\n{}: {runs} of {duration}, {seeds}{media}", terminal::bold(&title), terminal::printable(name))
+    format!("{}\n{}", terminal::bold(&title), terminal::printable(&comparison.extent(scenario)))
 }
 
 /// Stand-in traces, where the page is, and the sentence to repeat as the last line.

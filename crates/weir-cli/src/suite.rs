@@ -18,7 +18,7 @@ use weir_study::suite::{self, Case, Suite, SuiteRequest, SuiteResult, Untimely};
 use crate::args::{SuiteArgs, SuiteCommand, SuiteSource};
 use crate::browser;
 use crate::cache;
-use crate::effective::{blame_sweep, contestants, each_once, say_repeated, try_to_build};
+use crate::effective::{blame_sweep, contestants, each_once, say_repeated};
 use crate::failure::Failure;
 use crate::kept::ResultStore;
 use crate::sweep::refuse_keys;
@@ -165,7 +165,7 @@ fn sweeps_fit(args: &SuiteArgs, request: &SuiteRequest<'_>, store: &TraceStore) 
     for (case, swept) in swept {
         for contestant in request.controllers {
             let scenario = case.scenario(request.registry, contestant);
-            let tried = scenario.and_then(|scenario| try_to_build(&scenario, store));
+            let tried = scenario.and_then(|scenario| scenario.try_to_build(store));
             tried.map_err(|error| blame_sweep(&args.sweep, &format!(" in case {}", swept.case), error))?;
         }
         let Some(first) = request.controllers.first() else { continue };

@@ -4,9 +4,10 @@
 use std::io::{self, IsTerminal, StderrLock, StdoutLock, Write};
 
 use anstream::{AutoStream, ColorChoice};
+use weir_report::text::REPLACEMENT;
 
-/// Replacement of a control character.
-const REPLACEMENT: char = '\u{fffd}';
+pub(crate) use weir_report::text::{bold, printable, printable_lines};
+
 /// Begins an escape sequence.
 const ESCAPE: char = '\u{1b}';
 /// Codes of text attributes (ECMA-48 §8.3.117) that commands use: plain, bold, faint, italic, underlined, and
@@ -14,37 +15,6 @@ const ESCAPE: char = '\u{1b}';
 const DRAWN: [&str; 10] = ["", "0", "1", "2", "3", "4", "31", "32", "33", "36"];
 /// Begin and end of a link's address.
 const LINK: (&str, &str) = ("\u{1b}]8;;", "\u{1b}\\");
-
-/// Whether the character controls a terminal or the display of bidirectional text (C0, DEL and C1; UAX #9 §2).
-fn controls(character: char) -> bool {
-    let directs = matches!(
-        character,
-        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
-    );
-    directs || character.is_control()
-}
-
-/// A text of one line without control characters: each is U+FFFD.
-pub(crate) fn printable(text: &str) -> String {
-    text.replace(controls, "\u{fffd}")
-}
-
-/// The same of a text that may have several lines and tabs.
-pub(crate) fn printable_lines(text: &str) -> String {
-    let mut printable = String::with_capacity(text.len());
-    let mut characters = text.chars().peekable();
-    while let Some(character) = characters.next() {
-        let is_end = character == '\r' && characters.peek() == Some(&'\n');
-        let kept = is_end || matches!(character, '\n' | '\t') || !controls(character);
-        printable.push(if kept { character } else { REPLACEMENT });
-    }
-    printable
-}
-
-/// A text of one line in bold, without control characters of its own.
-pub(crate) fn bold(text: &str) -> String {
-    format!("\u{1b}[1m{}\u{1b}[0m", printable(text))
-}
 
 /// Standard output.
 pub(crate) fn stdout() -> Screen<AutoStream<StdoutLock<'static>>> {
@@ -145,6 +115,8 @@ fn drawing(text: &str) -> Option<usize> {
 mod tests {
     use std::fs;
     use std::path::Path;
+
+    use weir_report::text::controls;
 
     use super::*;
 

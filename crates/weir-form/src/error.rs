@@ -151,6 +151,11 @@ impl ScenarioError {
         self.0.place.map(|p| (p.line, p.column))
     }
 
+    /// The line of the problem, or `None` for a problem without a line.
+    pub fn line(&self) -> Option<&str> {
+        self.0.source.inner().lines().nth(self.0.place?.line.checked_sub(1)?)
+    }
+
     /// This problem and the others of the same scenario, one by one.
     pub fn each(&self) -> Vec<Self> {
         let alone = |error: &Self| Self(Box::new(Inner { others: Vec::new(), ..(*error.0).clone() }));

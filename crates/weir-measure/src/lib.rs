@@ -31,6 +31,7 @@ mod csv_fields;
 pub mod metrics;
 pub mod results;
 
+use weir_net::Time;
 use weir_sim::{Simulation, SpecError};
 use weir_world::RunSpec;
 
@@ -41,5 +42,36 @@ use metrics::Recorder;
 /// # Errors
 /// An invalid `spec`.
 pub fn simulate(spec: RunSpec, recorder: Recorder) -> Result<Recorder, SpecError> {
-    Ok(Simulation::new(spec, recorder)?.run())
+    Ok(MeasuredRun::new(spec, recorder)?.finish())
+}
+
+/// A simulation under the observation of a recorder, in as many steps as the caller wants. [`simulate`] makes one step of it.
+#[derive(Debug)]
+pub struct MeasuredRun {
+    simulation: Simulation<Recorder>,
+}
+
+impl MeasuredRun {
+    /// A simulation of `spec` before its first event.
+    ///
+    /// # Errors
+    /// An invalid `spec`.
+    pub fn new(spec: RunSpec, recorder: Recorder) -> Result<Self, SpecError> {
+        Ok(Self { simulation: Simulation::new(spec, recorder)? })
+    }
+
+    /// Runs all events up to and including `until`, but not past the end of the spec.
+    pub fn run_until(&mut self, until: Time) {
+        self.simulation.run_until(until);
+    }
+
+    /// The recorder, during the run.
+    pub fn recorder(&self) -> &Recorder {
+        self.simulation.monitor()
+    }
+
+    /// Runs to the end, and returns the recorder.
+    pub fn finish(self) -> Recorder {
+        self.simulation.run()
+    }
 }

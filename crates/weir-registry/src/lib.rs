@@ -35,7 +35,7 @@ pub use advice::{advice, advice_of_many, list, nearest};
 pub use couplers::find_coupler;
 pub use couplers::{CouplerInfo, CouplerSetting, Steers, coupler, coupler_info, couplers};
 pub use error::RegistryError;
-pub use factory::{ControllerFactory, Half};
+pub use factory::{ControllerEdition, ControllerFactory, Half};
 pub use info::{ControllerInfo, FeedbackSource, Halves, MarkResponse, PresetInfo};
 pub use kind::{ControllerKind, Preset, config};
 pub use options::Options;

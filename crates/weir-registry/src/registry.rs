@@ -9,7 +9,7 @@ use weir_cc::{Controller, DataRate, PacketFormat, RateLimits, Receiver, ReportKi
 use crate::advice::{advice, list};
 use crate::controllers;
 use crate::error::RegistryError;
-use crate::factory::ControllerFactory;
+use crate::factory::{ControllerEdition, ControllerFactory};
 use crate::info::{ControllerInfo, FeedbackSource, Halves, MarkResponse};
 use crate::kind::{ControllerKind, TypedFactory};
 use crate::options::Options;
@@ -258,6 +258,11 @@ impl Registry {
     /// given, and without the feature `schemas`.
     pub fn options_schema(&self, name: &str) -> Option<&Value> {
         self.factory(name).ok().and_then(ControllerFactory::schema)
+    }
+
+    /// The edition of the controller `name`; that of the executable for an unknown name.
+    pub fn edition(&self, name: &str) -> ControllerEdition {
+        self.factory(name).map_or(ControllerEdition::Executable, ControllerFactory::edition)
     }
 
     fn factory(&self, name: &str) -> Result<&dyn ControllerFactory, RegistryError> {

@@ -59,6 +59,26 @@ pub(super) fn page(input: &PageInput, names: &Names<'_>, figures: &Figures) -> M
     }
 }
 
+/// The scatter plot, the verdict and the table, with their style, as a part of another page.
+pub(super) fn fragment(input: &PageInput, names: &Names<'_>) -> Markup {
+    html! {
+        div.weir-result {
+            style {
+                (PreEscaped(palette::css()))
+                "@scope (.weir-result) {"
+                (PreEscaped(CHART_CSS))
+                (PreEscaped(include_str!("page.css")))
+                (PreEscaped(PLACED_CSS))
+                "}"
+            }
+            @if let Some(points) = &input.scatter { (scatter::figure(points, names)) }
+            p.verdict { (input.verdict) }
+            (summary(&input.summary, names, |_| false))
+            (placed(&input.differences.iter().map(PlacedTable::from).collect::<Vec<_>>()))
+        }
+    }
+}
+
 fn header(input: &PageInput, names: &Names<'_>) -> Markup {
     html! {
         header {

@@ -41,6 +41,11 @@ pub fn render(input: &PageInput) -> String {
     page
 }
 
+/// The scatter plot, the verdict and the table of the page, without script, as a part of another page such as a notebook.
+pub fn fragment(input: &PageInput) -> String {
+    html::fragment(input, &names::Names::of(input)).into_string()
+}
+
 /// Writes the page to `path`, whole or not at all: into a file beside it that then takes its place.
 ///
 /// # Errors

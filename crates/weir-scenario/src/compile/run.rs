@@ -47,6 +47,18 @@ pub struct Run {
 }
 
 impl Scenario {
+    /// Builds a run under each controller, to find the errors that only building detects, such as a missing trace.
+    ///
+    /// # Errors
+    /// As for [`Self::build`].
+    pub fn try_to_build(&self, store: &TraceStore) -> Result<(), ScenarioError> {
+        let chosen = self.controllers.iter().map(|name| Some(name.as_str()));
+        for controller in chosen.chain([None]) {
+            self.build(&RunOptions { seed: self.seed, controller, series: false }, store)?;
+        }
+        Ok(())
+    }
+
     /// Builds a run of the scenario.
     ///
     /// # Errors

@@ -10,9 +10,10 @@ mod omniscient;
 
 pub(crate) use omniscient::omniscient_point;
 pub use weir_registry::{
-    ControllerFactory, ControllerInfo, ControllerKind, CouplerInfo, CouplerSetting, FeedbackSource, Half,
-    Halves, MarkResponse, Preset, PresetInfo, Registry, RegistryError, Steers, TcpProfile,
-    WindowAlgorithmInfo, coupler, coupler_info, couplers, find_coupler, window_algorithm, window_algorithms,
+    ControllerEdition, ControllerFactory, ControllerInfo, ControllerKind, CouplerInfo, CouplerSetting,
+    FeedbackSource, Half, Halves, MarkResponse, Options, Preset, PresetInfo, Registry, RegistryError, Steers,
+    TcpProfile, WindowAlgorithmInfo, coupler, coupler_info, couplers, find_coupler, window_algorithm,
+    window_algorithms,
 };
 pub use weir_world::Side;
 

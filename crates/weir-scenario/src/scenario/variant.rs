@@ -56,6 +56,18 @@ impl Candidate {
         repeated
     }
 
+    /// The changes to a scenario that compare `candidates`, each a `path=value`.
+    pub fn laid_over(candidates: &[Self]) -> Vec<String> {
+        let definitions = candidates.iter().filter_map(|candidate| candidate.definition.clone());
+        definitions.chain([Self::compared(candidates)]).collect()
+    }
+
+    /// The change to a scenario that compares `candidates`, which it defines, in place of its own.
+    pub fn compared(candidates: &[Self]) -> String {
+        let names: Vec<&str> = candidates.iter().map(|candidate| candidate.name.as_str()).collect();
+        format!("controllers={names:?}")
+    }
+
     /// The controller or variant of this name.
     pub fn named(name: &str) -> Self {
         Self { name: name.to_owned(), definition: None }

@@ -3,6 +3,7 @@
 use weir_measure::metrics::{FlowDelays, Histogram, MeasurePlan, Recording};
 use weir_measure::results::{FlowKind, RunMetrics, Summary};
 use weir_scenario::compile::{TraceUse, fallback_notes, names_of_fallbacks, titled};
+use weir_scenario::scenario::Scenario;
 use weir_world::recorded::RecordedCall;
 
 /// The runs of all controllers.
@@ -74,6 +75,24 @@ impl Comparison {
     /// The names of the traces that replaced others, or `None` if no trace was replaced.
     pub(super) fn names_of_fallbacks(&self) -> Option<String> {
         names_of_fallbacks(&self.traces)
+    }
+
+    /// Name of the scenario, number and duration of the runs, their seeds and the media, in a line.
+    pub fn extent(&self, scenario: &Scenario) -> String {
+        let Scenario { name, runs, duration, seed, .. } = scenario;
+        let seeds = match scenario.seeds().last() {
+            Some(last) if last != seed && self.runs_are_alike() => {
+                format!("seeds {seed} to {last}, all alike: hardly anything here depends on the seed")
+            }
+            Some(last) if last != seed => format!("seeds {seed} to {last}, mean ± 95 % interval"),
+            _ => format!("seed {seed}"),
+        };
+        let plural = if *runs == 1 { "" } else { "s" };
+        let media = match scenario.skip_rule().as_str() {
+            "" => String::new(),
+            rule => format!(", {rule}"),
+        };
+        format!("{name}: {runs} run{plural} of {duration}, {seeds}{media}")
     }
 
     /// `title`, with a remark where a trace was replaced by another.

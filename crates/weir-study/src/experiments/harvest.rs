@@ -113,12 +113,12 @@ impl Case<'_> {
             let metrics = keeps_metrics.then(|| Box::new(StoredMetrics { controller, metrics }));
             Ok(KeptRun { values, metrics })
         };
-        if world.is_some() {
+        if world.is_some_and(|world| !world.is_simulator()) {
             let name = format!("{}/{seed}", self.name);
             let ran = Task { world, ..Task::new(name, scenario, options) }.run(traces)?;
             return ran.counts.then(|| take(ran)).transpose();
         }
-        let task = Task { folding, ..Task::new("run".to_owned(), scenario, options) };
+        let task = Task { folding, world, ..Task::new("run".to_owned(), scenario, options) };
         task.make(traces, store, take).map(Some)
     }
 }

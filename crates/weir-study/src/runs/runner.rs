@@ -9,8 +9,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use rayon::prelude::*;
 
 use super::error::RunError;
+use super::session::Ran;
 use super::store::Store;
-use super::task::{Ran, Task};
+use super::task::Task;
 use weir_import::traces::TraceStore;
 
 /// Makes runs.

@@ -1,8 +1,26 @@
 //! Runs of a grid with all of their metrics, for one table of all runs.
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 use weir_form::{Varied, VariedValue};
-use weir_measure::results::{AxisValue, RunMetrics, TableAxis, TidyRun, TidyTable};
+use weir_measure::results::{
+    AxisValue, ColumnInfo, MetricName, RunMetrics, TABLE_COLUMNS, TABLE_VERSION, TableAxis, TidyRun,
+    TidyTable, table_metrics,
+};
+
+/// The columns and metrics of the table of all runs.
+pub fn table_schema() -> Value {
+    let column = |column: &ColumnInfo| {
+        let ColumnInfo { name, kind, nullable, definition } = column;
+        json!({ "name": name, "type": kind, "null": nullable, "definition": definition })
+    };
+    let metric = |metric: &MetricName| json!({ "name": metric.name, "unit": metric.unit });
+    json!({
+        "version": TABLE_VERSION,
+        "columns": TABLE_COLUMNS.iter().map(column).collect::<Vec<_>>(),
+        "metrics": table_metrics().iter().map(metric).collect::<Vec<_>>(),
+    })
+}
 
 /// A run with its place in the grid. Runs are in the order of places, variants and seeds.
 #[derive(Clone, Debug)]

@@ -4,7 +4,7 @@
 mod tests;
 
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 use std::{env, fs, io};
 
 use weir_media::MediaConfig;
@@ -14,12 +14,13 @@ use weir_world::Traffic;
 use super::capture::Capture;
 use super::error::RunError;
 use super::fingerprint::fingerprint;
+use super::session::{Ran, RunSession};
 use super::store::Store;
 use super::world::RunWorld;
 use weir_import::traces::TraceStore;
-use weir_measure::metrics::{BlockStorage, MeasurePlan, Measured, Recorder};
-use weir_scenario::compile::{Run, RunOptions, TraceUse};
-use weir_scenario::registry::{Registry, with_references};
+use weir_measure::metrics::{BlockStorage, MeasurePlan, NetworkObserver, Recorder};
+use weir_scenario::compile::{Run, RunOptions};
+use weir_scenario::registry::{ControllerEdition, Registry, with_references};
 use weir_scenario::scenario::{FlowTraffic, Scenario};
 
 /// A run to be made.
@@ -52,19 +53,6 @@ pub struct Watched {
     pub from: Time,
 }
 
-/// A completed run.
-#[derive(Debug)]
-pub struct Ran {
-    /// The plan of the measurement.
-    pub plan: MeasurePlan,
-    /// The measured results.
-    pub measured: Measured,
-    /// Whether the run counts in means and rankings.
-    pub counts: bool,
-    /// The traces in use.
-    pub traces: Vec<TraceUse>,
-}
-
 impl<'a> Task<'a> {
     /// A run that is measured as `scenario` says, without a capture.
     pub fn new(name: String, scenario: &'a Scenario, options: RunOptions<'a>) -> Self {
@@ -89,13 +77,13 @@ impl<'a> Task<'a> {
 
     /// The key of its result in a store: its name, and a hash of everything that the result depends on. The hash covers the
     /// scenario with its overrides, the run options, the content of the traces, the measurement, and the folding. The sources of
-    /// the build are covered, too. With a controller that does not ship, it covers the executable. The key is `None` if packets
-    /// are captured or another world runs it, which no store restores, or if that executable cannot be read.
+    /// the build are covered, too. With a controller that does not ship, it covers its [edition](ControllerEdition). The key is
+    /// `None` if packets are captured or another world runs it, which no store restores, or if an edition is unknown.
     pub(super) fn key(&self, run: &Run) -> Option<String> {
-        if self.capture.is_some() || self.world.is_some() {
+        if self.capture.is_some() || self.world.is_some_and(|world| !world.is_simulator()) {
             return None;
         }
-        let command = if self.has_own_law() { Some(command()?) } else { None };
+        let own = self.own_laws()?;
         let Run { spec, plan, .. } = run;
         let scenario = self.scenario.to_toml().unwrap_or_else(|_| format!("{:?}", self.scenario));
         let encoders = spec.flows.iter().filter_map(|flow| match &flow.traffic {
@@ -106,12 +94,11 @@ impl<'a> Task<'a> {
         let Self { name, folding, options, .. } = self;
         let places: Vec<_> = spec.flows.iter().map(|flow| &flow.coupled).collect();
         let world = (&spec.links, &spec.cells, &spec.couplings, places, encoders);
-        let own = command.map_or_else(String::new, |command| format!("\n{command:016x}"));
         Some(key(name, format_args!("{folding}\n{options:?}\n{scenario}\n{plan:?}\n{world:?}{own}")))
     }
 
-    /// Whether a controller takes part that does not ship.
-    fn has_own_law(&self) -> bool {
+    /// Editions of the controllers that take part and do not ship; empty where all ship, `None` where one has no edition.
+    fn own_laws(&self) -> Option<String> {
         let Self { scenario, options, .. } = self;
         let media = scenario.flows.iter().filter_map(|(_, flow)| match &flow.carried {
             FlowTraffic::Media(media) => {
@@ -121,7 +108,19 @@ impl<'a> Task<'a> {
             _ => None,
         });
         let shipped = with_references(Registry::standard());
-        media.into_iter().any(|law| shipped.find(law).is_err())
+        let mut own: Vec<&str> = media.into_iter().filter(|law| shipped.find(law).is_err()).collect();
+        own.sort_unstable();
+        own.dedup();
+        let mut editions = String::new();
+        for law in own {
+            editions += "\n";
+            editions += &match scenario.registry.edition(law) {
+                ControllerEdition::Executable => format!("{:016x}", command()?),
+                ControllerEdition::Version(version) => format!("{law} {version}"),
+                ControllerEdition::Unknown => return None,
+            };
+        }
+        Some(editions)
     }
 
     pub(super) fn planned(&self, traces: &TraceStore) -> Result<Run, RunError> {
@@ -141,28 +140,45 @@ impl<'a> Task<'a> {
         self.made(self.planned(traces)?, traces)
     }
 
+    /// Begins the run, which then goes on in steps.
+    ///
+    /// # Errors
+    /// As for [`Self::run`]. Another world than the simulator, or packets to capture: they have no steps.
+    pub fn begin(&self, traces: &TraceStore) -> Result<RunSession, RunError> {
+        if self.world.is_some() || self.capture.is_some() {
+            let problem = "only the simulator makes a run in steps, without a capture of packets".into();
+            return Err(RunError::World { run: self.name.clone(), problem });
+        }
+        let Run { spec, plan, traces, witness } = self.planned(traces)?;
+        Ok(RunSession::new(spec, recorder(&plan, witness), plan, traces)?)
+    }
+
     fn made(&self, run: Run, store: &TraceStore) -> Result<Ran, RunError> {
         let Run { spec, plan, traces, witness } = run;
-        let recorder = Recorder::with_storage(plan.clone(), temporary_file).beside(witness);
+        let before = recorder(&plan, witness);
         let mut counts = true;
-        let recorder = match (self.world, self.capture) {
+        let after = match (self.world, self.capture) {
             (Some(world), _) => {
-                let mut first = Some((spec, recorder));
+                let mut first = Some((spec, before));
                 let run = world.run(&self.name, &mut || {
                     if let Some(first) = first.take() {
                         return Ok(first);
                     }
                     let Run { spec, plan, witness, .. } = self.planned(store)?;
-                    Ok((spec, Recorder::with_storage(plan, temporary_file).beside(witness)))
+                    Ok((spec, recorder(&plan, witness)))
                 })?;
                 counts = run.counts;
                 run.recorder
             }
-            (None, Some(capture)) => capture.simulate(spec, recorder)?,
-            (None, None) => weir_measure::simulate(spec, recorder)?,
+            (None, Some(capture)) => capture.simulate(spec, before)?,
+            (None, None) => return Ok(RunSession::new(spec, before, plan, traces)?.finish()),
         };
-        Ok(Ran { plan, measured: recorder.finish(), counts, traces })
+        Ok(Ran { plan, measured: after.finish(), counts, traces })
     }
+}
+
+fn recorder(plan: &MeasurePlan, witness: Option<Arc<NetworkObserver>>) -> Recorder {
+    Recorder::with_storage(plan.clone(), temporary_file).beside(witness)
 }
 
 /// A file without a name in the directory for temporary files (`TMPDIR`): a recording of hours does not stay in memory.

@@ -19,7 +19,7 @@ pub struct WorldRun {
     pub counts: bool,
 }
 
-/// A world that makes runs, such as real sockets. Results of the simulator alone are stored.
+/// A world that makes runs, such as real sockets. A store keeps results of the simulator alone.
 pub trait RunWorld: Debug + Sync {
     /// Makes the run `name` that `plan` describes, and shows it to the recorder. A world may call `plan` again and repeat the
     /// run.
@@ -27,4 +27,9 @@ pub trait RunWorld: Debug + Sync {
     /// # Errors
     /// Errors of `plan`; the world lacks something that the run needs, or fails.
     fn run(&self, name: &str, plan: &mut Plan<'_>) -> Result<WorldRun, RunError>;
+
+    /// Whether it is the simulator under supervision: its results are the simulator's, and a store may keep them.
+    fn is_simulator(&self) -> bool {
+        false
+    }
 }

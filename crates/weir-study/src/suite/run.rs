@@ -7,7 +7,7 @@ use super::judge::CaseJudge;
 use super::results::{CaseResult, SuiteResult};
 use super::suite_runs::SuiteRuns;
 use super::trials::{SeedTrial, TrialRun};
-use crate::runs::{Both, ResultLog, RunError, Runner, Shard, Shardable, Store, Task};
+use crate::runs::{Both, ResultLog, RunError, RunWorld, Runner, Shard, Shardable, Store, Task};
 use weir_import::traces::TraceStore;
 use weir_scenario::compile::{RunOptions, TraceUse, fallback_notes};
 use weir_scenario::registry::Registry;
@@ -35,6 +35,8 @@ pub struct SuitePlan<'a> {
     judges: Vec<CaseJudge<'a>>,
     /// Log of the reference runs, in which no controller takes part.
     reference_runs: Option<&'a ResultLog>,
+    /// World of the runs; `None` is the simulator.
+    world: Option<&'a dyn RunWorld>,
     /// Whether all metrics of the controllers' runs are kept.
     keeps_metrics: bool,
 }
@@ -95,6 +97,7 @@ impl<'a> SuiteRequest<'a> {
             request: *self,
             judges: self.selected().into_iter().map(judge).collect::<Result<_, _>>()?,
             reference_runs: None,
+            world: None,
             keeps_metrics: false,
         })
     }
@@ -150,6 +153,12 @@ impl<'a> SuitePlan<'a> {
         Self { reference_runs, ..self }
     }
 
+    /// Plan with all runs in another world.
+    #[must_use]
+    pub fn in_world(self, world: &'a dyn RunWorld) -> Self {
+        Self { world: Some(world), ..self }
+    }
+
     /// Plan that keeps all metrics of the controllers' runs, if they are `wanted`.
     #[must_use]
     pub fn with_metrics(self, wanted: bool) -> Self {
@@ -175,7 +184,8 @@ impl<'a> SuitePlan<'a> {
         done: &(dyn Fn() + Sync),
     ) -> Result<Vec<Finding>, SuiteError> {
         let runs = self.trial_runs(shard);
-        let tasks: Vec<Task<'_>> = runs.iter().map(|run| run.task(&self.request.suite.name)).collect();
+        let tasks: Vec<Task<'_>> =
+            runs.iter().map(|run| Task { world: self.world, ..run.task(&self.request.suite.name) }).collect();
         let make = |index: usize| {
             let (task, run) = (&tasks[index], &runs[index]);
             let fold = |ran| run.finding(ran);

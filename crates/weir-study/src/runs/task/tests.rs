@@ -1,14 +1,16 @@
 //! Tasks, single runs with their key in a store (`runs::task`).
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use weir_cc::{Controller, RateLimits, Receiver};
 use weir_net::Time;
 
 use super::*;
-use weir_measure::metrics::ExtraWindow;
+use crate::runs::{CaptureFile, Plan, WorldRun};
+use weir_measure::metrics::{ExtraWindow, Measured};
 use weir_measure::results::{FlowKind, RunMetrics, Summary};
-use weir_scenario::registry::{ControllerInfo, ControllerKind, Half};
+use weir_scenario::registry::{ControllerFactory, ControllerInfo, ControllerKind, Half, Options};
 
 const CALL: &str = "gcc-2016/variable-capacity";
 
@@ -20,6 +22,10 @@ fn scenario(overrides: &[&str]) -> Scenario {
 fn ran(scenario: &Scenario) -> Ran {
     let options = RunOptions { seed: 3, ..RunOptions::default() };
     Task::new(String::new(), scenario, options).run(&TraceStore::at(None)).unwrap()
+}
+
+fn ran_with(task: &Task<'_>) -> Measured {
+    task.run(&TraceStore::at(None)).unwrap().measured
 }
 
 #[test]
@@ -92,12 +98,73 @@ fn what_a_law_of_ones_own_made_is_kept_for_the_command_that_has_it() {
     let registry = Registry::standard().with::<Own>();
     let variant = "variants.mild={ controller = \"own\" }".to_owned();
     let scenario = Scenario::open_in(&registry, CALL, &[variant]).unwrap();
-    let has_own_law = |controller| {
+    let own_laws = |controller| {
         let options = RunOptions { controller, ..RunOptions::default() };
-        Task::new(String::new(), &scenario, options).has_own_law()
+        Task::new(String::new(), &scenario, options).own_laws()
     };
-    assert_eq!([None, Some("own"), Some("mild"), Some("fixed")].map(has_own_law), [false, true, true, false]);
-    assert!(command().is_some());
+    let executable = Some(format!("\n{:016x}", command().unwrap()));
+    let none = Some(String::new());
+    let expected = [none.clone(), executable.clone(), executable, none];
+    assert_eq!([None, Some("own"), Some("mild"), Some("fixed")].map(own_laws), expected);
+}
+
+/// A copy of `nada` with an edition.
+struct Edited(ControllerInfo, ControllerEdition);
+
+impl ControllerFactory for Edited {
+    fn info(&self) -> &ControllerInfo {
+        &self.0
+    }
+
+    fn sender(&self, options: Option<&Options>, limits: RateLimits, priority: f64) -> Half<dyn Controller> {
+        Registry::standard()
+            .build_sender("nada", options, limits, priority)
+            .map_err(|error| error.to_string())
+    }
+
+    fn receiver(&self, options: Option<&Options>, limits: RateLimits, priority: f64) -> Half<dyn Receiver> {
+        Registry::standard()
+            .build_receiver("nada", options, limits, priority)
+            .map_err(|error| error.to_string())
+    }
+
+    fn edition(&self) -> ControllerEdition {
+        self.1.clone()
+    }
+}
+
+#[test]
+fn a_law_with_a_version_is_kept_under_it_and_one_without_is_not_kept() {
+    let key = |edition: ControllerEdition, world: Option<&dyn RunWorld>| {
+        let info = ControllerInfo { name: "edited".into(), ..ControllerInfo::default() };
+        let registry = Registry::standard().with_factory(Arc::new(Edited(info, edition)));
+        let scenario = Scenario::open_in(&registry, CALL, &[]).unwrap();
+        let options = RunOptions { controller: Some("edited"), ..RunOptions::default() };
+        let task = Task { world, ..Task::new("run".to_owned(), &scenario, options) };
+        task.key(&task.planned(&TraceStore::at(None)).unwrap())
+    };
+    let version = |version: &str| ControllerEdition::Version(version.to_owned());
+    let first = key(version("1"), None);
+    assert!(first.is_some() && key(version("1"), None) == first);
+    assert_ne!(key(version("2"), None), first);
+    assert_eq!(key(ControllerEdition::Unknown, None), None);
+    assert_eq!(key(version("1"), Some(&Supervised(true))), first, "it is the simulator");
+    assert_eq!(key(version("1"), Some(&Supervised(false))), None);
+}
+
+/// The simulator, or another world.
+#[derive(Debug)]
+struct Supervised(bool);
+
+impl RunWorld for Supervised {
+    fn run(&self, _: &str, plan: &mut Plan<'_>) -> Result<WorldRun, RunError> {
+        let (spec, recorder) = plan()?;
+        Ok(WorldRun { recorder: weir_measure::simulate(spec, recorder)?, counts: true })
+    }
+
+    fn is_simulator(&self) -> bool {
+        self.0
+    }
 }
 
 #[test]
@@ -116,6 +183,33 @@ fn results_name_further_windows_only_where_there_are_some() {
     assert!(late["flows"][0]["rate_bps"]["mean"].as_f64().unwrap() > 0.0);
     assert!(late.get("windows").is_none());
     assert_eq!(with["flows"], without["flows"]);
+}
+
+#[test]
+fn a_run_in_steps_is_the_run_in_one_go() {
+    let scenario = scenario(&["duration=20s"]);
+    let options = RunOptions { seed: 3, ..RunOptions::default() };
+    let task = Task::new(String::new(), &scenario, options);
+    let mut session = task.begin(&TraceStore::at(None)).unwrap();
+    assert_eq!(session.plan().end, Time::from_millis(20_000));
+    // Steps of no time, within an event's time, and beyond the end.
+    for until in (0..21_000).step_by(37).flat_map(|ms| [ms, ms]) {
+        session.run_until(Time::from_millis(until));
+    }
+    assert_eq!(session.finish().measured, ran_with(&task));
+    let mut halfway = task.begin(&TraceStore::at(None)).unwrap();
+    halfway.run_until(Time::from_millis(7_000));
+    assert_eq!(halfway.finish().measured, ran_with(&task));
+}
+
+#[test]
+fn a_capture_has_no_steps() {
+    let (scenario, file) = (scenario(&[]), tempfile::tempfile().unwrap());
+    let file = CaptureFile { file, path: "call.pcapng".into() };
+    let capture = Some(Capture { links: &[], file: &file });
+    let task = Task { capture, ..Task::new("call".to_owned(), &scenario, RunOptions::new(1)) };
+    let error = task.begin(&TraceStore::at(None)).unwrap_err().to_string();
+    assert_eq!(error, "call: only the simulator makes a run in steps, without a capture of packets");
 }
 
 #[test]

@@ -2,18 +2,18 @@
 
 use std::fmt;
 
-use weir_report::page::Row;
+use crate::page::Row;
 
 /// A mean and the half width of its 95 % interval, as displayed.
 #[derive(Clone, Debug)]
-pub(crate) struct Number {
+pub struct Number {
     mean: String,
     half: Option<String>,
 }
 
 impl Number {
     /// The number in the cell `index` of `row`, or `None` where the metric is not defined.
-    pub(crate) fn of(row: &Row, index: usize, decimals: usize) -> Option<Self> {
+    pub fn of(row: &Row, index: usize, decimals: usize) -> Option<Self> {
         let cell = row.cells.get(index)?.filter(|cell| cell.mean.is_finite())?;
         let half = cell.ci95.map(|half| format!("{half:.decimals$}"));
         let mean = format!("{:.decimals$}", cell.mean);
@@ -32,7 +32,7 @@ impl fmt::Display for Number {
 }
 
 /// The numbers with their points and their `±` below each other; `–` where there is none.
-pub(crate) fn aligned(numbers: &[Option<Number>]) -> Vec<String> {
+pub(super) fn aligned(numbers: &[Option<Number>]) -> Vec<String> {
     let means = Widths::of(numbers.iter().flatten().map(|number| number.mean.as_str()));
     let halves = Widths::of(numbers.iter().flatten().filter_map(|number| number.half.as_deref()));
     let text = |number: &Option<Number>| match number {
@@ -81,7 +81,7 @@ fn parts(text: &str) -> (&str, &str) {
 
 #[cfg(test)]
 mod tests {
-    use weir_report::page::SummaryCell;
+    use crate::page::SummaryCell;
 
     use super::*;
 

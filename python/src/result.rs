@@ -1,0 +1,293 @@
+//! The results of runs.
+
+use std::mem::take;
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use numpy::PyArray1;
+use pyo3::exceptions::{PyKeyError, PyOSError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use weir_measure::metrics::Recording;
+use weir_measure::results::{RunMetrics, Summary, TidyRun, TidyTable};
+use weir_report::page::{self, PageInput};
+use weir_scenario::compile::RunOptions;
+use weir_scenario::scenario::Scenario as CompiledScenario;
+use weir_study::comparison::{Comparison, ControllerRuns, panels, tables};
+use weir_study::runs::Task;
+
+use crate::columns::{GatheredTable, list};
+use crate::error::{self, RunError};
+use crate::scenario::traces;
+use crate::values::from_json;
+use crate::waiting::{CallProgress, CallState, attend, wait};
+use crate::world::SupervisedSimulator;
+
+/// Adds the class to the module.
+pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<RunSet>()
+}
+
+/// Runs of a scenario under several controllers and seeds.
+#[pyclass(frozen, module = "weir._weir", name = "RunSet")]
+#[derive(Debug)]
+pub(crate) struct RunSet {
+    scenario: CompiledScenario,
+    /// A report takes the series for a moment.
+    comparison: Mutex<Comparison>,
+    reproducible: bool,
+}
+
+impl RunSet {
+    pub(crate) fn new(scenario: CompiledScenario, comparison: Comparison, reproducible: bool) -> Self {
+        Self { scenario, comparison: Mutex::new(comparison), reproducible }
+    }
+
+    fn comparison(&self) -> MutexGuard<'_, Comparison> {
+        self.comparison.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The content of the page.
+    fn input(&self) -> PyResult<PageInput> {
+        let mut comparison = self.comparison();
+        let kept: Vec<Option<Recording>> =
+            comparison.controllers.iter().map(|controller| controller.sample.series.clone()).collect();
+        let values = tables::summary_table(&comparison);
+        let (ranking, verdict) = (comparison.summary.ranking.clone(), comparison.verdict());
+        let input =
+            panels::report_input(&self.scenario, &mut comparison, &values, (ranking.as_ref(), verdict));
+        for (controller, series) in comparison.controllers.iter_mut().zip(kept) {
+            controller.sample.series = series;
+        }
+        input.map_err(|error| RunError::new_err(error.to_string()))
+    }
+
+    /// The recording of a run: that of the first seed, or a run that is made again.
+    fn recording(&self, py: Python<'_>, controller: Option<&str>, seed: Option<u64>) -> PyResult<Recording> {
+        let (name, seed) = {
+            let comparison = self.comparison();
+            let runs = runs_of(&comparison, controller)?;
+            let seeds = &comparison.summary.seeds;
+            let first = seeds.first().copied().unwrap_or(self.scenario.seed);
+            let seed = seed.unwrap_or(first);
+            if seed == first
+                && let Some(series) = &runs.sample.series
+            {
+                return Ok(series.clone());
+            }
+            if !seeds.contains(&seed) {
+                return Err(PyKeyError::new_err(format!(
+                    "there is no run of seed {seed}; the seeds are {seeds:?}"
+                )));
+            }
+            (runs.name.clone(), seed)
+        };
+        let scenario = &self.scenario;
+        let under = (!scenario.controllers.is_empty()).then_some(name.as_str());
+        let options = RunOptions { seed, controller: under, series: true };
+        let state = CallState::default();
+        let world = SupervisedSimulator { state: &state };
+        let task = Task::new(format!("{}/{name}/{seed}", scenario.name), scenario, options);
+        let task = Task { world: Some(&world), ..task };
+        let traces = traces(&[]);
+        let progress = CallProgress { function: None, all: 1 };
+        let ran = if self.reproducible {
+            wait(py, &state, &progress, || task.run(&traces))?
+        } else {
+            attend(py, &state, &progress, |_| task.run(&traces))?
+        };
+        let series = ran.map_err(error::run)?.measured.series;
+        series.ok_or_else(|| RunError::new_err("the run has no series"))
+    }
+}
+
+/// The runs of the controller, or of the first one.
+fn runs_of<'c>(comparison: &'c Comparison, controller: Option<&str>) -> PyResult<&'c ControllerRuns> {
+    let controllers = &comparison.controllers;
+    let found = match controller {
+        Some(name) => controllers.iter().find(|runs| runs.name == name),
+        None => controllers.first(),
+    };
+    found.ok_or_else(|| {
+        let names: Vec<&str> = controllers.iter().map(|runs| runs.name.as_str()).collect();
+        PyKeyError::new_err(format!("no run is of controller {controller:?}; the controllers are {names:?}"))
+    })
+}
+
+fn stored(error: std::io::Error) -> PyErr {
+    PyOSError::new_err(format!("the series of a long run, in a temporary file: {error}"))
+}
+
+#[pymethods]
+impl RunSet {
+    #[getter]
+    fn scenario(&self) -> &str {
+        &self.scenario.name
+    }
+
+    #[getter]
+    fn title(&self) -> String {
+        self.comparison().titled(&self.scenario.title)
+    }
+
+    /// The scenario with its changes, as TOML.
+    #[getter]
+    fn scenario_toml(&self) -> PyResult<String> {
+        self.scenario.to_toml().map_err(error::setting)
+    }
+
+    /// Whether the same call gives the same results anywhere: no class took part.
+    #[getter]
+    fn reproducible(&self) -> bool {
+        self.reproducible
+    }
+
+    #[getter]
+    fn controllers<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, pyo3::types::PyList>> {
+        list(py, self.comparison().controllers.iter().map(|controller| controller.name.as_str()))
+    }
+
+    #[getter]
+    fn seeds(&self) -> Vec<u64> {
+        self.comparison().summary.seeds.clone()
+    }
+
+    /// The result in a few sentences.
+    #[getter]
+    fn verdict(&self) -> String {
+        self.comparison().verdict()
+    }
+
+    /// The leading and the recommended controllers, or `None` for a single controller.
+    #[getter]
+    fn ranking<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let ranking = serde_json::to_value(&self.comparison().summary.ranking).map_err(error::setting)?;
+        from_json(py, &ranking)
+    }
+
+    /// Sentences on traces that were replaced by others.
+    #[getter]
+    fn notes(&self) -> Vec<String> {
+        self.comparison().fallback_notes()
+    }
+
+    /// Adds the runs of further seeds, which other processes have made: for each controller in order the metrics of each seed as JSON.
+    fn extend(&self, seeds: Vec<u64>, made: Vec<Vec<String>>) -> PyResult<()> {
+        let read = |text: &String| {
+            serde_json::from_str::<RunMetrics>(text)
+                .map_err(|error| PyValueError::new_err(format!("metrics of another process: {error}")))
+        };
+        let mut comparison = self.comparison();
+        let mut further = Vec::with_capacity(made.len());
+        for runs in &made {
+            further.push(runs.iter().map(read).collect::<PyResult<Vec<_>>>()?);
+        }
+        for (controller, runs) in comparison.controllers.iter_mut().zip(further) {
+            controller.runs.extend(runs);
+        }
+        let seeds = [comparison.summary.seeds.clone(), seeds].concat();
+        let runs = comparison.controllers.iter().map(|own| (own.name.as_str(), own.runs.as_slice()));
+        let summary = Summary::from_runs(&self.scenario.name, &seeds, runs);
+        let summary = summary.map_err(|error| PyValueError::new_err(error.to_string()))?;
+        let (controllers, traces) = (take(&mut comparison.controllers), take(&mut comparison.traces));
+        *comparison = Comparison::new(summary, controllers, traces);
+        Ok(())
+    }
+
+    /// The text of `weir run --json`.
+    fn to_json(&self) -> PyResult<String> {
+        serde_json::to_string_pretty(&self.comparison().summary).map_err(error::setting)
+    }
+
+    /// The long table: the columns `run`, `seed` and `value`, and for each column of texts its categories and codes.
+    fn tidy<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyDict>, Bound<'py, PyDict>)> {
+        let comparison = self.comparison();
+        let mut table = TidyTable::new();
+        let mut run = 0;
+        for controller in &comparison.controllers {
+            for (&seed, metrics) in comparison.summary.seeds.iter().zip(&controller.runs) {
+                table.push(TidyRun {
+                    run,
+                    scenario: &self.scenario.name,
+                    variant: &controller.name,
+                    controller: &controller.law,
+                    seed,
+                    metrics,
+                });
+                run += 1;
+            }
+        }
+        tidy_columns(py, &table)
+    }
+
+    /// The time series of a run, in bins of 100 ms.
+    #[pyo3(signature = (controller = None, seed = None))]
+    fn series<'py>(
+        &self,
+        py: Python<'py>,
+        controller: Option<&str>,
+        seed: Option<u64>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let mut table = GatheredTable::default();
+        let recording = self.recording(py, controller, seed)?;
+        recording
+            .each_table(|block| {
+                table.add(block);
+                std::io::Result::Ok(())
+            })
+            .map_err(stored)?;
+        table.arrays(py)
+    }
+
+    /// The decisions of a run that moved a rate or changed its limiting factor.
+    #[pyo3(signature = (controller = None, seed = None))]
+    fn decisions<'py>(
+        &self,
+        py: Python<'py>,
+        controller: Option<&str>,
+        seed: Option<u64>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let mut table = GatheredTable::default();
+        let recording = self.recording(py, controller, seed)?;
+        recording
+            .decisions()
+            .each_table(|block| {
+                table.add(block);
+                std::io::Result::Ok(())
+            })
+            .map_err(stored)?;
+        table.arrays(py)
+    }
+
+    /// The report page.
+    fn report_html(&self) -> PyResult<String> {
+        Ok(page::render(&self.input()?))
+    }
+
+    /// Writes the report page, whole or not at all.
+    fn write_report(&self, path: PathBuf) -> PyResult<()> {
+        let input = self.input()?;
+        page::write(&path, &input)
+            .map_err(|error| PyOSError::new_err(format!("{}: cannot be written: {error}", path.display())))
+    }
+
+    /// The scatter plot and the table of the report, for a notebook.
+    fn fragment(&self) -> PyResult<String> {
+        Ok(page::fragment(&self.input()?))
+    }
+}
+
+/// The columns of numbers, and the categories and codes of the columns of texts.
+pub(crate) fn tidy_columns<'py>(
+    py: Python<'py>,
+    table: &TidyTable,
+) -> PyResult<(Bound<'py, PyDict>, Bound<'py, PyDict>)> {
+    let (numbers, texts) = (PyDict::new(py), PyDict::new(py));
+    numbers.set_item("run", PyArray1::from_slice(py, table.runs()))?;
+    numbers.set_item("seed", PyArray1::from_slice(py, table.seeds()))?;
+    numbers.set_item("value", PyArray1::from_slice(py, table.values()))?;
+    for (name, column) in table.text_columns() {
+        texts.set_item(name, (list(py, &column.categories)?, PyArray1::from_slice(py, &column.codes)))?;
+    }
+    Ok((numbers, texts))
+}

@@ -1,0 +1,13 @@
+"""Optional packages, with an error that names the extra."""
+
+import importlib
+
+
+def optional(module, extra):
+    """The module, or an error that says how to get it."""
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        raise ImportError(
+            f"this needs {module.split('.')[0]}; install it with `pip install 'weir-rtc[{extra}]'`"
+        ) from error

@@ -1,0 +1,193 @@
+"""Studies of many scenarios: a portrait of controllers, suites, claims of papers."""
+
+import json
+import os
+import re
+import shutil
+import sys
+
+import numpy as np
+
+from . import _weir
+from ._progress import progress_of
+from ._results import Table
+from ._runs import jobs_of, named, seeds_of
+from ._scenarios import assignments
+
+
+def write(path, text):
+    """Writes a page, whole or not at all, and returns its path."""
+    path = os.fspath(path)
+    part = f"{path}.{os.getpid()}.part"
+    try:
+        with open(part, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.replace(part, path)
+    except OSError:
+        if os.path.exists(part):
+            os.unlink(part)
+        raise
+    return path
+
+
+def terminal_width():
+    """Width of the terminal on standard output, or `None` without one."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+
+
+class ComparisonTable:
+    """A row for each controller, with the mean of each metric over the runs, and a sentence."""
+
+    def __init__(self, result):
+        self._result = result
+        #: The result in a few sentences, or `None` where there is nothing to rank.
+        self.verdict = result["verdict"]
+        #: Lines above the table.
+        self.title = result.get("title", [])
+        #: Remarks on the table.
+        self.notes = result["notes"]
+
+    @property
+    def columns(self):
+        """For each metric a dictionary of label, unit, definition and decimals."""
+        return self._result["table"]["columns"]
+
+    @property
+    def table(self):
+        """The means, a column for each metric."""
+        rows = self._result["table"]["rows"]
+        columns = {"controller": np.array([row["name"] for row in rows], dtype=object)}
+        for index, column in enumerate(self.columns):
+            columns[column["label"]] = np.array([row["mean"][index] for row in rows], dtype=float)
+        return Table(columns)
+
+    def values(self, controller, label):
+        """The values of a metric, a number for each run; NaN where there is none."""
+        index = [column["label"] for column in self.columns].index(label)
+        for row in self._result["table"]["rows"]:
+            if row["name"] == controller:
+                return np.array(row["values"][index], dtype=float)
+        raise KeyError(f"there is no controller {controller!r} here")
+
+    def to_pandas(self):
+        """The means as a `pandas.DataFrame`. Needs the extra `pandas`."""
+        return self.table.to_pandas()
+
+    def to_polars(self):
+        """The means as a `polars.DataFrame`. Needs the extra `polars`."""
+        return self.table.to_polars()
+
+    def text(self, bold=False):
+        """The table as text, with the best numbers in bold for a terminal."""
+        text = self._result["text"]
+        return text if bold else re.sub("\x1b\\[[0-9]*m", "", text)
+
+    def __str__(self):
+        return self.text()
+
+    def __repr__(self):
+        return f"<weir.ComparisonTable of {len(self.table)} controllers. {self.verdict}>"
+
+
+def compare(controllers=None, runs=None, *, jobs=None, progress=None, data=()):
+    """A portrait of each controller over the scenarios of `weir compare`; all controllers unless given."""
+    data = [os.fspath(directory) for directory in data]
+    with named(controllers) as names, progress_of(progress, "compare") as function:
+        return ComparisonTable(_weir.compare(names, runs, jobs_of(jobs), function, data, terminal_width()))
+
+
+def log_in(out):
+    """The log of runs in a directory, which is made."""
+    if out is None:
+        return None
+    os.makedirs(out, exist_ok=True)
+    return os.path.join(os.fspath(out), "runs.log")
+
+
+class SuiteResult:
+    """Controllers through a suite of cases: verdicts of checks."""
+
+    def __init__(self, result, page, notes):
+        #: The result as `weir suite --json` prints it.
+        self.results, self._page, self.notes = json.loads(result), page, notes
+
+    @property
+    def table(self):
+        """A row for each case, controller and check."""
+        rows = [
+            (case["name"], own["name"], check["name"], check["mean"], check["limit"], check["unit"], check["verdict"])
+            for case in self.results["cases"]
+            for own in case["controllers"]
+            for check in own["checks"]
+        ]
+        names = ["case", "controller", "check", "mean", "limit", "unit", "verdict"]
+        columns = dict(zip(names, zip(*rows, strict=True), strict=True)) if rows else {name: () for name in names}
+        kinds = {"mean": float, "limit": float}
+        return Table({name: np.array(values, dtype=kinds.get(name, object)) for name, values in columns.items()})
+
+    def to_pandas(self):
+        """The table as a `pandas.DataFrame`. Needs the extra `pandas`."""
+        return self.table.to_pandas()
+
+    def report(self, path):
+        """Writes the page of `weir suite` to `path`, and returns the path."""
+        return write(path, self._page)
+
+    def __repr__(self):
+        verdicts = list(self.table["verdict"])
+        return f"<weir.SuiteResult of {self.results['suite']}: {verdicts.count('pass')} of {len(verdicts)} checks passed>"
+
+
+def suite(name, controllers=None, seeds=range(1, 6), *, cases=(), jobs=None, out=None, progress=None, data=()):
+    """Controllers through a suite: a shipped one (`weir.suites()`) or that of a file.
+
+    With `out`, a directory, runs are kept there, and a second call makes only those that are missing.
+    """
+    seeds, data = seeds_of(seeds), [os.fspath(directory) for directory in data]
+    with named(controllers) as names, progress_of(progress, str(name)) as function:
+        return SuiteResult(
+            *_weir.suite(os.fspath(name), names, seeds, list(cases), jobs_of(jobs), log_in(out), function, data)
+        )
+
+
+class Reproduction:
+    """Claims of papers with their verdicts."""
+
+    def __init__(self, claims, page):
+        #: The claims as `weir reproduce --json` prints them.
+        self.claims, self._page = json.loads(claims), page
+
+    @property
+    def table(self):
+        """A row for each claim."""
+        kinds = {"id": "id", "row": "row", "class": "class", "claim": "claim", "unit": "unit", "verdict": "verdict"}
+        columns = {
+            name: np.array([claim[key] for claim in self.claims], dtype=object) for name, key in kinds.items()
+        }
+        return Table(columns)
+
+    def to_pandas(self):
+        """The table as a `pandas.DataFrame`. Needs the extra `pandas`."""
+        return self.table.to_pandas()
+
+    def report(self, path):
+        """Writes the page of `weir reproduce` to `path`, and returns the path."""
+        return write(path, self._page)
+
+    def __repr__(self):
+        return f"<weir.Reproduction of {len(self.claims)} claims>"
+
+
+def reproduce(rows=(), paper=None, *, full=False, runs=None, grid=None, set=None, jobs=None, out=None, progress=None, data=()):
+    """The claims of papers, run and judged: rows of `weir.rows()`, or those of a paper; all unless given.
+
+    With `out`, a directory, runs are kept there, and a second call makes only those that are missing.
+    """
+    rows = [rows] if isinstance(rows, str) else list(rows)
+    data = [os.fspath(directory) for directory in data]
+    with progress_of(progress, "reproduce") as function:
+        return Reproduction(
+            *_weir.reproduce(
+                rows, paper, full, runs, grid, assignments(set), jobs_of(jobs), log_in(out), function, data
+            )
+        )

@@ -1,0 +1,148 @@
+"""Runs under Python classes in several processes."""
+
+import importlib
+import os
+import pickle
+import queue
+import struct
+import subprocess
+import sys
+import threading
+
+from . import _weir
+
+#: Runs of a piece of work.
+PIECE = 4
+
+
+def sendable(name, cls):
+    """The class as bytes: by its import path, or by cloudpickle."""
+    module, path = getattr(cls, "__module__", "__main__"), getattr(cls, "__qualname__", "")
+    try:
+        found = importlib.import_module(module) if module != "__main__" else None
+        for part in path.split("."):
+            found = getattr(found, part)
+        if found is cls:
+            return pickle.dumps(cls)
+    except (ImportError, AttributeError):
+        pass
+    try:
+        import cloudpickle
+    except ImportError as error:
+        raise _weir.ControllerError(
+            f"{name}: the class {module}.{path} cannot be imported by other processes; "
+            "put it into a module, install cloudpickle, or use jobs=1"
+        ) from error
+    try:
+        return cloudpickle.dumps(cls)
+    except Exception as error:
+        raise _weir.ControllerError(
+            f"{name}: the class {module}.{path} cannot be sent to other processes: {error}; use jobs=1"
+        ) from error
+
+
+def send(stream, value):
+    """Writes a value with its length."""
+    data = pickle.dumps(value)
+    stream.write(struct.pack("<Q", len(data)))
+    stream.write(data)
+    stream.flush()
+
+
+def receive(stream):
+    """The next value, or `None` at the end."""
+    head = stream.read(8)
+    if len(head) < 8:
+        return None
+    data = stream.read(struct.unpack("<Q", head)[0])
+    return pickle.loads(data)
+
+
+class Worker:
+    """A process that makes pieces of work."""
+
+    def __init__(self, job):
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "weir._worker"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment
+        )
+        self.job = job
+
+    def work(self, pieces, answers):
+        """Makes pieces until there is none."""
+        try:
+            send(self.process.stdin, self.job)
+            while True:
+                try:
+                    piece = pieces.get_nowait()
+                except queue.Empty:
+                    break
+                send(self.process.stdin, piece)
+                answer = receive(self.process.stdout)
+                answers.put((piece, answer))
+                if answer is None or answer[0] != "made":
+                    break
+            self.process.stdin.close()
+        except OSError:
+            answers.put((None, None))
+        finally:
+            answers.put(None)
+
+    def end(self):
+        self.process.kill()
+        self.process.wait()
+        for stream in (self.process.stdin, self.process.stdout):
+            try:
+                stream.close()
+            except OSError:
+                pass
+
+
+def raised(answer):
+    """The exception of a worker's answer."""
+    if answer is None:
+        return _weir.RunError("a process that made runs has ended; use jobs=1 to see why")
+    _, kind, text, trace = answer
+    error = getattr(_weir, kind, _weir.RunError)(text)
+    error.__cause__ = RuntimeError(f"in another process:\n{trace}") if trace else None
+    return error
+
+
+def run_in_processes(plan, arguments, jobs, series, progress):
+    """The runs of `plan`: those of the first seed in this process, the others in `jobs` processes."""
+    scenario, changes, names, _, data = arguments
+    first, others = plan.seeds[0], plan.seeds[1:]
+    classes = [(name, sendable(name, cls), estimator) for name, cls, estimator in _weir.registered() if name in plan.classes]
+    job = (classes, scenario.state(), changes, names, data)
+    pieces, answers = queue.Queue(), queue.Queue()
+    for controller in range(len(plan.controllers)):
+        for begin in range(0, len(others), PIECE):
+            pieces.put((controller, others[begin : begin + PIECE]))
+    workers = [Worker(job) for _ in range(min(jobs, pieces.qsize()))]
+    threads = [threading.Thread(target=worker.work, args=(pieces, answers), daemon=True) for worker in workers]
+    all_runs, done = len(plan.controllers) * len(plan.seeds), 0
+    made = {}
+    try:
+        for thread in threads:
+            thread.start()
+        own = _weir.Plan(scenario, changes, names, [first], data)
+        runs = own.run(1, series, None)
+        done, working = len(plan.controllers), len(workers)
+        while working:
+            answer = answers.get()
+            if answer is None:
+                working -= 1
+                continue
+            piece, answer = answer
+            if answer is None or answer[0] != "made":
+                raise raised(answer)
+            for seed, metrics in zip(piece[1], answer[1], strict=True):
+                made[piece[0], seed] = metrics
+                done += 1
+            if progress:
+                progress(done, all_runs)
+    finally:
+        for worker in workers:
+            worker.end()
+    runs.extend(others, [[made[controller, seed] for seed in others] for controller in range(len(plan.controllers))])
+    return runs

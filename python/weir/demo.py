@@ -1,0 +1,30 @@
+"""`python -m weir.demo`: a call from a moving car under every controller, alone and beside an upload."""
+
+import os
+import sys
+
+from . import _weir
+from ._progress import progress_of
+from ._runs import jobs_of, named
+from ._studies import ComparisonTable, terminal_width
+
+
+def demo(controllers=None, runs=None, *, jobs=None, progress=None, data=()):
+    """The table and the sentence that `weir run` prints without arguments."""
+    data = [os.fspath(directory) for directory in data]
+    with named(controllers) as names, progress_of(progress, "demo") as function:
+        return ComparisonTable(_weir.run_demo(names, runs, jobs_of(jobs), function, data, terminal_width()))
+
+
+def main():
+    result = demo()
+    print("\n".join(result.title), end="\n\n")
+    print(result.text(bold=sys.stdout.isatty()))
+    for note in result.notes:
+        print(note)
+    print(result.verdict)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

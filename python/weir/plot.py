@@ -1,0 +1,35 @@
+"""Plots of results by matplotlib (the extra `plot`)."""
+
+import numpy as np
+
+from ._extras import optional
+
+
+def _axes(axes):
+    return optional("matplotlib.pyplot", "plot").subplots()[1] if axes is None else axes
+
+
+def series(result, column, controllers=None, seed=None, axes=None):
+    """A column of the time series of each controller over time; returns the axes."""
+    axes = _axes(axes)
+    for controller in controllers or result.controllers:
+        table = result.series(controller, seed)
+        if column not in table:
+            raise KeyError(f"there is no column {column!r}; there are {', '.join(table.columns)}")
+        axes.plot(table["time_s"], table[column], label=controller)
+    axes.set_xlabel("time (s)")
+    axes.set_ylabel(column)
+    axes.legend()
+    return axes
+
+
+def scatter(result, x="media.frame_delay_ms.p95", y="flows[].useful_rate_bps", axes=None):
+    """Two metrics of each controller, with a mark at the means over the runs; returns the axes."""
+    axes = _axes(axes)
+    for controller in result.controllers:
+        means = [np.nanmean(result.values(metric, controller)) for metric in (x, y)]
+        axes.plot(*means, "o", label=controller)
+        axes.annotate(controller, means, textcoords="offset points", xytext=(5, 5))
+    axes.set_xlabel(x)
+    axes.set_ylabel(y)
+    return axes
