@@ -10,10 +10,12 @@
 //! | `controller/` | Controllers as Python classes. |
 //! | `scenario.rs`, `run.rs`, `result.rs` | Scenarios, runs and their results. |
 //! | `study.rs`, `call.rs` | Suites and claims of papers; recorded calls. |
+//! | `env.rs` | Calls in steps, for reinforcement learning. |
 
 mod call;
 mod columns;
 mod controller;
+mod env;
 mod error;
 mod listing;
 mod registry;
@@ -38,6 +40,7 @@ fn _weir(module: &Bound<'_, PyModule>) -> PyResult<()> {
     result::add(module)?;
     study::add(module)?;
     call::add(module)?;
+    env::add(module)?;
     listing::add(module)?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))
 }

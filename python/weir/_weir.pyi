@@ -202,3 +202,26 @@ def reproduce(
     progress: Progress = ...,
     data: list[str] = ...,
 ) -> tuple[str, str]: ...
+
+ENV_ENTRIES: list[str]
+ENV_MEASURES: list[tuple[str, str]]
+
+class SteppedCalls:
+    def __init__(
+        self,
+        scenario: Scenario,
+        flow: str | None,
+        interval: str,
+        reports: str,
+        weights: tuple[float, float, float],
+        calls: int,
+        threads: int,
+    ) -> None: ...
+    def begin(self, begins: list[tuple[int, int, list[str]]]) -> None: ...
+    def step_one(self, action: NDArray[np.float32]) -> tuple[NDArray[np.float32], float, bool]: ...
+    def step(
+        self, actions: NDArray[np.float32], active: NDArray[np.bool_]
+    ) -> tuple[NDArray[np.float32], NDArray[np.float64], NDArray[np.bool_]]: ...
+    def observations(self) -> NDArray[np.float32]: ...
+    def measures(self) -> NDArray[np.float64]: ...
+    def finish(self, index: int) -> dict[str, Any]: ...
