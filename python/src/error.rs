@@ -1,10 +1,11 @@
 //! Exceptions: one sentence, with the place of the fault.
 
 use pyo3::create_exception;
-use pyo3::exceptions::{PyException, PyKeyboardInterrupt};
+use pyo3::exceptions::{PyException, PyKeyboardInterrupt, PyOSError};
 use pyo3::prelude::*;
 use weir_form::ScenarioError as FormError;
 use weir_study::comparison::ComparisonError;
+use weir_study::output::OutputError;
 use weir_study::runs::RunError as StudyError;
 
 use crate::controller::CallbackFailure;
@@ -37,12 +38,17 @@ pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
 
 /// Every problem of a scenario, a line each, with advice.
 pub(crate) fn scenario(error: &FormError) -> PyErr {
+    scenario_at(error, &|_| "set")
+}
+
+/// The same, with the name of the argument that has the assignment.
+pub(crate) fn scenario_at(error: &FormError, argument: &dyn Fn(&str) -> &'static str) -> PyErr {
     let line = |error: &FormError| {
         let advice = error.advice().map_or_else(String::new, |advice| format!("; {advice}"));
         // The text of a scenario built in code is in no file, so its line is shown.
         let source = error.line().map_or_else(String::new, |line| format!("\n  {}", line.trim()));
         match error.assignment() {
-            Some(assignment) => format!("set {assignment}: {}{advice}", error.message()),
+            Some(assignment) => format!("{} {assignment}: {}{advice}", argument(assignment), error.message()),
             None => format!("{error}{advice}{source}"),
         }
     };
@@ -69,6 +75,11 @@ pub(crate) fn comparison(error: ComparisonError) -> PyErr {
         ComparisonError::Run(error) => run(error),
         ComparisonError::Runs(error) => RunError::new_err(error.to_string()),
     }
+}
+
+/// An output that cannot be written.
+pub(crate) fn output(error: OutputError) -> PyErr {
+    PyOSError::new_err(error.to_string())
 }
 
 /// A setting that is wrong.

@@ -9,7 +9,7 @@
 //! | `registry.rs` | The controllers of this process. |
 //! | `controller/` | Controllers as Python classes. |
 //! | `scenario.rs`, `run.rs`, `result.rs` | Scenarios, runs and their results. |
-//! | `study.rs`, `call.rs` | Suites and claims of papers; recorded calls. |
+//! | `study.rs`, `sweep.rs`, `call.rs` | Suites and claims of papers; sweeps; recorded calls. |
 //! | `env.rs` | Calls in steps, for reinforcement learning. |
 
 mod call;
@@ -23,6 +23,7 @@ mod result;
 mod run;
 mod scenario;
 mod study;
+mod sweep;
 mod values;
 mod waiting;
 mod world;
@@ -39,6 +40,7 @@ fn _weir(module: &Bound<'_, PyModule>) -> PyResult<()> {
     run::add(module)?;
     result::add(module)?;
     study::add(module)?;
+    sweep::add(module)?;
     call::add(module)?;
     env::add(module)?;
     listing::add(module)?;

@@ -27,7 +27,9 @@ def weir_command():
     if command is None:
         lacks("there is no command `weir`; build it or set WEIR")
 
-    def run(*arguments):
+    def run(*arguments, path=False):
+        if path:
+            return command
         return subprocess.run([command, *arguments], capture_output=True, text=True, check=True, cwd=ROOT).stdout
 
     return run

@@ -92,7 +92,7 @@ def test_plots_have_a_line_for_each_controller():
     assert len(weir.plot.scatter(result).texts) == 2
 
 
-@pytest.mark.parametrize("module", ["weir", "weir._runs", "weir._results", "weir._scenarios"])
+@pytest.mark.parametrize("module", ["weir", "weir._runs", "weir._results", "weir._scenarios", "weir._sweeps"])
 def test_the_examples_in_the_documentation_hold(module):
     flags = doctest.ELLIPSIS | doctest.IGNORE_EXCEPTION_DETAIL
     failed, tried = doctest.testmod(importlib.import_module(module), optionflags=flags)

@@ -30,6 +30,7 @@ from ._results import Result, Table
 from ._runs import alphartc, register, run
 from ._scenarios import Scenario
 from ._studies import ComparisonTable, Reproduction, SuiteResult, compare, reproduce, suite
+from ._sweeps import SweepResult, sweep
 
 __all__ = [
     "Call",
@@ -46,6 +47,7 @@ __all__ = [
     "Scenario",
     "ScenarioError",
     "SuiteResult",
+    "SweepResult",
     "Table",
     "WeirError",
     "__version__",
@@ -63,6 +65,7 @@ __all__ = [
     "schema",
     "suite",
     "suites",
+    "sweep",
 ]
 
 

@@ -64,7 +64,7 @@ class Table(dict):
 ORDER = ["run", "scenario", "variant", "controller", "seed", "flow", "link", "window", "item", "metric", "value", "unit"]
 
 
-def tidy(numbers, texts):
+def tidy(numbers, texts, order=ORDER):
     """The long table of its columns of numbers, and of categories and codes."""
     codes = dict(texts)
 
@@ -75,7 +75,7 @@ def tidy(numbers, texts):
             return np.array([*categories, None], dtype=object)[own]
         return numbers[name]
 
-    names = [name for name in ORDER if name in codes or name in numbers]
+    names = [name for name in order if name in codes or name in numbers]
     return Table({name: column(name) for name in names}, codes)
 
 

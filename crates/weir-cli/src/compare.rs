@@ -12,10 +12,11 @@ use weir_scenario::scenario::{Candidate, Scenario, skip_rule};
 use weir_study::comparison::cost::{self, ReplayedCall};
 use weir_study::comparison::portrait;
 use weir_study::comparison::{Comparison, ComparisonRequest};
+use weir_study::differences::{less, measured};
 use weir_study::paired::mark_best;
 
 use crate::args::{CompareArgs, Format};
-use crate::differences::{self, less, measured};
+use crate::differences;
 use crate::effective::{contestants, say_repeated, threads};
 use crate::failure::Failure;
 use crate::terminal;

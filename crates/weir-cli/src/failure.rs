@@ -13,6 +13,7 @@ use weir_scenario::registry::RegistryError;
 use weir_scenario::scenario::Scenario;
 use weir_study::comparison::ComparisonError;
 use weir_study::judge::BaselineError;
+use weir_study::output::OutputError;
 use weir_study::runs::RunError;
 
 use crate::table;
@@ -112,6 +113,17 @@ impl From<ComparisonError> for Failure {
         match error {
             ComparisonError::Run(error) => error.into(),
             ComparisonError::Runs(error) => Self::NoRuns(error),
+        }
+    }
+}
+
+impl From<OutputError> for Failure {
+    fn from(error: OutputError) -> Self {
+        match error {
+            OutputError::Directory { path, source } => Self::Unwritable { path, source },
+            OutputError::File { path, source } => Self::UnwritableFile { path, source },
+            OutputError::Write { path, source } => Self::Write { path, source },
+            other @ OutputError::Rights(_) => Self::Machine(other.to_string()),
         }
     }
 }

@@ -10,12 +10,9 @@ use weir_study::runs::{NoStore, ResultLog, RunError, Shardable};
 use crate::args::ShardArgs;
 use crate::effective::threads;
 use crate::failure::Failure;
-use crate::output::OutputDirectory;
+use crate::output::{OutputDirectory, RUNS};
 use crate::progress::{self, Lines};
 use crate::terminal;
-
-/// Name of the file with the runs in the directory.
-pub(crate) const RUNS: &str = "runs.log";
 
 /// Options of runs that may be kept.
 pub(crate) struct ResultStore<'a> {

@@ -46,7 +46,6 @@ mod sweep;
 mod table;
 mod terminal;
 mod testbed;
-mod tidy;
 mod trace;
 mod trace_import;
 mod watch;

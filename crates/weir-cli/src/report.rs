@@ -10,9 +10,9 @@ use weir_report::page::{self, Row, SummaryTable};
 use weir_scenario::registry::Registry;
 use weir_study::comparison::changes::{ComparisonGap, ControllerChange};
 use weir_study::comparison::versus::{self, Loaded, Versus};
+use weir_study::differences::measured;
 
 use crate::args::{ReportArgs, VariantPair};
-use crate::differences::measured;
 use crate::failure::Failure;
 use crate::output::{DEFAULT_OUT, OutputFile};
 use crate::run_folder::RunFolder;

@@ -19,8 +19,8 @@ use weir_study::testbed::LiveRun;
 use crate::args::{ReproduceArgs, ReproduceExtent, TableForm};
 use crate::failure::Failure;
 use crate::kept::ResultStore;
-use crate::output::{Files, OutputDirectory, json_file};
-use crate::{browser, terminal, tidy};
+use crate::output::{Files, OutputDirectory, add_table, json_file};
+use crate::{browser, terminal};
 
 /// The name of the file with the report, in the output directory.
 const REPORT: &str = "index.html";
@@ -77,7 +77,7 @@ pub(crate) fn reproduce(args: &ReproduceArgs, registry: &Registry) -> Result<Exi
     };
     if let Some(directory) = &mut directory {
         let runs = &reproduced.runs;
-        tidy::add(directory, args.table, &runs.axes(), runs.table_runs())?;
+        add_table(directory, args.table.format(), &runs.axes(), runs.table_runs())?;
         directory.write(&files(&experiments, &reproduced, &provenance)?)?;
     }
     let results = reproduced.claims;

@@ -26,10 +26,10 @@ use weir_study::testbed::{HostNoise, NoisySimulator};
 
 use crate::args::{RunArgs, SeriesForm, TableForm};
 use crate::failure::Failure;
-use crate::output::{DECODE_AS, Files, OutputDirectory, TABLE, json_file, name_among};
+use crate::output::{DECODE_AS, Files, OutputDirectory, TABLE, add_table, json_file, name_among};
 use crate::sweep::sweep;
 use crate::terminal;
-use crate::{browser, calls, differences, effective, progress, table, tidy};
+use crate::{browser, calls, differences, effective, progress, table};
 
 /// The name of the file with the report, in the output directory.
 pub(crate) const REPORT: &str = "report.html";
@@ -166,7 +166,8 @@ impl Invocation<'_> {
     ) -> Result<(), Failure> {
         let Some(directory) = directory else { return Ok(()) };
         let form = self.args.table.unwrap_or(TableForm::None);
-        tidy::add(directory, form, &[], comparisons.iter().flat_map(|comparison| table_runs(comparison)))
+        let runs = comparisons.iter().flat_map(|comparison| table_runs(comparison));
+        Ok(add_table(directory, form.format(), &[], runs)?)
     }
 
     /// Whether a file will be written, if one is to be opened.
@@ -180,7 +181,7 @@ impl Invocation<'_> {
 
     /// The directory of the files, or `None` without files.
     fn output(&self, name: &str) -> Result<Option<OutputDirectory>, Failure> {
-        OutputDirectory::usual(self.args.out.as_deref(), self.args.json, name, self.registry)
+        Ok(OutputDirectory::usual(self.args.out.as_deref(), self.args.json, name, self.registry)?)
     }
 
     fn bar(&self) -> ProgressBar {
@@ -207,7 +208,7 @@ impl Invocation<'_> {
         let all = || names.iter().map(String::as_str);
         names
             .iter()
-            .map(|name| directory.stream(format!("packets-{}.pcapng", name_among(name, all()))))
+            .map(|name| Ok(directory.stream(format!("packets-{}.pcapng", name_among(name, all())))?))
             .collect()
     }
 
@@ -342,7 +343,7 @@ pub(crate) fn write(
     table.push(b'\n');
     files.push((TABLE.to_owned(), table));
     files.push((REPORT.to_owned(), page::render(&input).into_bytes()));
-    directory.write(&files)
+    Ok(directory.write(&files)?)
 }
 
 /// Time series, decisions and distributions of the first seed, as tables; series and decisions go to the disk at once.

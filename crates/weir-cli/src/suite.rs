@@ -13,6 +13,7 @@ use weir_form::{MOST_WRITTEN, places, text_of};
 use weir_import::traces::TraceStore;
 use weir_scenario::registry::Registry;
 use weir_scenario::scenario::Candidate;
+use weir_study::experiments::check_keys;
 use weir_study::suite::{self, Case, Suite, SuiteRequest, SuiteResult, Untimely};
 
 use crate::args::{SuiteArgs, SuiteCommand, SuiteSource};
@@ -21,7 +22,7 @@ use crate::cache;
 use crate::effective::{blame_sweep, contestants, each_once, say_repeated};
 use crate::failure::Failure;
 use crate::kept::ResultStore;
-use crate::sweep::refuse_keys;
+use crate::sweep::refused;
 use crate::terminal;
 use gates::Gates;
 use output::{OutputDestinations, SuiteFindings};
@@ -87,7 +88,7 @@ fn run(args: &SuiteArgs, suite: &Suite, registry: &Registry) -> Result<bool, Fai
     let cases = each_once(&args.case);
     browser::is_written(args.open, args.json, args.out.as_deref())?;
     unknown_cases("--case", suite, &cases)?;
-    refuse_keys(&args.sweep)?;
+    check_keys(&args.sweep).map_err(|error| refused(&args.sweep, error))?;
     let swept = (!args.sweep.is_empty()).then(|| suite.over(&args.sweep, &cases));
     let gates = Gates::of(&args.gates, suite, &cases, places(&args.sweep).len())?;
     let (suite, cases) = swept.as_ref().map_or((suite, cases), |swept| (swept, Vec::new()));

@@ -253,7 +253,7 @@ fn plot(args: &TraceConvertArgs) -> Result<(), Failure> {
     let trace = open(&args.source)?;
     let rates = rates(&trace, &args.source)?;
     let svg = svg(&args.source, &rates, &trace);
-    OutputFile::prepare(&args.out)?.write(svg.as_bytes())
+    Ok(OutputFile::prepare(&args.out)?.write(svg.as_bytes())?)
 }
 
 /// Size of the drawing, and the margins around the curve for its axes.

@@ -20,8 +20,10 @@
 pub mod attack;
 pub mod comparison;
 pub mod detection;
+pub mod differences;
 pub mod experiments;
 pub mod judge;
+pub mod output;
 pub mod paired;
 pub mod pairs;
 #[cfg(test)]
@@ -29,4 +31,5 @@ mod rooms;
 pub mod runs;
 mod shell;
 pub mod suite;
+pub mod sweep;
 pub mod testbed;

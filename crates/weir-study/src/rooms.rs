@@ -4,12 +4,13 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-const FLOORS: [&[&str]; 5] = [
-    &["paired", "shell"],
+const FLOORS: [&[&str]; 6] = [
+    &["differences", "paired", "shell"],
     &["runs"],
     &["attack", "judge", "testbed"],
     &["comparison", "detection", "experiments", "pairs"],
-    &["suite"],
+    &["output"],
+    &["suite", "sweep"],
 ];
 
 fn floor(room: &str) -> usize {

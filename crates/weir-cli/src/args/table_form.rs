@@ -1,6 +1,7 @@
 //! Form of the table of all runs.
 
 use clap::ValueEnum;
+use weir_study::output::TableFormat;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum TableForm {
@@ -13,11 +14,11 @@ pub(crate) enum TableForm {
 }
 
 impl TableForm {
-    /// End of the names of its files, or `None` without a table.
-    pub(crate) fn end(self) -> Option<&'static str> {
+    /// Format of its files, or `None` without a table.
+    pub(crate) fn format(self) -> Option<TableFormat> {
         match self {
-            Self::Parquet => Some("parquet"),
-            Self::Csv => Some("csv"),
+            Self::Parquet => Some(TableFormat::Parquet),
+            Self::Csv => Some(TableFormat::Csv),
             Self::None => None,
         }
     }

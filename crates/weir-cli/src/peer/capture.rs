@@ -56,6 +56,6 @@ impl PeerCapture {
             }
         };
         let out = written.map_err(|source| Failure::Write { path: path.to_owned(), source })?;
-        OpenOutput::place_all(&[out])
+        Ok(OpenOutput::place_all(&[out])?)
     }
 }

@@ -14,12 +14,9 @@ use crate::args::{SuiteArgs, TableForm};
 use crate::browser;
 use crate::differences;
 use crate::failure::Failure;
-use crate::kept::RUNS;
-use crate::output::DEFAULT_OUT;
-use crate::output::{Files, OutputDirectory, OutputFile, json_file};
+use crate::output::{DEFAULT_OUT, Files, OutputDirectory, OutputFile, RUNS, add_table, json_file};
 use crate::table;
 use crate::terminal;
-use crate::tidy;
 
 /// The name of the file with the result, in the output directory.
 const RESULT: &str = "suite.json";
@@ -137,22 +134,23 @@ impl OutputDestinations {
             let page = suite::page(&findings.suite.title, findings.run, &self.repeat).into_bytes();
             let files: Files = vec![(MATRIX.to_owned(), page), (RESULT.to_owned(), json.clone())];
             let runs = findings.run.runs.table_runs(&self.varied);
-            first = tidy::add(directory, self.table, &table_axes(&self.varied), runs)
-                .and_then(|()| directory.write(&files));
+            first = add_table(directory, self.table.format(), &table_axes(&self.varied), runs)
+                .and_then(|()| directory.write(&files))
+                .map_err(Failure::from);
         }
         if first.is_err() {
             // The directory does not exist, so no message may name it.
             self.directory = None;
         }
         if let Some(save) = &self.save {
-            first = first.and(save.write(&json));
+            first = first.and(save.write(&json).map_err(Failure::from));
         }
         if let Some(file) = &self.junit {
             let report = junit::report(&findings.title(), &findings.run.result).map_err(Failure::from);
-            first = first.and(report.and_then(|report| file.write(&report)));
+            first = first.and(report.and_then(|report| Ok(file.write(&report)?)));
         }
         if let Some(file) = &self.markdown {
-            first = first.and(file.write(findings.markdown().as_bytes()));
+            first = first.and(file.write(findings.markdown().as_bytes()).map_err(Failure::from));
         }
         first
     }

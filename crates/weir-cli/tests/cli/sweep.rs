@@ -212,7 +212,7 @@ fn what_cannot_be_varied_is_refused_with_its_option() {
             "--sweep links.forward.delay=1ms,2ms --set links.forward.delay=3ms",
             &["--set links.forward.delay=3ms", "leave one"],
         ),
-        ("--sweep duration=5s,6s --duration 7s", &["--duration 7s", "--sweep duration"]),
+        ("--sweep duration=5s,6s --duration 7s", &["--duration 7s", "the sweep sets duration already"]),
         ("--sweep links.forward.delay=1ms,2ms --json --open", &["--open", "only with --out"]),
         ("--sweep seed=1,2", &["--sweep seed", "sets this itself"]),
         ("--sweep links.forward.delay=1ms,2ms --sweep links.forward.delay=3ms,4ms", &["varied twice"]),

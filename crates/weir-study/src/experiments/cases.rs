@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::sync::Arc;
 
 use super::catalogue::TEMPLATES;
 use super::read::{Experiment, Setting};
@@ -16,11 +17,11 @@ use weir_theory::analysis::Entry;
 
 /// Scenario or analysis with its number of seeds.
 #[derive(Debug)]
-pub(super) struct Case<'e> {
+pub(super) struct Case {
     /// Name of its runs: the row and the variant, and its place of the sweeps.
     pub(super) name: String,
     /// Source of the runs.
-    pub(super) source: CaseSource<'e>,
+    pub(super) source: CaseSource,
     /// Measurements of the runs; absent for an analysis.
     pub(super) plan: Option<MeasurePlan>,
     /// Paths of the results that are needed.
@@ -31,16 +32,16 @@ pub(super) struct Case<'e> {
 
 /// Source of a case.
 #[derive(Debug)]
-pub(super) enum CaseSource<'e> {
+pub(super) enum CaseSource {
     /// Scenario that has been read.
     Scenario(Box<Scenario>),
     /// Variant at a place of a grid, read when it is run.
-    OfGrid { experiment: &'e Experiment, variant: String, place: GridPoint },
+    OfGrid { experiment: Arc<Experiment>, variant: String, place: GridPoint },
     /// Analysis with its settings.
     Analysis { entry: &'static Entry, set: Vec<String> },
 }
 
-impl Case<'_> {
+impl Case {
     /// Whether its runs differ from seed to seed.
     pub(super) fn is_drawn(&self) -> bool {
         if let CaseSource::Analysis { entry, .. } = &self.source { entry.has_seed() } else { true }
@@ -116,7 +117,7 @@ pub(super) fn scenario(
 ) -> Result<Scenario, ScenarioError> {
     let row = &experiment.row;
     let mut scenario = match &experiment.measured_scenario {
-        Some(measured_scenario) => measured_scenario.scenario_at(&experiment.registry, place)?,
+        Some(measured_scenario) => measured_scenario.scenario_at(place)?,
         None => of_the_row(experiment, variant, place)?,
     };
     if let Some(controller) = row.own_controller(variant) {

@@ -31,13 +31,13 @@ pub(super) struct CaseRuns<'w> {
 
 /// Values taken from the runs of each case.
 pub(super) struct Harvests<'c> {
-    cases: &'c [Case<'c>],
+    cases: &'c [Case],
     taken: Vec<Vec<Option<KeptRun>>>,
 }
 
 impl<'c> Harvests<'c> {
     /// Empty harvests of these cases.
-    pub(super) fn of(cases: &'c [Case<'c>]) -> Self {
+    pub(super) fn of(cases: &'c [Case]) -> Self {
         Self { cases, taken: cases.iter().map(|_| Vec::new()).collect() }
     }
 
@@ -69,7 +69,7 @@ impl<'c> Harvests<'c> {
     }
 }
 
-impl Case<'_> {
+impl Case {
     /// Values of the run of this seed, read from `store`, or measured and stored there. A run in another `world` may not count,
     /// and then has none.
     pub(super) fn make(
@@ -119,6 +119,12 @@ impl Case<'_> {
             return ran.counts.then(|| take(ran)).transpose();
         }
         let task = Task { folding, world, ..Task::new("run".to_owned(), scenario, options) };
-        task.make(traces, store, take).map(Some)
+        let placed = |error| match error {
+            RunError::World { problem, .. } => {
+                RunError::World { run: format!("{}/{seed}", self.name), problem }
+            }
+            other => other,
+        };
+        task.make(traces, store, take).map(Some).map_err(placed)
     }
 }

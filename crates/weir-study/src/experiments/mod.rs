@@ -25,6 +25,7 @@ mod row;
 mod row_runs;
 mod sense;
 mod sweep;
+mod sweep_check;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -38,6 +39,7 @@ pub use claim::{
     BetterConditions, Claim, Class, NoMore, NumberSide, OverPlaces, OverSeeds, Range, Reported, Selection,
     SignOrder, Trend, TrendDirection,
 };
+pub use command_line_sweep::SweptScenario;
 pub use harvest::KeptRun;
 pub use judge::MeasuredPlace;
 pub use markdown::markdown;
@@ -57,5 +59,6 @@ pub use row::{
 };
 pub use row_runs::RowRuns;
 pub use sweep::{SweepRequest, Swept};
+pub use sweep_check::{SweepError, SweepPart, check_keys};
 pub use table::Table;
 pub use trials::{TrialResult, Trials};

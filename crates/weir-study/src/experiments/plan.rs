@@ -2,6 +2,7 @@
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use super::cases::{Case, CaseSource, parameters, scenario};
 use super::claim::{Claim, Selection};
@@ -19,8 +20,8 @@ use weir_theory::analysis;
 
 /// Runs that a row needs.
 #[derive(Debug)]
-pub(super) struct PlannedRow<'e> {
-    pub(super) experiment: &'e Experiment,
+pub(super) struct PlannedRow {
+    pub(super) experiment: Arc<Experiment>,
     /// Places of the sweeps, in order.
     pub(super) places: Vec<GridPoint>,
     /// Case of each variant at each place where the variant is needed.
@@ -43,19 +44,19 @@ pub struct Extent {
 
 /// Plan of all runs.
 #[derive(Debug)]
-pub(super) struct RunPlan<'e> {
-    pub(super) rows: Vec<PlannedRow<'e>>,
-    pub(super) cases: Vec<Case<'e>>,
+pub(super) struct RunPlan {
+    pub(super) rows: Vec<PlannedRow>,
+    pub(super) cases: Vec<Case>,
 }
 
-impl<'e> RunPlan<'e> {
+impl RunPlan {
     pub(super) fn of(
-        experiments: &'e [Experiment],
+        experiments: &[Experiment],
         extent: Extent,
         traces: &TraceStore,
     ) -> Result<Self, ScenarioError> {
         let mut planner = Planner { traces, known: BTreeMap::new(), cases: Vec::new() };
-        let rows = experiments.iter().map(|experiment| planner.row(experiment, extent));
+        let rows = experiments.iter().map(|own| planner.row(&Arc::new(own.clone()), extent));
         let rows = rows.collect::<Result<_, _>>()?;
         Ok(Self { rows, cases: planner.cases })
     }
@@ -75,8 +76,8 @@ pub(super) fn is_claimed(claim: &Claim, place: &GridPoint) -> bool {
 
 /// A variant's place in the sweeps of a row.
 #[derive(Clone, Copy)]
-struct PlannedPlace<'e, 'p> {
-    experiment: &'e Experiment,
+struct PlannedPlace<'p> {
+    experiment: &'p Arc<Experiment>,
     /// First place of the row.
     first: &'p GridPoint,
     place: &'p GridPoint,
@@ -84,15 +85,15 @@ struct PlannedPlace<'e, 'p> {
     reads_late: bool,
 }
 
-struct Planner<'e, 't> {
+struct Planner<'t> {
     traces: &'t TraceStore,
     /// Cases by a text that identifies them.
     known: BTreeMap<String, usize>,
-    cases: Vec<Case<'e>>,
+    cases: Vec<Case>,
 }
 
-impl<'e> Planner<'e, '_> {
-    fn row(&mut self, experiment: &'e Experiment, extent: Extent) -> Result<PlannedRow<'e>, ScenarioError> {
+impl Planner<'_> {
+    fn row(&mut self, experiment: &Arc<Experiment>, extent: Extent) -> Result<PlannedRow, ScenarioError> {
         let own = experiment.row.seeds;
         let seeds = extent.runs.unwrap_or(if extent.full { own.full } else { own.quick });
         let places = places(experiment, extent);
@@ -112,7 +113,7 @@ impl<'e> Planner<'e, '_> {
         }
         let used: BTreeSet<usize> = cases.iter().flat_map(BTreeMap::values).copied().collect();
         self.check_settings(experiment, &used)?;
-        Ok(PlannedRow { experiment, places, cases, seeds })
+        Ok(PlannedRow { experiment: experiment.clone(), places, cases, seeds })
     }
 
     /// Refuses settings for a row that none of its runs accepts.
@@ -182,7 +183,7 @@ impl<'e> Planner<'e, '_> {
     /// Cases of the variants that claims need at this place.
     fn variants(
         &mut self,
-        spot: &PlannedPlace<'e, '_>,
+        spot: &PlannedPlace<'_>,
         seeds: u32,
     ) -> Result<BTreeMap<String, usize>, ScenarioError> {
         let PlannedPlace { experiment, place, .. } = *spot;
@@ -206,7 +207,7 @@ impl<'e> Planner<'e, '_> {
     /// Adds the cases of the variants that plots need at this place.
     fn of_plots(
         &mut self,
-        spot: &PlannedPlace<'e, '_>,
+        spot: &PlannedPlace<'_>,
         seeds: u32,
         cases: &mut BTreeMap<String, usize>,
     ) -> Result<(), ScenarioError> {
@@ -224,7 +225,7 @@ impl<'e> Planner<'e, '_> {
     /// Requests the value of `leaf` from runs of `seeds` seeds; `cases` has the variants of the place.
     fn add_path(
         &mut self,
-        spot: &PlannedPlace<'e, '_>,
+        spot: &PlannedPlace<'_>,
         leaf: &Leaf,
         seeds: u32,
         path: &KeyPath,
@@ -248,7 +249,7 @@ impl<'e> Planner<'e, '_> {
         Ok(())
     }
 
-    fn case(&mut self, spot: &PlannedPlace<'e, '_>, variant: &str) -> Result<usize, ScenarioError> {
+    fn case(&mut self, spot: &PlannedPlace<'_>, variant: &str) -> Result<usize, ScenarioError> {
         let PlannedPlace { experiment, place, .. } = *spot;
         if let Some(entry) = experiment.row.own_analysis(variant).and_then(analysis::find) {
             let set = parameters(experiment, entry, variant, place)?;
@@ -256,10 +257,13 @@ impl<'e> Planner<'e, '_> {
             return Ok(self.known_or(name, spot, variant, || (CaseSource::Analysis { entry, set }, None)));
         }
         if spot.reads_late {
-            let Experiment { name, laid, .. } = experiment;
+            let Experiment { name, laid, .. } = &**experiment;
             let name = format!("{name}\n{variant}\n{place:?}\n{laid:?}");
-            let source =
-                || CaseSource::OfGrid { experiment, variant: variant.to_owned(), place: place.clone() };
+            let source = || CaseSource::OfGrid {
+                experiment: experiment.clone(),
+                variant: variant.to_owned(),
+                place: place.clone(),
+            };
             return Ok(self.known_or(name, spot, variant, || (source(), None)));
         }
         let scenario = scenario(experiment, variant, place)?;
@@ -273,17 +277,22 @@ impl<'e> Planner<'e, '_> {
     fn known_or(
         &mut self,
         text: String,
-        spot: &PlannedPlace<'e, '_>,
+        spot: &PlannedPlace<'_>,
         variant: &str,
-        source: impl FnOnce() -> (CaseSource<'e>, Option<MeasurePlan>),
+        source: impl FnOnce() -> (CaseSource, Option<MeasurePlan>),
     ) -> usize {
         let next = self.cases.len();
         let case = *self.known.entry(text).or_insert(next);
         if case == next {
             let (source, plan) = source();
-            let own = [spot.experiment.name.clone(), variant.to_owned()];
-            let at = spot.place.iter().map(|(axis, value)| format!("{axis}={value}"));
-            let name = own.into_iter().chain(at).collect::<Vec<_>>().join("/");
+            let Experiment { name, row, measured_scenario, .. } = &**spot.experiment;
+            let name = match measured_scenario {
+                Some(own) => own.name_at(row.own_controller(variant).unwrap_or(variant), spot.place),
+                None => {
+                    let at = spot.place.iter().map(|(axis, value)| format!("{axis}={value}"));
+                    [name.clone(), variant.to_owned()].into_iter().chain(at).collect::<Vec<_>>().join("/")
+                }
+            };
             self.cases.push(Case { name, source, plan, paths: BTreeSet::new(), seeds: 0 });
         }
         case

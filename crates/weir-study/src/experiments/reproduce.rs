@@ -1,6 +1,7 @@
 //! Runs of rows and judgement of their claims.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::cases::{Case, CaseSource};
 use super::catalogue::is_known_test;
@@ -16,19 +17,19 @@ use super::table::Table;
 use super::values::{GridPoint, Runs};
 use crate::judge::Verdict;
 use crate::judge::formula::{Formula, Leaf};
-use crate::runs::{RunError, RunWorld, Runner, Shard, Shardable, Store};
+use crate::runs::{Plan, RunError, RunWorld, Runner, Shard, Shardable, Store, WorldRun};
 use weir_form::ScenarioError;
 use weir_import::traces::TraceStore;
 use weir_measure::results::Value;
 use weir_measure::results::stats::mean;
 
 /// Planned reproduction of rows: all runs are planned, and every scenario has been read.
-#[derive(Debug)]
-pub struct Reproduction<'e> {
-    plan: RunPlan<'e>,
+#[derive(Clone, Debug)]
+pub struct Reproduction<'w> {
+    plan: Arc<RunPlan>,
     /// Whether to evaluate plots.
     plots: bool,
-    runs: CaseRuns<'e>,
+    runs: CaseRuns<'w>,
 }
 
 /// Results of a reproduction.
@@ -46,24 +47,27 @@ pub struct Reproduced {
     pub runs: RowRuns,
 }
 
-impl<'e> Reproduction<'e> {
+impl Reproduction<'static> {
     /// Plans the runs that `experiments` need.
     ///
     /// # Errors
     /// A scenario has a mistake, or lacks a name of a claim.
     pub fn plan(
-        experiments: &'e [Experiment],
+        experiments: &[Experiment],
         extent: Extent,
         traces: &TraceStore,
     ) -> Result<Self, ScenarioError> {
-        let plan = RunPlan::of(experiments, extent, traces)?;
+        let plan = Arc::new(RunPlan::of(experiments, extent, traces)?);
         Ok(Self { plan, plots: extent.plots, runs: CaseRuns::default() })
     }
+}
 
+impl Reproduction<'_> {
     /// The same with all runs of scenarios in another world. A seed whose runs do not all count is left out of a row's verdicts.
     #[must_use]
-    pub fn in_world(self, world: &'e dyn RunWorld) -> Self {
-        Self { runs: CaseRuns { world: Some(world), ..self.runs }, ..self }
+    pub fn in_world(self, world: &dyn RunWorld) -> Reproduction<'_> {
+        let Self { plan, plots, runs } = self;
+        Reproduction { plan, plots, runs: CaseRuns { world: Some(world), keeps_metrics: runs.keeps_metrics } }
     }
 
     /// The same with all metrics of the runs kept, if they are `wanted`.
@@ -82,11 +86,74 @@ impl<'e> Reproduction<'e> {
         self.plan.rows.iter().map(|row| (row.experiment.name.clone(), row.seeds)).collect()
     }
 
+    /// Number of runs.
+    pub fn number(&self) -> usize {
+        self.plan.runs()
+    }
+
     fn tasks(&self, shard: Shard) -> Vec<OneRun> {
-        let of = |(case, own): (usize, &Case<'_>)| {
-            (1..=u64::from(own.runs())).map(move |seed| OneRun { case, seed })
-        };
+        let of =
+            |(case, own): (usize, &Case)| (1..=u64::from(own.runs())).map(move |seed| OneRun { case, seed });
         shard.of(self.plan.cases.iter().enumerate().flat_map(of)).collect()
+    }
+
+    /// Makes the runs at these places in the order of all runs, counted from zero, and returns their results. Those in `store`
+    /// are not made again.
+    ///
+    /// # Errors
+    /// A run cannot be made.
+    ///
+    /// # Panics
+    /// A place is beyond the last run.
+    pub fn make_runs(
+        &self,
+        places: &[usize],
+        jobs: usize,
+        traces: &TraceStore,
+        store: &impl Store<KeptRun>,
+        done: &(dyn Fn() + Sync),
+    ) -> Result<Vec<Option<KeptRun>>, RunError> {
+        let all = self.tasks(Shard::WHOLE);
+        let tasks: Vec<OneRun> = places.iter().map(|place| all[*place]).collect();
+        self.make(&tasks, jobs, traces, store, done)
+    }
+
+    /// The stored result of each run, in the order of all runs; `None` where `store` has none.
+    ///
+    /// # Errors
+    /// The threads cannot be started.
+    pub fn stored_runs(
+        &self,
+        jobs: usize,
+        traces: &TraceStore,
+        store: &impl Store<KeptRun>,
+    ) -> Result<Vec<Option<KeptRun>>, RunError> {
+        let tasks = self.tasks(Shard::WHOLE);
+        let runs = CaseRuns { world: Some(&IdleWorld), ..self.runs };
+        // A run that is not stored ends in the idle world.
+        let find = |index: usize| {
+            let OneRun { case, seed } = tasks[index];
+            Ok(self.plan.cases[case].make(seed, traces, runs, store).ok().flatten())
+        };
+        Runner { jobs, done: &|| {} }.each(tasks.len(), find)
+    }
+
+    /// Combines the results of all runs, in their order. The claims are judged in the order of the rows.
+    pub fn combine(&self, made: Vec<Option<KeptRun>>) -> Reproduced {
+        let mut harvests = Harvests::of(&self.plan.cases);
+        let tasks = self.tasks(Shard::WHOLE);
+        tasks.iter().zip(made).for_each(|(task, harvest)| harvests.add(task.case, harvest));
+        let rows = || self.plan.rows.iter();
+        let plots = rows()
+            .filter(|_| self.plots)
+            .flat_map(|row| row.with_runs(&harvests, |runs| plots_of(&row.experiment, runs)))
+            .collect();
+        let tables = rows().filter_map(|row| Table::of(row, &harvests)).collect();
+        let claims = rows().flat_map(|row| row.judge(&harvests)).collect();
+        let measured = rows().flat_map(|row| row.measured(&harvests)).collect();
+        let runs =
+            if self.runs.keeps_metrics { RowRuns::of(&self.plan, harvests) } else { RowRuns::default() };
+        Reproduced { claims, plots, tables, measured, runs }
     }
 
     fn make(
@@ -114,7 +181,7 @@ impl Shardable for Reproduction<'_> {
     }
 
     fn runs(&self) -> usize {
-        self.plan.runs()
+        self.number()
     }
 
     fn run_shard(
@@ -128,7 +195,6 @@ impl Shardable for Reproduction<'_> {
         self.make(&self.tasks(shard), jobs, traces, store, done).map(drop)
     }
 
-    /// The claims are judged in the order of the rows.
     fn run(
         &self,
         jobs: usize,
@@ -136,21 +202,21 @@ impl Shardable for Reproduction<'_> {
         store: &impl Store<KeptRun>,
         done: &(dyn Fn() + Sync),
     ) -> Result<Reproduced, RunError> {
-        let mut harvests = Harvests::of(&self.plan.cases);
-        let tasks = self.tasks(Shard::WHOLE);
-        let made = self.make(&tasks, jobs, traces, store, done)?;
-        tasks.iter().zip(made).for_each(|(task, harvest)| harvests.add(task.case, harvest));
-        let rows = || self.plan.rows.iter();
-        let plots = rows()
-            .filter(|_| self.plots)
-            .flat_map(|row| row.with_runs(&harvests, |runs| plots_of(row.experiment, runs)))
-            .collect();
-        let tables = rows().filter_map(|row| Table::of(row, &harvests)).collect();
-        let claims = rows().flat_map(|row| row.judge(&harvests)).collect();
-        let measured = rows().flat_map(|row| row.measured(&harvests)).collect();
-        let runs =
-            if self.runs.keeps_metrics { RowRuns::of(&self.plan, harvests) } else { RowRuns::default() };
-        Ok(Reproduced { claims, plots, tables, measured, runs })
+        Ok(self.combine(self.make(&self.tasks(Shard::WHOLE), jobs, traces, store, done)?))
+    }
+}
+
+/// A simulator that makes no run.
+#[derive(Debug)]
+struct IdleWorld;
+
+impl RunWorld for IdleWorld {
+    fn run(&self, _: &str, _: &mut Plan<'_>) -> Result<WorldRun, RunError> {
+        Err(RunError::Interrupted)
+    }
+
+    fn is_simulator(&self) -> bool {
+        true
     }
 }
 
@@ -174,7 +240,7 @@ struct RanRow<'r> {
     runs: &'r Runs<'r>,
 }
 
-impl PlannedRow<'_> {
+impl PlannedRow {
     /// Calls `with` on the row's runs.
     fn with_runs<T>(&self, harvests: &Harvests<'_>, with: impl FnOnce(&Runs<'_>) -> T) -> T {
         let case = |place: usize, leaf: &Leaf| self.cases[place].get(&leaf.variant).copied();
@@ -203,10 +269,10 @@ impl PlannedRow<'_> {
 
     /// Judged claims of the row.
     fn judge(&self, harvests: &Harvests<'_>) -> Vec<ClaimResult> {
-        let Experiment { row, formulas, .. } = self.experiment;
+        let Experiment { row, formulas, .. } = &*self.experiment;
         let judge = |(claim, formulas): (&Claim, &Formulas)| {
             self.with_runs(harvests, |runs| {
-                RanRow { experiment: self.experiment, runs }.judge_claim(claim, formulas)
+                RanRow { experiment: &self.experiment, runs }.judge_claim(claim, formulas)
             })
         };
         row.claims.iter().zip(formulas).map(judge).collect()

@@ -35,7 +35,7 @@ pub(super) struct PlacedRun<'r> {
 
 impl RowRuns {
     /// The runs of `plan`, with the metrics in `harvests`.
-    pub(super) fn of(plan: &RunPlan<'_>, harvests: Harvests<'_>) -> Self {
+    pub(super) fn of(plan: &RunPlan, harvests: Harvests<'_>) -> Self {
         let mut variants = Vec::new();
         for row in &plan.rows {
             for (place, cases) in row.places.iter().zip(&row.cases) {

@@ -3,20 +3,22 @@
 
 use std::collections::BTreeMap;
 
-use super::command_line_sweep::MeasuredScenario;
+use super::command_line_sweep::{MeasuredScenario, SweptScenario};
 use super::plots::{Axis, LineOf, Plot, PlotKind};
 use super::read::{Experiment, read_formula};
 use super::reproduce::Reproduced;
 use super::row::{ComparedVariant, Row, ScenarioSource, Seeds, Sweep, SweepValues};
 use super::row_runs::PlacedRun;
+use super::sweep_check::{SweepError, check_request, contestants};
 use super::values::GridPoint;
 use crate::paired::{RunRow, RunTable};
 use crate::runs::{TableRun, axis_value};
 use weir_form::{KeyPath, Origin, ScenarioError, Varied};
+use weir_import::traces::TraceStore;
 use weir_measure::results::Value;
 use weir_report::page::{Best, PlacedTable, SummaryColumn, SummaryTable};
-use weir_scenario::registry::Registry;
-use weir_scenario::scenario::{Candidate, Named};
+use weir_scenario::compile::{RunOptions, fallback_notes, titled};
+use weir_scenario::scenario::{Candidate, Named, Scenario};
 
 /// Quantity that a sweep shows: label, unit, formula after the variant's name, decimals, and whether more is better.
 struct Shown {
@@ -65,23 +67,25 @@ const SHOWN: [Shown; 4] = [
 
 /// Request of a sweep.
 #[derive(Clone, Debug)]
-pub struct SweepRequest<'a> {
-    /// Source of the controllers.
-    pub registry: &'a Registry,
-    /// Shipped scenario or path of a file.
-    pub scenario: &'a str,
+pub struct SweepRequest {
+    /// The scenario.
+    pub source: SweptScenario,
+    /// Name of the scenario.
+    pub name: String,
     /// Title of the sweep.
-    pub title: &'a str,
+    pub title: String,
     /// Settings applied to the scenario, as after `--set`.
-    pub set: &'a [String],
+    pub set: Vec<String>,
     /// Keys and values that are varied, in all combinations.
-    pub varied: &'a [Varied],
+    pub varied: Vec<Varied>,
     /// Controllers that are compared.
-    pub contestants: &'a [Candidate],
+    pub contestants: Vec<Candidate>,
     /// Controller of each candidate, which may be a variant of it.
-    pub laws: &'a [&'a str],
+    pub laws: Vec<String>,
     /// Number of seeds at each place, from 1 on.
     pub runs: u32,
+    /// Sentences on traces that were replaced by others.
+    pub notes: Vec<String>,
 }
 
 /// Table of each place, with its description.
@@ -96,7 +100,35 @@ pub struct Swept {
     pub values: RunTable,
 }
 
-impl SweepRequest<'_> {
+impl SweepRequest {
+    /// Sweep of `scenario`, which `source` gives with the settings `set`. The candidates are its own unless others are named.
+    ///
+    /// # Errors
+    /// A part of the request does not fit a sweep, or the scenario has a mistake.
+    pub fn new(
+        source: SweptScenario,
+        scenario: &Scenario,
+        set: Vec<String>,
+        varied: Vec<Varied>,
+        named: Vec<Candidate>,
+        traces: &TraceStore,
+    ) -> Result<Self, SweepError> {
+        check_request(scenario, &set, &varied)?;
+        let contestants = contestants(scenario, named)?;
+        let traces = scenario.build(&RunOptions::new(1), traces)?.traces;
+        Ok(Self {
+            name: scenario.name.clone(),
+            title: titled(&scenario.title, &traces),
+            laws: contestants.iter().map(|own| scenario.controller_of(&own.name).to_owned()).collect(),
+            runs: scenario.runs,
+            notes: fallback_notes(&traces),
+            source,
+            set,
+            varied,
+            contestants,
+        })
+    }
+
     /// Sweep in the form of a row.
     ///
     /// # Errors
@@ -109,12 +141,12 @@ impl SweepRequest<'_> {
         let measured = shown.map(read).collect::<Result<_, _>>().map_err(|problem| origin.error(problem))?;
         let definitions = self.contestants.iter().filter_map(|contestant| contestant.definition.clone());
         let measured_scenario = MeasuredScenario {
-            scenario: self.scenario.to_owned(),
+            scenario: self.source.clone(),
             set: definitions.chain(self.set.iter().cloned()).collect(),
-            varied: self.varied.to_vec(),
+            varied: self.varied.clone(),
             measured,
         };
-        let registry = self.registry.clone();
+        let registry = self.source.registry.clone();
         Ok(Experiment {
             registry,
             measured_scenario: Some(measured_scenario),
@@ -133,14 +165,14 @@ impl SweepRequest<'_> {
             (axis_name(index), Sweep { set: Vec::new(), quick, full: None })
         };
         Row {
-            title: self.title.to_owned(),
+            title: self.title.clone(),
             words: String::new(),
             open: String::new(),
             stand_in: None,
             calibration: false,
             cause: None,
             seeds: Seeds { quick: self.runs, full: self.runs },
-            scenario: Some(ScenarioSource::Name(self.scenario.to_owned())),
+            scenario: Some(ScenarioSource::Name(self.source.name.clone())),
             set: Vec::new(),
             windows: Named::default(),
             variants: self.contestants.iter().enumerate().map(variant).collect(),
@@ -190,13 +222,13 @@ impl SweepRequest<'_> {
     /// Numbers of the sweep, place by place, from the results of the row.
     pub fn numbers(&self, reproduced: &Reproduced) -> Vec<Swept> {
         let of_place = |(at, measured): &(GridPoint, Vec<Vec<Value>>)| {
-            let row = |((contestant, law), values): ((&Candidate, &&str), &[Vec<Value>])| RunRow {
+            let row = |((contestant, law), values): ((&Candidate, &String), &[Vec<Value>])| RunRow {
                 name: contestant.name.clone(),
-                law: (*law).to_owned(),
+                law: law.clone(),
                 values: values.to_vec(),
             };
             let rows =
-                self.contestants.iter().zip(self.laws).zip(measured.chunks(SHOWN.len())).map(row).collect();
+                self.contestants.iter().zip(&self.laws).zip(measured.chunks(SHOWN.len())).map(row).collect();
             let columns = SHOWN.iter().map(Shown::column).collect();
             Swept { at: at.values().copied().collect(), values: RunTable { columns, rows } }
         };
@@ -210,9 +242,9 @@ impl SweepRequest<'_> {
             let places = self.varied.iter().zip(run.place.values());
             let at = places.map(|(varied, at)| axis_value(varied, varied.value_at(*at)));
             Some(TableRun {
-                scenario: self.scenario,
+                scenario: &self.name,
                 variant: &self.contestants[index].name,
-                controller: self.laws[index],
+                controller: &self.laws[index],
                 seed: run.seed,
                 at: at.collect(),
                 metrics: &run.stored.metrics,
@@ -225,7 +257,7 @@ impl SweepRequest<'_> {
     /// differences from the first.
     pub fn tables(&self, numbers: &[Swept]) -> Vec<PlacedTable> {
         let place = |at: &[f64]| -> Vec<String> {
-            at.iter().zip(self.varied).map(|(&value, varied)| varied.text_at(value).to_owned()).collect()
+            at.iter().zip(&self.varied).map(|(&value, varied)| varied.text_at(value).to_owned()).collect()
         };
         let own = numbers.iter().map(|swept| (place(&swept.at), swept.values.with_intervals())).collect();
         let mut titled: Vec<(String, OfPlaces)> = vec![("controller".to_owned(), own)];

@@ -20,8 +20,8 @@ pub struct Table {
 
 impl Table {
     /// Table of a row, or `None` for a row without a grid.
-    pub(super) fn of(row: &PlannedRow<'_>, harvests: &Harvests<'_>) -> Option<Self> {
-        let experiment = row.experiment;
+    pub(super) fn of(row: &PlannedRow, harvests: &Harvests<'_>) -> Option<Self> {
+        let experiment = &row.experiment;
         if !experiment.has_a_grid() {
             return None;
         }

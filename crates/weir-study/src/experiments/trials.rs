@@ -71,7 +71,7 @@ impl Trials {
     ///
     /// # Errors
     /// A scenario has a mistake, a setting does not exist, or the scenario lacks a name of a formula.
-    pub fn plan(&self, traces: &TraceStore) -> Result<Reproduction<'_>, ScenarioError> {
+    pub fn plan(&self, traces: &TraceStore) -> Result<Reproduction<'static>, ScenarioError> {
         Reproduction::plan(&self.rows, Extent::default(), traces)
     }
 

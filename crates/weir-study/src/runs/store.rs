@@ -147,6 +147,11 @@ impl ResultLog {
         Ok(Self { path: path.to_owned(), kept, file: None, taken: AtomicUsize::new(0) })
     }
 
+    /// Whether it has no result.
+    pub fn is_empty(&self) -> bool {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
+    }
+
     /// Number of results taken from it so far.
     pub fn taken(&self) -> usize {
         self.taken.load(Ordering::Relaxed)

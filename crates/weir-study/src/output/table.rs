@@ -2,32 +2,56 @@
 
 use weir_measure::results::{TableAxis, TidyTable};
 use weir_report::parquet;
-use weir_study::runs::TableRun;
 
-use crate::args::TableForm;
-use crate::failure::Failure;
-use crate::output::{OutputDirectory, TABLE_FOLDER};
+use super::directory::{OutputDirectory, TABLE_FOLDER};
+use super::error::OutputError;
+use crate::runs::TableRun;
 
 /// Runs of a part: the cut depends on the grid alone, so that it is the same however the runs were made.
 const RUNS_PER_PART: usize = 1000;
 
+/// Format of the files of the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TableFormat {
+    /// Apache Parquet.
+    Parquet,
+    /// Comma-separated values.
+    Csv,
+}
+
+impl TableFormat {
+    /// End of the names of its files.
+    const fn end(self) -> &'static str {
+        match self {
+            Self::Parquet => "parquet",
+            Self::Csv => "csv",
+        }
+    }
+}
+
 /// Adds the table of `runs` to the files of the directory, if a table is wanted.
-pub(crate) fn add<'r>(
+///
+/// # Errors
+/// A file of the table cannot be written.
+pub fn add_table<'r>(
     directory: &mut OutputDirectory,
-    form: TableForm,
+    format: Option<TableFormat>,
     axes: &[TableAxis],
     runs: impl Iterator<Item = TableRun<'r>>,
-) -> Result<(), Failure> {
-    let Some(end) = form.end() else { return Ok(()) };
+) -> Result<(), OutputError> {
+    let Some(format) = format else { return Ok(()) };
     let mut runs = runs.zip(0..).peekable();
     let mut part = 0;
     while runs.peek().is_some() {
         let mut table = TidyTable::with_axes(axes);
         runs.by_ref().take(RUNS_PER_PART).for_each(|(run, index)| run.push(index, &mut table));
-        directory.stream_with(format!("{TABLE_FOLDER}/part-{part:05}.{end}"), |out| match form {
-            TableForm::Csv => table.write_csv(out),
-            TableForm::Parquet | TableForm::None => parquet::write_table(&table, out),
-        })?;
+        directory.stream_with(
+            format!("{TABLE_FOLDER}/part-{part:05}.{}", format.end()),
+            |out| match format {
+                TableFormat::Csv => table.write_csv(out),
+                TableFormat::Parquet => parquet::write_table(&table, out),
+            },
+        )?;
         part += 1;
     }
     Ok(())
@@ -41,8 +65,8 @@ mod tests {
     use weir_measure::results::{Jain, Pooled, RunMetrics};
     use weir_scenario::registry::Registry;
 
+    use super::super::directory::Files;
     use super::*;
-    use crate::output::Files;
 
     #[test]
     fn a_part_has_a_thousand_runs_of_the_grid() {
@@ -64,7 +88,7 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let write = |runs: u64, form| {
             let mut directory = OutputDirectory::prepare(root.path(), &Registry::standard()).unwrap();
-            add(&mut directory, form, &[], (1..=runs).map(run)).unwrap();
+            add_table(&mut directory, form, &[], (1..=runs).map(run)).unwrap();
             directory.write(&Files::new()).unwrap();
         };
         let parts = || {
@@ -74,7 +98,7 @@ mod tests {
             names.sort();
             names
         };
-        write(2001, TableForm::Csv);
+        write(2001, Some(TableFormat::Csv));
         assert_eq!(parts(), ["part-00000.csv", "part-00001.csv", "part-00002.csv"]);
         let part = |number: u32| {
             fs::read_to_string(root.path().join(format!("table/part-0000{number}.csv"))).unwrap()
@@ -87,12 +111,12 @@ mod tests {
         assert_eq!(part(0).lines().count() - 1, 1000 * (part(2).lines().count() - 1));
         // Parts that an earlier table had besides go, and a file of somebody else stays.
         fs::write(root.path().join("table/mine.csv"), "mine").unwrap();
-        write(1, TableForm::Parquet);
+        write(1, Some(TableFormat::Parquet));
         assert_eq!(parts(), ["mine.csv", "part-00000.parquet"]);
-        write(1, TableForm::None);
+        write(1, None);
         assert_eq!(parts(), ["mine.csv"]);
         fs::remove_file(root.path().join("table/mine.csv")).unwrap();
-        write(1, TableForm::None);
+        write(1, None);
         assert!(!root.path().join(TABLE_FOLDER).exists());
     }
 }

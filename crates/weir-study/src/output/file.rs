@@ -1,15 +1,16 @@
 //! Files that appear whole or not at all.
 
+use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 
+use super::error::OutputError;
 use super::part::{FileExchange, PartialFile, remove_left};
-use crate::failure::Failure;
 
 /// A file that can be written.
 #[derive(Debug)]
-pub(crate) enum OutputFile {
+pub enum OutputFile {
     /// A file that appears whole or not at all, at the end of all links.
     Whole(PathBuf),
     /// A pipe, a device, or a name of an open file: it is written directly, after its present content.
@@ -18,8 +19,11 @@ pub(crate) enum OutputFile {
 
 impl OutputFile {
     /// Tests writing beside `path`, or beside the target of its link.
-    pub(crate) fn prepare(path: &Path) -> Result<Self, Failure> {
-        let fail = |source| Failure::UnwritableFile { path: path.to_owned(), source };
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn prepare(path: &Path) -> Result<Self, OutputError> {
+        let fail = |source| OutputError::File { path: path.to_owned(), source };
         if path.as_os_str().to_string_lossy().ends_with(MAIN_SEPARATOR) {
             return Err(fail(io::ErrorKind::IsADirectory.into()));
         }
@@ -39,44 +43,62 @@ impl OutputFile {
     }
 
     /// Writes it.
-    pub(crate) fn write(&self, content: &[u8]) -> Result<(), Failure> {
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn write(&self, content: &[u8]) -> Result<(), OutputError> {
         self.write_with(|destination| destination.write_all(content))
     }
 
     /// Writes it by `write`.
-    pub(crate) fn write_with(
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn write_with(
         &self,
         write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), OutputError> {
         OpenOutput::place_all(&[self.open_with(write)?])
     }
 
     /// The file with all that `write` writes, before it takes its place.
-    pub(crate) fn open_with(
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn open_with(
         &self,
         write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-    ) -> Result<OpenOutput, Failure> {
+    ) -> Result<OpenOutput, OutputError> {
         let mut open = self.open()?;
         let written = write(&mut open).and_then(|()| open.flush());
-        written.map_err(|source| Failure::Write { path: open.path.clone(), source })?;
+        written.map_err(|source| OutputError::Write { path: open.path.clone(), source })?;
         Ok(open)
     }
 
     /// The file before it takes its place.
-    pub(crate) fn open(&self) -> Result<OpenOutput, Failure> {
+    ///
+    /// # Errors
+    /// The file cannot be made.
+    pub fn open(&self) -> Result<OpenOutput, OutputError> {
         let (path, content) = match self {
             Self::Direct(path) => (path, open_direct(path).map(OpenContent::Direct)),
             Self::Whole(path) => (path, PartialFile::beside(path).map(OpenContent::Part)),
         };
-        let content = content.map_err(|source| Failure::Write { path: path.clone(), source })?;
+        let content = content.map_err(|source| OutputError::Write { path: path.clone(), source })?;
         Ok(OpenOutput { path: path.clone(), content })
     }
 }
 
 /// An output that is being written. A file disappears again unless it is placed.
-pub(crate) struct OpenOutput {
+pub struct OpenOutput {
     path: PathBuf,
     content: OpenContent,
+}
+
+impl fmt::Debug for OpenOutput {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OpenOutput").field("path", &self.path).finish_non_exhaustive()
+    }
 }
 
 enum OpenContent {
@@ -86,7 +108,10 @@ enum OpenContent {
 
 impl OpenOutput {
     /// Gives all files their places, or none of them.
-    pub(crate) fn place_all(all: &[Self]) -> Result<(), Failure> {
+    ///
+    /// # Errors
+    /// The first file whose place cannot be taken.
+    pub fn place_all(all: &[Self]) -> Result<(), OutputError> {
         let mut exchange = FileExchange::default();
         for Self { path, content } in all {
             if let OpenContent::Part(part) = content {
@@ -96,7 +121,7 @@ impl OpenOutput {
                 } else {
                     exchange.place(&part.path, path)
                 };
-                placed.map_err(|source| Failure::Write { path: path.clone(), source })?;
+                placed.map_err(|source| OutputError::Write { path: path.clone(), source })?;
             }
         }
         exchange.complete();

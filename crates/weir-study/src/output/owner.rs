@@ -12,7 +12,7 @@ use weir_live::caller::Caller;
 
 /// The owner of new files: the process, or the user who called it by `sudo`.
 #[derive(Debug, Default)]
-pub(crate) struct FileOwner {
+pub struct FileOwner {
     #[cfg(target_os = "linux")]
     caller: Option<Caller>,
 }
@@ -20,7 +20,7 @@ pub(crate) struct FileOwner {
 #[cfg(target_os = "linux")]
 impl FileOwner {
     /// The user who called.
-    pub(crate) fn caller() -> Self {
+    pub fn caller() -> Self {
         Self { caller: Caller::of_sudo() }
     }
 
@@ -50,7 +50,10 @@ impl FileOwner {
 impl FileOwner {
     /// A file without content at `path`, of this owner. With the rights of root, neither a link nor a file of another user is
     /// overwritten.
-    pub(crate) fn create(&self, path: &Path) -> io::Result<File> {
+    ///
+    /// # Errors
+    /// The file cannot be made or given away.
+    pub fn create(&self, path: &Path) -> io::Result<File> {
         match File::create_new(path) {
             Ok(file) => match self.take(&file) {
                 Ok(()) => Ok(file),
@@ -68,7 +71,7 @@ impl FileOwner {
 #[cfg(not(target_os = "linux"))]
 #[expect(clippy::unnecessary_wraps, clippy::unused_self, reason = "as on Linux")]
 impl FileOwner {
-    pub(crate) fn caller() -> Self {
+    pub fn caller() -> Self {
         Self::default()
     }
 

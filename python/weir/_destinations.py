@@ -1,0 +1,83 @@
+"""Where results go: a directory, or a URL of fsspec."""
+
+import os
+import tempfile
+from contextlib import contextmanager
+
+from ._extras import optional
+
+#: The runs that are kept, so that the next call goes on.
+RUNS = "runs.log"
+#: Files of a sweep, besides the parts of its table.
+FILES = ("index.html", "sweep.json")
+
+
+class Directory:
+    """A directory of this machine, or none."""
+
+    def __init__(self, path):
+        self.folder = self.path = None if path is None else os.fspath(path)
+
+    def complete(self):
+        """The files are in their places."""
+
+
+class Remote:
+    """A URL: the files are written here, and then sent."""
+
+    def __init__(self, url, folder):
+        fsspec = optional("fsspec", "cluster")
+        self.path, self.folder = url, folder
+        self.system, self.root = fsspec.core.url_to_fs(url)
+        self.try_to_write()
+        log = f"{self.root}/{RUNS}"
+        if self.system.exists(log):
+            self.system.get_file(log, os.path.join(folder, RUNS))
+
+    def try_to_write(self):
+        trial = f"{self.root}/.trial"
+        try:
+            self.system.makedirs(self.root, exist_ok=True)
+            self.system.pipe_file(trial, b"")
+            self.system.rm_file(trial)
+        except Exception as error:
+            raise OSError(f"{self.path}: cannot be written: {error}") from error
+
+    def send(self, name):
+        self.system.put_file(os.path.join(self.folder, *name.split("/")), f"{self.root}/{name}")
+
+    def keep(self):
+        """Sends the runs that were made, for the next call."""
+        if os.path.getsize(os.path.join(self.folder, RUNS)):
+            self.send(RUNS)
+
+    def complete(self):
+        """Sends the files, the runs and the parts of the table first."""
+        parts = sorted(os.listdir(os.path.join(self.folder, "table")))
+        table = f"{self.root}/table"
+        self.system.makedirs(table, exist_ok=True)
+        self.send(RUNS)
+        for part in parts:
+            self.send(f"table/{part}")
+        for name in FILES:
+            self.send(name)
+        for path in self.system.ls(table, detail=False):
+            name = path.rstrip("/").rpartition("/")[2]
+            if name.startswith("part-") and name not in parts:
+                self.system.rm_file(path)
+
+
+@contextmanager
+def destination(out):
+    """The place of the results: a directory, a URL of fsspec, or none."""
+    if not isinstance(out, str) or "://" not in out:
+        yield Directory(out)
+        return
+    with tempfile.TemporaryDirectory(prefix="weir-") as folder:
+        remote = Remote(out.rstrip("/"), folder)
+        try:
+            yield remote
+        except BaseException:
+            if os.path.exists(os.path.join(folder, RUNS)):
+                remote.keep()
+            raise

@@ -1,0 +1,127 @@
+"""Runs of a sweep in the workers of an executor."""
+
+from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
+from queue import SimpleQueue
+
+from . import _weir
+from ._shards import shard
+from ._workers import raised
+
+#: Most runs of a shard.
+SHARD = 64
+#: Least number of shards, if there are runs enough.
+SHARDS = 16
+#: How often a lost shard is made again.
+RETRIES = 3
+
+
+def shards_of(places):
+    """The places in shards: every so many-th, so that shards take much the same time."""
+    count = max(-(-len(places) // SHARD), min(SHARDS, -(-len(places) // 4)))
+    return [places[index::count] for index in range(count)]
+
+
+class Submitter:
+    """An executor, which is replaced if it is a pool of processes that lost one."""
+
+    def __init__(self, executor):
+        if not callable(getattr(executor, "submit", None)):
+            raise TypeError(f"an executor has `submit(function, *arguments)`, which {executor!r} lacks")
+        self.executor, self.own = executor, None
+        module = type(executor).__module__.partition(".")[0]
+        # Without `pure=False` Dask would take the result of an equal shard, and a lost worker's shards would be errors.
+        self.options = {"pure": False, "retries": RETRIES} if module in ("dask", "distributed") else {}
+
+    def submit(self, job, places):
+        try:
+            return self.executor.submit(shard, job, places, **self.options)
+        except BrokenExecutor as error:
+            self.replace(error)
+            return self.executor.submit(shard, job, places, **self.options)
+
+    def replace(self, error):
+        """Replaces a broken pool by one like it."""
+        pool = self.executor
+        if not isinstance(pool, ProcessPoolExecutor):
+            raise _weir.RunError(f"the executor takes no shards any more: {error}") from error
+        names = ("_mp_context", "_initializer", "_initargs")
+        like = {name.removeprefix("_"): getattr(pool, name) for name in names if hasattr(pool, name)}
+        self.close()
+        self.executor = self.own = ProcessPoolExecutor(getattr(pool, "_max_workers", None), **like)
+
+    def close(self):
+        """Ends a pool that replaced another one."""
+        if self.own is not None:
+            self.own.shutdown(wait=False, cancel_futures=True)
+            self.own = None
+
+
+def lost(places, error):
+    """The exception of a shard that was lost too often."""
+    return _weir.RunError(
+        f"a shard of {len(places)} runs was lost {RETRIES + 1} times in the executor, at last by {type(error).__name__}: {error}"
+    )
+
+
+def checked(built):
+    """Refuses the runs of another build."""
+    own = _weir.built_from()
+    if tuple(built) != own:
+        here, there = (f"weir {version} (sources {sources})" for version, sources in (own, tuple(built)))
+        raise _weir.RunError(f"a worker has {there}, and this process {here}: install the same wheel on all machines")
+
+
+class Pending:
+    """Submitted shards, taken as they end, or in order from an executor whose futures call nothing back."""
+
+    def __init__(self):
+        self.shards, self.ended = {}, SimpleQueue()
+
+    def add(self, places, failures, future):
+        self.shards[id(future)] = (places, failures, future)
+        if callable(getattr(future, "add_done_callback", None)):
+            # Not the future itself: an executor may call back with another one.
+            future.add_done_callback(lambda _, own=id(future): self.ended.put(own))
+        else:
+            self.ended.put(id(future))
+
+    def take(self):
+        """The next shard with its number of failures and its future."""
+        return self.shards.pop(self.ended.get())
+
+    def cancel(self):
+        for _, _, future in self.shards.values():
+            if callable(getattr(future, "cancel", None)):
+                future.cancel()
+
+
+def make(work, job, executor, progress):
+    """Makes the missing runs of `work` in an executor. This process keeps them, so that no worker writes a file."""
+    places = work.missing()
+    done, all_runs = 0, len(places)
+    submitter, pending = Submitter(executor), Pending()
+    if progress:
+        progress(done, all_runs)
+    try:
+        for own in shards_of(places) if places else ():
+            pending.add(own, 0, submitter.submit(job, own))
+        while pending.shards:
+            own, failures, future = pending.take()
+            try:
+                built, answer = future.result()
+            except Exception as error:
+                if failures == RETRIES:
+                    raise lost(own, error) from error
+                pending.add(own, failures + 1, submitter.submit(job, own))
+                continue
+            checked(built)
+            if answer[0] != "made":
+                raise raised(answer)
+            done += work.absorb(answer[1])
+            if progress:
+                progress(done, all_runs)
+    except BaseException:
+        pending.cancel()
+        raise
+    finally:
+        submitter.close()

@@ -1,0 +1,50 @@
+"""Shards of a sweep: what the workers of an executor run."""
+
+import pickle
+import threading
+import traceback
+
+from . import _weir
+
+_lock = threading.Lock()
+#: The last job with its plan: the shards of a sweep come one after the other.
+_last = None
+
+
+def planned(job):
+    """The plan of a job."""
+    classes, plan = pickle.loads(job)
+    before = {name: (cls, estimator) for name, cls, estimator in _weir.registered()}
+    try:
+        for name, cls, estimator in classes:
+            try:
+                cls = pickle.loads(cls)
+            except Exception as error:
+                raise _weir.ControllerError(f"{name}: a worker cannot load the class: {error}") from error
+            _weir.register(name, cls, at_receiver=estimator)
+        return _weir.SweepPlan(*plan)
+    finally:
+        # The worker may be a thread of the caller's process. The plan keeps its classes.
+        for name, _, _ in classes:
+            _weir.unregister(name)
+            if name in before:
+                _weir.register(name, before[name][0], at_receiver=before[name][1])
+
+
+def shard(job, places):
+    """Makes the runs at these places of a job.
+
+    Returns the version and sources of the build, and the runs or a failure. A failure is no exception, so that executors do not
+    take it for one of their own.
+    """
+    global _last
+    try:
+        with _lock:
+            if _last is None or _last[0] != job:
+                _last = None
+                _last = (job, planned(job))
+            plan = _last[1]
+        answer = ("made", plan.shard(places))
+    except Exception as error:
+        answer = ("failed", type(error).__name__, str(error), traceback.format_exc())
+    return _weir.built_from(), answer

@@ -1,0 +1,139 @@
+"""Sweeps of a scenario over a grid, in this process or in the workers of an executor."""
+
+import json
+import os
+import pickle
+
+from . import _executors, _weir
+from ._destinations import destination
+from ._progress import progress_of
+from ._results import tidy
+from ._runs import jobs_of, named
+from ._scenarios import Scenario, assignments
+from ._workers import sendable
+
+
+class SweepResult:
+    """Runs of a scenario at each place of a grid, under each controller, over the same seeds.
+
+    >>> import weir
+    >>> result = weir.sweep(
+    ...     "quality/steady", {"links.forward.rate": ["1Mbps", "2Mbps"]}, ["gcc"], runs=2, set={"duration": "10s"}
+    ... )
+    >>> sorted(set(result.table["at.links.forward.rate"]))
+    [1000000.0, 2000000.0]
+    """
+
+    def __init__(self, swept, path, reproducible):
+        self._swept, self._table = swept, None
+        #: Where the files are, or `None` without any.
+        self.path = path
+        #: Whether the same call gives the same results anywhere: no class took part.
+        self.reproducible = reproducible
+
+    @property
+    def table(self):
+        """The long table: a row for each metric of each run, with a column `at.KEY` for each key of the grid."""
+        if self._table is None:
+            self._table = tidy(*self._swept.tidy())
+        return self._table
+
+    def to_pandas(self):
+        """The long table as a `pandas.DataFrame`. Needs the extra `pandas`."""
+        return self.table.to_pandas()
+
+    def to_polars(self):
+        """The long table as a `polars.DataFrame`. Needs the extra `polars`."""
+        return self.table.to_polars()
+
+    def summary(self):
+        """Means and intervals for each controller at each place, as in `sweep.json`."""
+        return json.loads(self._swept.to_json())
+
+    scenario = property(lambda self: self._swept.scenario, doc="Name of the scenario.")
+    title = property(lambda self: self._swept.title, doc="Title of the scenario.")
+    controllers = property(lambda self: self._swept.controllers, doc="Names under which controllers were compared.")
+    notes = property(lambda self: self._swept.notes, doc="Sentences on traces that were replaced by others.")
+
+    def __repr__(self):
+        where = f" in {self.path}" if self.path else ""
+        return f"<weir.SweepResult of {self.scenario}: {', '.join(self.controllers)}{where}>"
+
+
+def axis(path, values):
+    """The `path=value,value` of a key: a list of values, or a text as after `--sweep`."""
+    if not isinstance(path, str):
+        raise TypeError(f"grid: a key is text, such as 'links.forward.rate', not {path!r}")
+    if isinstance(values, str):
+        return f"{path}={values}"
+    try:
+        values = list(values)
+    except TypeError as error:
+        raise TypeError(f"grid {path}: a list of values is needed, or a text such as '1ms..100ms/5log', not {values!r}") from error
+    texts = [_weir.assignment(path, value)[len(path) + 1 :] for value in values]
+    for text in texts:
+        if "," in text or "=" in text:
+            raise ValueError(f"grid {path}: the value {text} has a comma or an equals sign, which no swept value can have")
+    return f"{path}={','.join(texts)}"
+
+
+def source_of(scenario):
+    """Name, text and settings of a scenario. A file is sent as its text, so that workers need no shared file system."""
+    own = Scenario.of(scenario)
+    name, text, settings = own._own.state()
+    if text is None and name not in _weir.scenarios():
+        with open(name, encoding="utf-8") as file:
+            text = file.read()
+    return own, name, text, settings
+
+
+def sweep(
+    scenario, grid, controllers=None, runs=None, *, out=None, executor=None, jobs=None, set=None, progress=None, data=()
+):
+    """Runs a scenario at each place of a grid, under each controller.
+
+    grid: a dictionary from paths such as `"links.forward.rate"` to lists of values, or to ranges such as `"1ms..100ms/5log"`.
+    controllers: names, variants such as `"gcc{trendline.window=40}"`, or classes; those of the scenario unless given.
+    runs: number of seeds at each place, from seed 1 on; that of the scenario unless given.
+    out: a directory, or a URL of fsspec, for the files that `weir run --sweep` writes. Runs are kept there, and a second call makes
+        only those that are missing.
+    executor: an object whose `submit(function, *arguments)` gives a future with `result()`, such as a pool of
+        `concurrent.futures` or a `dask.distributed.Client`. The files do not depend on it.
+    jobs: threads without an executor; as many as there are processors unless given, and 1 with a class.
+    set, progress, data: as for `weir.run`. Workers look for traces in `data` on their own machines.
+
+    Raises `weir.ScenarioError` with the place of a mistake, `OSError` if `out` cannot be written.
+
+    >>> import weir
+    >>> weir.sweep("quality/steady", {"links.forward.rat": ["1Mbps", "2Mbps"]})
+    Traceback (most recent call last):
+        ...
+    weir.ScenarioError: grid links.forward.rat=1Mbps: ...did you mean `rate`?...
+    """
+    if not isinstance(grid, dict):
+        raise TypeError(f"grid is a dictionary from paths to lists of values, not {type(grid).__name__}")
+    if runs is not None and (not isinstance(runs, int) or isinstance(runs, bool) or not 1 <= runs <= 1000):
+        raise ValueError(f"runs is a number from 1 to 1000, not {runs!r}")
+    axes = [axis(path, values) for path, values in grid.items()]
+    threads, data = jobs_of(jobs), [os.fspath(directory) for directory in data]
+    with named(controllers) as names:
+        own, name, text, settings = source_of(scenario)
+        arguments = (name, text, [*settings, *assignments(set)], axes, names, runs, data)
+        plan = _weir.SweepPlan(*arguments)
+        job = None
+        if executor is not None:
+            classes = [entry for entry in _weir.registered() if entry[0] in plan.classes]
+            classes = [(name, sendable(name, cls), estimator) for name, cls, estimator in classes]
+            job = pickle.dumps((classes, arguments))
+        with destination(out) as place, progress_of(progress, own.name) as function:
+            work = _weir.SweepWork(plan, place.folder, threads)
+            try:
+                if executor is None:
+                    work.make(threads, function)
+                else:
+                    _executors.make(work, job, executor, function)
+                swept = work.finish()
+            finally:
+                work.close()
+            place.complete()
+        return SweepResult(swept, place.path, not plan.classes)
