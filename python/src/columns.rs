@@ -49,7 +49,7 @@ impl GatheredTable {
             match values {
                 ColumnValues::Numbers(numbers) => dict.set_item(name, PyArray1::from_slice(py, numbers))?,
                 ColumnValues::Texts(codes, names) => {
-                    dict.set_item(name, texts(py, names, codes.iter().copied())?)?
+                    dict.set_item(name, texts(py, names, codes.iter().copied()))?;
                 }
             }
         }
@@ -87,7 +87,7 @@ pub(crate) fn texts<'py>(
     py: Python<'py>,
     names: &[String],
     codes: impl Iterator<Item = i32>,
-) -> PyResult<Bound<'py, PyAny>> {
+) -> Bound<'py, PyAny> {
     let names: Vec<Bound<'py, PyString>> = names.iter().map(|name| PyString::new(py, name)).collect();
     let objects: Vec<Py<PyAny>> = codes
         .map(|code| {
@@ -95,14 +95,14 @@ pub(crate) fn texts<'py>(
             name.map_or_else(|| py.None(), |name| name.clone().into_any().unbind())
         })
         .collect();
-    Ok(PyArray1::from_vec(py, objects).into_any())
+    PyArray1::from_vec(py, objects).into_any()
 }
 
 /// A list of texts.
-pub(crate) fn list<'py, T: AsRef<str>>(
-    py: Python<'py>,
+pub(crate) fn list<T: AsRef<str>>(
+    py: Python<'_>,
     texts: impl IntoIterator<Item = T>,
-) -> PyResult<Bound<'py, PyList>> {
+) -> PyResult<Bound<'_, PyList>> {
     let list = PyList::empty(py);
     texts.into_iter().try_for_each(|text| list.append(text.as_ref()))?;
     Ok(list)

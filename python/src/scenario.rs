@@ -36,7 +36,7 @@ type ScenarioState = (String, Option<String>, Vec<String>);
 pub(crate) struct Scenario {
     origin: ScenarioOrigin,
     overrides: Vec<String>,
-    scenario: CompiledScenario,
+    compiled: CompiledScenario,
 }
 
 impl Scenario {
@@ -48,7 +48,7 @@ impl Scenario {
                 CompiledScenario::parse_in(&registry, name, text, &overrides)?.named("scenario")
             }
         };
-        Ok(Self { origin, overrides, scenario })
+        Ok(Self { origin, overrides, compiled: scenario })
     }
 
     /// The scenario under these controllers and seeds, ready to run.
@@ -73,7 +73,7 @@ impl Scenario {
         }
         // With the controllers that are registered now.
         let scenario =
-            Self::read(self.origin.clone(), overrides).map_err(|error| error::scenario(&error))?.scenario;
+            Self::read(self.origin.clone(), overrides).map_err(|error| error::scenario(&error))?.compiled;
         Ok(scenario)
     }
 }
@@ -149,52 +149,52 @@ impl Scenario {
 
     /// The scenario as TOML, with every default written out.
     fn to_toml(&self) -> PyResult<String> {
-        self.scenario.to_toml().map_err(error::setting)
+        self.compiled.to_toml().map_err(error::setting)
     }
 
     #[getter]
     fn name(&self) -> &str {
-        &self.scenario.name
+        &self.compiled.name
     }
 
     #[getter]
     fn title(&self) -> &str {
-        &self.scenario.title
+        &self.compiled.title
     }
 
     /// Duration of a run in seconds.
     #[getter]
     fn duration(&self) -> f64 {
-        self.scenario.duration.secs_f64()
+        self.compiled.duration.secs_f64()
     }
 
     #[getter]
     fn seeds(&self) -> Vec<u64> {
-        self.scenario.seeds()
+        self.compiled.seeds()
     }
 
     #[getter]
     fn controllers(&self) -> Vec<String> {
-        self.scenario.controllers.clone()
+        self.compiled.controllers.clone()
     }
 
     #[getter]
     fn flows(&self) -> Vec<String> {
-        self.scenario.flows.names().map(str::to_owned).collect()
+        self.compiled.flows.names().map(str::to_owned).collect()
     }
 
     #[getter]
     fn links(&self) -> Vec<String> {
-        self.scenario.links.names().map(str::to_owned).collect()
+        self.compiled.links.names().map(str::to_owned).collect()
     }
 
     /// Warnings about parts that should not be sent into a network.
     fn warnings(&self) -> Vec<String> {
-        self.scenario.warnings().iter().map(ToString::to_string).collect()
+        self.compiled.warnings().iter().map(ToString::to_string).collect()
     }
 
     fn __eq__(&self, other: &Self) -> bool {
-        self.scenario.to_toml().ok() == other.scenario.to_toml().ok()
+        self.compiled.to_toml().ok() == other.compiled.to_toml().ok()
     }
 }
 

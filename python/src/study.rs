@@ -204,13 +204,12 @@ fn suite(
 ) -> PyResult<(String, String, Vec<String>)> {
     let registry = registry();
     let from_file;
-    let suite: &Suite = match suites::find(suite) {
-        Some(shipped) => shipped,
-        None => {
-            from_file = Suite::open(&registry, std::path::Path::new(suite))
-                .map_err(|error| error::scenario(&error))?;
-            &from_file
-        }
+    let suite: &Suite = if let Some(shipped) = suites::find(suite) {
+        shipped
+    } else {
+        from_file =
+            Suite::open(&registry, std::path::Path::new(suite)).map_err(|error| error::scenario(&error))?;
+        &from_file
     };
     let candidates = match (&controllers, suite.controllers.as_slice()) {
         (None, own @ [_, ..]) => own.to_vec(),

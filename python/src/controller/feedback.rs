@@ -5,6 +5,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use weir_cc::{
     ArrivalTime, DataRate, Ecn, Feedback as SenderFeedback, PacketFate, PacketResult, RateLimits, SendState,
+    TimeDelta,
 };
 
 /// The bounds of a rate in bit/s: `min <= start <= max`.
@@ -72,7 +73,7 @@ impl Feedback {
         Some(Self {
             results: results.to_vec(),
             state,
-            rtt: rtt.map_or(f64::NAN, |rtt| rtt.secs_f64()),
+            rtt: rtt.map_or(f64::NAN, TimeDelta::secs_f64),
             missed_reports: *missed_reports,
             sent: PyOnceLock::new(),
             arrived: PyOnceLock::new(),
