@@ -239,7 +239,10 @@ impl SweepWork {
         let made = match &log {
             Some(log) if !log.is_empty() => {
                 let runs = own.sweep.runs.clone().with_metrics(true);
-                py.detach(|| runs.stored_runs(jobs, &own.traces, log)).map_err(error::run)?
+                let state = CallState::default();
+                let progress = CallProgress { function: None, all: own.runs };
+                let find = || runs.stored_runs(jobs, &own.traces, log, &|| !state.is_ended());
+                wait(py, &state, &progress, find)?.map_err(error::run)?
             }
             _ => vec![None; own.runs],
         };

@@ -141,10 +141,7 @@ def test_the_lines_for_ray_fit_its_interface(monkeypatch, tmp_path):
 
 
 def test_the_lines_for_submitit_run(tmp_path, monkeypatch):
-    try:
-        import submitit
-    except ImportError:
-        pytest.skip("there is no submitit")
+    extra("submitit")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(path for path in sys.path if path))
     lines = next(block for block in blocks("python") if "import submitit" in block)

@@ -118,21 +118,26 @@ impl Reproduction<'_> {
         self.make(&tasks, jobs, traces, store, done)
     }
 
-    /// The stored result of each run, in the order of all runs; `None` where `store` has none.
+    /// The stored result of each run, in the order of all runs; `None` where `store` has none. An analysis is made
+    /// again. The search goes on while `goes_on`.
     ///
     /// # Errors
-    /// The threads cannot be started.
+    /// The search was ended, or the threads cannot be started.
     pub fn stored_runs(
         &self,
         jobs: usize,
         traces: &TraceStore,
         store: &impl Store<KeptRun>,
+        goes_on: &(dyn Fn() -> bool + Sync),
     ) -> Result<Vec<Option<KeptRun>>, RunError> {
         let tasks = self.tasks(Shard::WHOLE);
         let runs = CaseRuns { world: Some(&IdleWorld), ..self.runs };
         // A run that is not stored ends in the idle world.
         let find = |index: usize| {
             let OneRun { case, seed } = tasks[index];
+            if !goes_on() {
+                return Err(RunError::Interrupted);
+            }
             Ok(self.plan.cases[case].make(seed, traces, runs, store).ok().flatten())
         };
         Runner { jobs, done: &|| {} }.each(tasks.len(), find)

@@ -1,5 +1,6 @@
 //! Experiments (`experiments`): the files that ship, their plans and their verdicts.
 
+mod parts;
 mod tried;
 mod world;
 
