@@ -98,7 +98,7 @@ fmt: ## formats the code
 	cargo fmt --all
 
 # On one core, so that the two of a small machine do not disturb each other. Benchmarks that miss their bars are named at the end.
-BENCHES = net/link cc/coupling cc/ctrl cc/sbd wire/feedback oracle/w60 study/scenarios study/coupled
+BENCHES = net/link cc/coupling cc/ctrl cc/sbd wire/feedback oracle/w60 oracle/endpoints study/scenarios study/coupled
 bench: ## the benchmarks of docs/performance.md
 	cargo bench --locked --no-run
 	@missed=; for bench in $(BENCHES); do \

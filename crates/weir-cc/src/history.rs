@@ -443,11 +443,20 @@ impl SendHistory {
         Some(oldest.at + self.horizon + TimeDelta::from_nanos(1))
     }
 
-    /// Removes the packets beyond the horizon.
-    pub fn expire(&mut self, now: SendTime) {
-        while self.entries.front().is_some_and(|oldest| now - oldest.at > self.horizon) {
+    /// Removes the packets beyond the horizon. Returns whether there were any.
+    #[inline]
+    pub fn expire(&mut self, now: SendTime) -> bool {
+        let expired = self.has_expired(now);
+        while self.has_expired(now) {
             self.forget_oldest();
         }
+        expired
+    }
+
+    /// Whether the oldest packet is beyond the horizon.
+    #[inline]
+    fn has_expired(&self, now: SendTime) -> bool {
+        self.entries.front().is_some_and(|oldest| now - oldest.at > self.horizon)
     }
 
     fn missed(&mut self, number: u8) -> u8 {

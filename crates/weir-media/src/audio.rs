@@ -6,6 +6,8 @@ use weir_units::{DataRate, DataSize, TimeDelta};
 
 /// Audio of a constant rate in a stream of its own, one RTP packet per interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct AudioConfig {
     /// Rate of the payload, greater than zero.
     pub rate: DataRate,

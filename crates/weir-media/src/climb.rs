@@ -85,6 +85,7 @@ struct ClimbAttempt {
 
 /// The layer that a source switches on next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct NextLayer {
     /// Number of layers that are on; of a source of several encoders, those of all.
     pub layers_on: usize,
@@ -94,6 +95,7 @@ pub struct NextLayer {
 
 /// Padding of a climb.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct ClimbPadding {
     /// Rate up to which padding fills, media included; zero for no padding.
     pub rate: DataRate,

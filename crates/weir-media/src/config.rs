@@ -100,6 +100,8 @@ impl MediaConfig {
 
 /// Bytes of a media packet that its controller counts as received and sent rates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum CountedBytes {
     /// Payload alone, as targets are rates of media.
     #[default]

@@ -142,6 +142,7 @@ impl Content {
 
 /// A frame that was captured and packetised, or skipped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct SentFrame {
     /// Its number, from 0.
     pub number: u32,

@@ -46,6 +46,7 @@ impl FlowSet for Session {
 
 /// An output of a flow that concerns its coupling.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum CoupledOutput {
     /// Its controller computed a rate.
     Decision(Decision),
@@ -77,6 +78,8 @@ impl CoupledOutput {
 
 /// Rule for the desired rate `DR` that a flow reports (RFC 8699 §5.2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum DesiredRate {
     /// No desired rate: the flow takes any rate that it is allocated.
     Unlimited,

@@ -22,6 +22,8 @@ pub struct BottleneckDetection {
 
 /// The end that computes the statistics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum DetectionSide {
     /// At the sender, from per-packet reports: those of the controller, or [additional
     /// ones](crate::MediaConfig::witness). Without per-packet reports there are no statistics.

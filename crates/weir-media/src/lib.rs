@@ -90,6 +90,8 @@ mod session;
 mod sources;
 mod streams;
 mod timer;
+#[cfg(feature = "serde")]
+mod wire_forms;
 
 pub use audio::AudioConfig;
 pub use config::{AUDIO_CLOCK_HZ, CountedBytes, MediaConfig, VIDEO_CLOCK_HZ};

@@ -28,6 +28,7 @@ pub struct Packetiser {
 
 /// A packet's place in the media.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct MediaPosition {
     /// Its frame's number.
     pub frame: u32,

@@ -118,9 +118,11 @@ impl<T: Clone> Retransmissions<T> {
         self.get(sequence).and_then(|packet| packet.content.as_ref())
     }
 
-    /// Sequence number and content of the longest of the newest packets, for padding.
+    /// Sequence number and content of the longest of the newest packets, for padding. An empty packet is none: it would
+    /// leave without end, as it takes nothing of the rate.
     pub(crate) fn longest_recent(&self) -> Option<(u16, &T)> {
         let recent = self.kept.iter().rev().take(PADDING_CHOICE).enumerate();
+        let recent = recent.filter(|(_, packet)| packet.payload > 0);
         let (back, packet) = recent.max_by_key(|(_, packet)| packet.payload)?;
         Some((self.next.wrapping_sub(1 + back as u16), packet.content.as_ref()?))
     }

@@ -6,6 +6,7 @@ use weir_units::TimeDelta;
 
 /// Results of the reports that came together.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct RtcpOutcome {
     /// Round-trip time measured by the reports; the last of several.
     pub rtt: Option<TimeDelta>,

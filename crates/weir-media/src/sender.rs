@@ -18,6 +18,7 @@ use source::{CapturedFrame, MediaSource};
 
 /// Seeds of the randomness of a [`MediaSender`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct SenderSeeds {
     /// Seed of the encoder.
     pub encoder: u64,

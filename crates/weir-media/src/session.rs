@@ -38,6 +38,7 @@ pub enum Output {
 
 /// Time of the next call of a session, and its reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Wake {
     /// Time of the call.
     pub at: SendTime,

@@ -19,6 +19,8 @@ pub(crate) struct SenderStreams {
     /// The last sender reports, by the middle of their NTP time; the next one replaces the oldest.
     sender_reports: [u32; SENDER_REPORTS],
     next_sender_report: usize,
+    /// Place at which the sender reports go on that did not fit into one packet.
+    next_reported: usize,
     refused: u64,
 }
 
@@ -53,6 +55,7 @@ impl SenderStreams {
             numbers,
             sender_reports: [0; SENDER_REPORTS],
             next_sender_report: 0,
+            next_reported: 0,
             refused: 0,
         }
     }
@@ -134,24 +137,38 @@ impl SenderStreams {
         self.numbers.as_ref()
     }
 
-    /// Writes a sender report for each stream that has sent packets. Returns `None` if none has, or they do not fit.
+    /// Writes a sender report for each stream that has sent packets, as many as fit. The next call goes on behind them
+    /// ([`Self::has_more_reports`]). Returns `None` if no stream has sent packets, or no report fits.
     pub(crate) fn write_sender_reports(&mut self, now: SendTime, out: &mut [u8]) -> Option<usize> {
-        let mut length = 0;
-        let reported = self.streams.iter().filter(|stream| stream.identity.reported && stream.packets > 0);
-        for stream in reported {
-            let counts = (stream.packets, stream.octets);
-            match write_sender_report(now, stream.identity, counts, &mut out[length..]) {
-                Some(written) => length += written,
-                // The buffer is full: the streams that were added first are reported.
-                None => break,
+        let (mut length, mut next) = (0, 0);
+        for (place, stream) in self.streams.iter().enumerate().skip(self.next_reported) {
+            if !stream.identity.reported || stream.packets == 0 {
+                continue;
             }
+            let counts = (stream.packets, stream.octets);
+            let Some(written) = write_sender_report(now, stream.identity, counts, &mut out[length..]) else {
+                next = place;
+                break;
+            };
+            length += written;
         }
+        self.next_reported = next;
         if length == 0 {
             return None;
         }
-        self.sender_reports[self.next_sender_report % SENDER_REPORTS] = ntp(now).middle();
-        self.next_sender_report = self.next_sender_report.wrapping_add(1);
+        // Several packets at one time are one report to those that answer.
+        let middle = ntp(now).middle();
+        let last = self.next_sender_report.wrapping_sub(1) % SENDER_REPORTS;
+        if self.sender_reports[last] != middle {
+            self.sender_reports[self.next_sender_report % SENDER_REPORTS] = middle;
+            self.next_sender_report = self.next_sender_report.wrapping_add(1);
+        }
         Some(length)
+    }
+
+    /// Whether streams have sent packets that the sender reports do not cover yet.
+    pub(crate) fn has_more_reports(&self) -> bool {
+        self.next_reported > 0
     }
 
     /// Merges the blocks of a report to one report on all streams. Of several streams it has the sums of the last

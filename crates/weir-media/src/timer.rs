@@ -2,6 +2,7 @@
 
 /// The timer for which a sender is to be called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum SenderTimer {
     /// A frame is to be captured.
     Capture,

@@ -27,6 +27,17 @@ pub struct NumberError {
     pub newest: u16,
 }
 
+impl NumberError {
+    /// Checks that `number` may follow `newest`.
+    ///
+    /// # Errors
+    /// [`NumberError`] if it is not 1 to 32 767 above that.
+    pub const fn check(newest: u16, number: u16) -> Result<(), Self> {
+        let ahead = number.wrapping_sub(newest);
+        if ahead == 0 || ahead >= HALF { Err(Self { number, newest }) } else { Ok(()) }
+    }
+}
+
 impl core::fmt::Display for NumberError {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         let (number, newest) = (self.number, self.newest);
@@ -195,10 +206,10 @@ impl SendHistory {
     /// As for [`Self::on_sent_as`].
     pub fn skip_to(&mut self, number: u16) -> Result<(), NumberError> {
         let next = self.next_number();
-        let gap = number.wrapping_sub(next as u16);
-        if next > 0 && gap >= HALF - 1 {
-            return Err(NumberError { number, newest: (next as u16).wrapping_sub(1) });
+        if next > 0 {
+            NumberError::check((next as u16).wrapping_sub(1), number)?;
         }
+        let gap = number.wrapping_sub(next as u16);
         if self.route_from == next {
             self.route_from += u64::from(gap);
         }

@@ -106,8 +106,8 @@ mod tests {
         let path = |files: &CaptureFiles| files.path_of("quality/steady/gcc{a=1}/7").display().to_string();
         assert_eq!(path(&files("out/a.pcapng", &["gcc"], 1)), "out/a.pcapng");
         assert_eq!(path(&files("out/a.ntar", &["gcc"], 2)), "out/a-7.ntar");
-        assert_eq!(path(&files("out/a", &["gcc", "nada"], 2)), "out/a-gcc{a=1}-7.pcapng");
-        assert_eq!(path(&files("a", &["gcc", "nada"], 1)), "a-gcc{a=1}.pcapng");
+        assert_eq!(path(&files("out/a", &["gcc", "nada"], 2)), "out/a-gcc-a-1-7.pcapng");
+        assert_eq!(path(&files("a", &["gcc", "nada"], 1)), "a-gcc-a-1.pcapng");
     }
 
     #[test]

@@ -13,10 +13,16 @@ use weir_registry::Registry;
 #[expect(dead_code, reason = "its `main` prints")]
 mod example;
 
-/// Seconds of the call: half with the first capacity, half with the second.
-const SECONDS: usize = 40;
-/// Most bytes of a packet: payload of 1200, RTP header of 24 and original sequence number, IP and UDP headers.
-const LONGEST_PACKET: usize = 1200 + 24 + 2 + 28;
+/// Seconds of the call: 20 with the first capacity, then the second.
+const SECONDS: usize = 50;
+/// Second from which the picture does not move.
+const STILL: usize = 40;
+/// Pictures in a second.
+const PICTURES: usize = 30;
+/// Bytes of the RTP, UDP and IP headers.
+const HEADERS: usize = 24 + 28;
+/// Most bytes of a packet, with a payload of 1200 and an original sequence number.
+const LONGEST_PACKET: usize = 1200 + 2 + HEADERS;
 /// Capacities in kbit/s.
 const CAPACITIES: [usize; 2] = [2500, 800];
 const LINKS: &str = r#"
@@ -75,7 +81,7 @@ fn call(name: &str) -> Vec<usize> {
     }
     near.connect(listen).unwrap();
     let sender =
-        thread::spawn(move || example::send(&near, controller, limits, SECONDS as u64 + 1, SECONDS as u64));
+        thread::spawn(move || example::send(&near, controller, limits, SECONDS as u64 + 1, STILL as u64));
     let received = example::receive(&far, SECONDS).unwrap();
     sender.join().expect("no panic").unwrap();
     emulator.kill().unwrap();
@@ -100,5 +106,10 @@ fn an_embedders_call_over_udp_takes_most_of_the_link_and_no_more() {
             // A packet that began before the ten seconds may end in them.
             assert!(bytes <= carried + LONGEST_PACKET, "{name}: {bytes} of {carried} bytes: {seconds:?}");
         }
+        // Frames are a twentieth of the target then, and neither padding nor probes take the place of the rest.
+        let still: usize = seconds[STILL + 5..].iter().sum();
+        let (least, carried) = ((SECONDS - STILL - 5) * PICTURES * HEADERS, CAPACITIES[1] * 5 * 1000 / 8);
+        println!("udp_call, {name}: {:.3} of 800 kbit/s with a still picture", still as f64 / carried as f64);
+        assert!((least..=carried / 8).contains(&still), "{name}: {still} of {carried} bytes: {seconds:?}");
     }
 }

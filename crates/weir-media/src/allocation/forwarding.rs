@@ -17,6 +17,7 @@ use super::track::{ForwardedTrack, LayerChoice, LayerCoding, TrackSteps};
 
 /// The layer of a track that a subscriber gets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct TrackSelection {
     /// Place of the track in the list.
     pub track: usize,
@@ -50,6 +51,7 @@ impl TrackSelection {
 
 /// The next step up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct NextStep {
     /// Place of the track in the list.
     pub track: usize,
@@ -64,6 +66,8 @@ pub struct NextStep {
 
 /// Rule by which a forwarder chooses layers.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct LayerForwarding {
     /// Margin above the rate of a track with its new layer at which it goes up.
     pub margin: SwitchMargin,

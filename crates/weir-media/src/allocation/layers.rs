@@ -7,6 +7,8 @@ pub const MAX_LAYERS: usize = 5;
 
 /// A simulcast or spatial layer of an encoder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct VideoLayer {
     /// Least useful rate.
     pub min: DataRate,
@@ -34,6 +36,8 @@ impl VideoLayer {
 
 /// The kind of video: it decides on margins, and on the rates of spatial layers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum VideoContent {
     /// Moving pictures (`kRealtimeVideo`).
     Camera,
@@ -43,6 +47,8 @@ pub enum VideoContent {
 
 /// Rule by which the layers of a stream are switched.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct LayerSwitching {
     /// Kind of the video.
     pub content: VideoContent,

@@ -4,6 +4,8 @@ use weir_units::DataRate;
 
 /// Margin above a rate at which a stream or layer of that rate is switched on.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct SwitchMargin {
     /// Margin as a share of the rate; negative and NaN count as zero.
     pub share: f64,

@@ -12,6 +12,8 @@ use super::margin::SwitchMargin;
 
 /// A stream of an encoder, with its state.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct EncoderStream {
     /// Least useful rate (`min_bitrate_bps`).
     pub min: DataRate,
@@ -76,6 +78,8 @@ impl EncoderStream {
 
 /// Rule by which streams share a rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct RateSharing {
     /// Margin above the minimum at which a paused stream resumes.
     pub margin: SwitchMargin,

@@ -12,6 +12,8 @@ const CHOICES: usize = MAX_LAYERS * MAX_TEMPORAL_LAYERS;
 
 /// Relation of a track's spatial layers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum LayerCoding {
     /// Streams of their own: a subscriber gets one of them, and each change needs a key frame.
     Simulcast,
@@ -22,6 +24,7 @@ pub enum LayerCoding {
 
 /// The highest layer of a track that is forwarded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct LayerChoice {
     /// Simulcast stream or spatial layer, from 0.
     pub spatial: usize,
@@ -37,6 +40,7 @@ impl LayerChoice {
 
 /// A track for one subscriber.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct ForwardedTrack {
     /// Priority: a larger number is served first.
     pub priority: u32,
@@ -95,6 +99,7 @@ impl ForwardedTrack {
 /// The layers of a track through which it climbs: no layer above one of them costs the same or less, but for the one
 /// that is forwarded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct TrackSteps {
     /// Places that are steps, as bits.
     places: u32,

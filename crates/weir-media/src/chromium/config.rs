@@ -12,6 +12,8 @@ pub const QUEUE_LIMIT: TimeDelta = TimeDelta::from_secs(2);
 /// Headers count only with [`MediaConfig::counted`](crate::MediaConfig::counted) of a route besides. Push-back, probes and the
 /// pacing factor are the controller's own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct ChromiumConfig {
     /// Parts between the controller's target and the encoder's.
     pub target: EncoderTargetParts,

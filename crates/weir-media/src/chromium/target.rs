@@ -9,6 +9,8 @@ use super::protection::ProtectionShare;
 
 /// Parts between the controller's target and the encoder's, each of which may be switched off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct EncoderTargetParts {
     /// Headers and payload descriptors are taken off.
     pub headers: bool,

@@ -13,6 +13,8 @@ pub const LADDER_RUNGS: usize = 4;
 /// Streams at fixed rates. The lowest is always on, at the target if that is lower. Each further one is on while the
 /// target covers it and those below.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct Ladder {
     /// The rates, rising; zero for no stream.
     pub rates: [DataRate; LADDER_RUNGS],

@@ -99,6 +99,8 @@ pub enum EncoderModel {
 
 /// Key frames, larger than other frames. The frames after one are smaller, so that the mean rate is kept.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct KeyFrames {
     /// Distance of key frames in frames, the first frame being one; at least 1.
     pub every: u32,
@@ -108,6 +110,7 @@ pub struct KeyFrames {
 
 /// A frame to be packetised.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Frame {
     /// Its number, from 0.
     pub number: u32,

@@ -6,6 +6,8 @@ use super::Picture;
 
 /// Packets of one size, each a frame of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct Packets {
     /// Payload of a packet, at least 1 byte and at most the flow's payload limit.
     pub size: DataSize,

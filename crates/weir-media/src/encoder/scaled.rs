@@ -46,6 +46,8 @@ const AFTER_KEY: (f64, u32) = (0.3, 12);
 
 /// A camera's video whose resolution follows the quality.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct ScaledVideo {
     /// Pixels of the camera's picture.
     pub pixels: f64,

@@ -7,6 +7,8 @@ use super::{EncoderConfig, EncoderModel, Picture, Ticks, unit};
 
 /// Model of a shared screen.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct ContentSharing {
     /// Bound of the size of a frame in which little changes; the size is otherwise the target's.
     pub largest_base: DataSize,

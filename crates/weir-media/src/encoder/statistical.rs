@@ -8,6 +8,8 @@ use super::{EncoderConfig, Picture};
 
 /// The statistical model. The encoder's reaction latency `tau_v` is [`EncoderConfig::reaction`].
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct Statistical {
     /// Handling of requests within the reaction latency of the last reaction.
     pub late_requests: LateRequests,
@@ -21,6 +23,8 @@ pub struct Statistical {
 
 /// Handling of requests that come within the reaction latency `tau_v` of the last reaction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum LateRequests {
     /// The latest is applied when the latency is over.
     #[default]
@@ -31,6 +35,8 @@ pub enum LateRequests {
 
 /// The transient state (RFC 8593 §5.2): the response to an abrupt change of the target, or an intra frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct FrameBurst {
     /// `K_d`: its length in frames, at least 2.
     pub frames: u32,

@@ -190,6 +190,8 @@ impl FrameTraces {
 /// encoder's rate control evens the activity out. In each sequence the mean of the frames after the intra frame has the
 /// sequence's rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct TalkingHead {
     /// Seed of the speaker's randomness.
     pub seed: u64,

@@ -11,6 +11,8 @@ use crate::rtcp_interval::RtcpInterval;
 
 /// Origin of the transport-wide sequence numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum PacketNumbering {
     /// The endpoint numbers packets.
     #[default]
@@ -26,10 +28,13 @@ pub enum PacketNumbering {
 /// Configuration of an [`Endpoint`](crate::Endpoint).
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[expect(clippy::struct_excessive_bools, reason = "independent switches")]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct EndpointConfig {
     /// Bounds and start of the rate; the controller has the same.
     pub limits: RateLimits,
     /// Identifiers of the header extensions in the session description.
+    #[cfg_attr(feature = "serde", serde(with = "crate::wire_forms::extension_ids"))]
     pub extension_ids: ExtensionIds,
     /// Format of the per-packet feedback that was agreed on. No other format is read.
     pub packet_format: PacketFormat,
@@ -123,6 +128,8 @@ impl EndpointConfig {
 
 /// Kinds of streams, in order of their priority in the pacer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum StreamKind {
     /// Audio: its packets leave at once, by neither pacer nor window.
     Audio,
@@ -136,6 +143,8 @@ pub enum StreamKind {
 
 /// Stream of retransmissions (RFC 4588) of another stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct RetransmissionStream {
     /// Source identifier of the retransmissions.
     pub ssrc: u32,
@@ -145,6 +154,8 @@ pub struct RetransmissionStream {
 
 /// An RTP stream of an endpoint.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct StreamConfig {
     /// Source identifier.
     pub ssrc: u32,

@@ -11,6 +11,8 @@ use crate::climb::NextLayer;
 
 /// An encoder of the embedder: audio, or video with or without layers.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct EncoderDescription {
     /// Its rates and its weight. [`EncoderStream::allocated`] is without effect.
     pub rates: EncoderStream,

@@ -30,6 +30,8 @@ pub struct EndpointGroup<P> {
     number: u16,
     /// Source identifiers of all streams, for feedback that names any of them.
     sources: Vec<u32>,
+    /// A refusal by the coupler, which the next call of [`Self::poll_event`] returns.
+    refusal: Option<Refusal>,
 }
 
 /// The endpoints, by the numbers of their flows.
@@ -77,6 +79,7 @@ impl<P: Payload> EndpointGroup<P> {
             coupled: CoupledFlows::new(coupler),
             number: 0,
             sources: Vec::new(),
+            refusal: None,
         }
     }
 
@@ -133,7 +136,7 @@ impl<P: Payload> EndpointGroup<P> {
                 }
                 let (id, sent) = (FlowId(place as u32), departure.length - departure.header);
                 let output = CoupledOutput::Sent(DataSize::from_bytes(sent as u64));
-                self.coupled.on_flow_output(now, &mut self.members, id, output)?;
+                self.pass_on(now, id, output);
                 return Ok(Some((id, departure)));
             }
         }
@@ -230,19 +233,28 @@ impl<P: Payload> EndpointGroup<P> {
         Ok(None)
     }
 
+    /// The coupler gets an output of the endpoint. The packet or the event itself is the embedder's in any case.
+    fn pass_on(&mut self, now: SendTime, flow: FlowId, output: CoupledOutput) {
+        let refused = self.coupled.on_flow_output(now, &mut self.members, flow, output).err();
+        self.refusal = refused.or(self.refusal.take());
+    }
+
     /// The next event, with its endpoint; call until `None`. The coupler gets decisions and alarms by these calls.
     ///
     /// # Errors
-    /// If the coupler refuses a message.
+    /// If the coupler refused a message on an event or a packet before.
     pub fn poll_event(&mut self, now: SendTime) -> Result<Option<(FlowId, EndpointEvent<P>)>, GroupError> {
+        if let Some(refusal) = self.refusal.take() {
+            return Err(refusal.into());
+        }
         for place in 0..self.members.0.len() {
             let Some(event) = self.members.0[place].poll_event() else { continue };
             let (id, output) = (FlowId(place as u32), coupled(&event));
             if matches!(event, EndpointEvent::Alarm(Alarm::Stopped(_))) {
-                self.coupled.pause(now, id, &mut self.members)?;
+                self.refusal = self.coupled.pause(now, id, &mut self.members).err();
             }
             if let Some(output) = output {
-                self.coupled.on_flow_output(now, &mut self.members, id, output)?;
+                self.pass_on(now, id, output);
             }
             return Ok(Some((id, event)));
         }

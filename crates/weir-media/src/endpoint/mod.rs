@@ -225,6 +225,9 @@ impl<P: Payload> Endpoint<P> {
     /// If the time ran back.
     pub fn on_timeout(&mut self, now: SendTime) -> Result<(), EndpointError> {
         self.begin(now)?;
+        if self.path.source.expire_waiting(now) {
+            self.path.on_dropped();
+        }
         let decision = self.path.on_timeout(now);
         self.on_outcome(RtcpOutcome { decision, ..RtcpOutcome::default() });
         Ok(())
@@ -235,13 +238,15 @@ impl<P: Payload> Endpoint<P> {
         self.path.next_timer().map(|(due, _)| due)
     }
 
-    /// Writes the RTCP packet that is due into `out` and returns its length; call until `None`.
+    /// Writes the RTCP packet that is due into `out` and returns its length, at most
+    /// [`EndpointConfig::most_bytes`]; call until `None`. The reports on many streams are several packets.
     ///
     /// # Errors
     /// If the time ran back.
     pub fn poll_rtcp(&mut self, now: SendTime, out: &mut [u8]) -> Result<Option<usize>, EndpointError> {
         self.begin(now)?;
-        Ok(self.path.poll_rtcp(now, out))
+        let most = out.len().min(usize::from(self.config.most_bytes));
+        Ok(self.path.poll_rtcp(now, &mut out[..most]))
     }
 
     /// The next event; call until `None`.

@@ -29,12 +29,15 @@ const MOST_PROBES: usize = 8;
 
 /// Description of a packet that the embedder queues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct PacketMeta {
     /// RTP timestamp.
     pub timestamp: u32,
     /// RTP marker: the last packet of a frame.
     pub marker: bool,
-    /// Time after which the packet is dropped if it has not left ([`SendTime::MAX`]: never).
+    /// Time after which the packet is dropped if it has not left ([`SendTime::MAX`]: never). The next call of
+    /// [`Endpoint::on_timeout`](crate::Endpoint::on_timeout) or
+    /// [`Endpoint::poll_packet`](crate::Endpoint::poll_packet) drops it.
     pub expires: SendTime,
 }
 
@@ -100,6 +103,8 @@ pub(super) struct PacketQueue<P> {
     media: VecDeque<QueuedPacket<P>>,
     /// Payload bytes in `media`.
     queued: DataSize,
+    /// No packet expires before this time.
+    next_expiry: SendTime,
     events: VecDeque<EndpointEvent<P>>,
     dropped_events: u64,
     /// Probes for the embedder's own pacer.
@@ -120,6 +125,7 @@ impl<P: Payload> PacketQueue<P> {
             audio: VecDeque::new(),
             media: VecDeque::new(),
             queued: DataSize::ZERO,
+            next_expiry: SendTime::MAX,
             events: VecDeque::new(),
             dropped_events: 0,
             probes: VecDeque::new(),
@@ -143,6 +149,7 @@ impl<P: Payload> PacketQueue<P> {
     /// Queues a packet behind those of its priority.
     pub(super) fn push(&mut self, packet: QueuedPacket<P>, target: &Target) {
         let (stream, marker) = (packet.stream, packet.meta.marker);
+        self.next_expiry = self.next_expiry.min(packet.meta.expires);
         if self.streams[stream].config.kind == StreamKind::Audio {
             self.audio.push_back(packet);
             return;
@@ -213,11 +220,42 @@ impl<P: Payload> PacketQueue<P> {
         })
     }
 
-    fn on_expired(&mut self, packet: Option<QueuedPacket<P>>) {
-        if let Some(QueuedPacket { stream, payload, .. }) = packet {
-            self.streams[stream].counts.expired += 1;
-            self.emit(EndpointEvent::Expired { stream: StreamId(stream), payload });
+    /// Drops waiting packets whose time has passed. Returns whether there were any.
+    pub(super) fn expire_waiting(&mut self, now: SendTime) -> bool {
+        if self.next_expiry >= now {
+            return false;
         }
+        self.next_expiry = SendTime::MAX;
+        let waiting = self.len();
+        for _ in 0..self.audio.len() {
+            let packet = self.audio.pop_front().and_then(|packet| self.unless_expired(now, packet));
+            self.audio.extend(packet);
+        }
+        for _ in 0..self.media.len() {
+            let Some(packet) = self.media.pop_front() else { break };
+            let size = DataSize::from_bytes(packet.payload.size() as u64);
+            match self.unless_expired(now, packet) {
+                Some(packet) => self.media.push_back(packet),
+                None => self.queued = self.queued.saturating_sub(size),
+            }
+        }
+        self.len() < waiting
+    }
+
+    /// The packet, or an event if its time has passed.
+    fn unless_expired(&mut self, now: SendTime, packet: QueuedPacket<P>) -> Option<QueuedPacket<P>> {
+        if packet.meta.expires < now {
+            self.on_expired(packet);
+            return None;
+        }
+        self.next_expiry = self.next_expiry.min(packet.meta.expires);
+        Some(packet)
+    }
+
+    fn on_expired(&mut self, packet: QueuedPacket<P>) {
+        let QueuedPacket { stream, payload, .. } = packet;
+        self.streams[stream].counts.expired += 1;
+        self.emit(EndpointEvent::Expired { stream: StreamId(stream), payload });
     }
 
     /// Queues an event for the embedder.
@@ -277,32 +315,23 @@ impl<P: Payload> PacketSource for PacketQueue<P> {
 
     fn clear(&mut self) {
         while let Some(packet) = self.audio.pop_front().or_else(|| self.media.pop_front()) {
-            self.on_expired(Some(packet));
+            self.on_expired(packet);
         }
         self.queued = DataSize::ZERO;
+        self.next_expiry = SendTime::MAX;
         self.streams.iter_mut().for_each(|packets| packets.recent.clear());
     }
 
     fn expire(&mut self, now: SendTime) -> bool {
-        let waiting = self.len();
         self.streams.iter_mut().for_each(|packets| packets.recent.expire(now));
-        while self.audio.front().is_some_and(|packet| packet.meta.expires < now) {
-            let expired = self.audio.pop_front();
-            self.on_expired(expired);
-        }
-        while self.media.front().is_some_and(|packet| packet.meta.expires < now) {
-            let expired = self.media.pop_front();
-            if let Some(packet) = &expired {
-                self.queued = self.queued.saturating_sub(DataSize::from_bytes(packet.payload.size() as u64));
-            }
-            self.on_expired(expired);
-        }
-        self.len() < waiting
+        self.expire_waiting(now)
     }
 
     fn timers(&self) -> [(SendTime, SenderTimer); 2] {
         let audio = self.audio.front().map_or(SendTime::MAX, |packet| packet.queued);
-        [(audio, SenderTimer::Audio), (SendTime::MAX, SenderTimer::Capture)]
+        // A packet may still leave at the time itself. An endpoint does not say which timer is next.
+        let expiry = self.next_expiry + TimeDelta::from_nanos(1);
+        [(audio, SenderTimer::Audio), (expiry, SenderTimer::Pacer)]
     }
 
     fn next_payload(&self) -> Option<u16> {

@@ -1,6 +1,7 @@
 //! Seams for stacks that pace, number or acknowledge packets themselves: departures and results are reported to the
 //! endpoint.
 
+use weir_cc::history::NumberError;
 use weir_cc::{ArrivalTime, Burst, Ecn, Pacing, Probe, ProbeId, Reception, Record, SendTime};
 use weir_units::{DataRate, DataSize};
 
@@ -11,6 +12,7 @@ use crate::path::ReportedPacket;
 
 /// A packet that the embedder's own pacer sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct SentReport {
     /// Its stream.
     pub stream: StreamId,
@@ -32,6 +34,7 @@ pub struct SentReport {
 
 /// Fate of a packet, from a stack that joins feedback with departures itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct JoinedResult {
     /// The packet, with its transport-wide number. It is recorded now, at its departure, unless it was reported before
     /// ([`Endpoint::on_sent`]).
@@ -46,6 +49,7 @@ pub struct JoinedResult {
 
 /// Rates for the embedder's own pacer.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct PacerRates {
     /// Rate at which packets leave, or `None` for at once.
     pub rate: Option<DataRate>,
@@ -99,8 +103,8 @@ impl<P: Payload> Endpoint<P> {
     /// recorded first.
     ///
     /// # Errors
-    /// If the time ran back, a packet is of no stream or left in the future, or the endpoint numbers packets itself.
-    /// The report then has no effect.
+    /// If the time ran back, a packet is of no stream or left in the future, a packet that was not reported left before
+    /// those of lower numbers, or the endpoint numbers packets itself. The report then has no effect.
     pub fn on_results(
         &mut self,
         now: SendTime,
@@ -110,12 +114,19 @@ impl<P: Payload> Endpoint<P> {
         if self.config.numbering != PacketNumbering::Given {
             return Err(EndpointError::WrongNumbering);
         }
-        for result in results {
-            if result.packet.stream.0 >= self.path.source.streams.len() {
+        let (mut newest, mut recorded) = (self.path.next_number().checked_sub(1), self.recorded);
+        for &JoinedResult { packet, departure, .. } in results {
+            if packet.stream.0 >= self.path.source.streams.len() {
                 return Err(EndpointError::UnknownStream);
             }
-            if result.departure > now {
-                return Err(EndpointError::TimeWentBack { now, latest: result.departure });
+            if departure > now {
+                return Err(EndpointError::TimeWentBack { now, latest: departure });
+            }
+            if newest.is_none_or(|newest| NumberError::check(newest as u16, packet.number).is_ok()) {
+                if departure < recorded {
+                    return Err(EndpointError::TimeWentBack { now: departure, latest: recorded });
+                }
+                (newest, recorded) = (Some(packet.number.into()), departure);
             }
         }
         self.begin(now)?;

@@ -121,7 +121,23 @@ impl QualityLimitation {
     }
 }
 
+/// Serialised form of quantities that are NaN while they are unknown: JSON has no NaN.
+#[cfg(feature = "serde")]
+mod unknown_as_null {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+    pub(super) fn serialize<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+        Some(*value).filter(|value| !value.is_nan()).serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+        Ok(Option::deserialize(deserializer)?.unwrap_or(f64::NAN))
+    }
+}
+
 /// Statistics of an endpoint: those of the candidate pair, of the remote end, and of each stream.
+/// Serialised, unknown values are null.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "camelCase"))]
@@ -131,9 +147,11 @@ pub struct EndpointStats {
     /// The rate for all encoders together, in bit/s: `targetBitrate`.
     pub target_bitrate: f64,
     /// The last measured round-trip time in seconds, NaN before the first: `currentRoundTripTime`.
+    #[cfg_attr(feature = "serde", serde(with = "unknown_as_null"))]
     pub current_round_trip_time: f64,
     /// Share of the packets that the last receiver report had as lost, in [0, 1], NaN before the first:
     /// `fractionLost`.
+    #[cfg_attr(feature = "serde", serde(with = "unknown_as_null"))]
     pub fraction_lost: f64,
     /// Limit of the quality: `qualityLimitationReason`.
     pub quality_limitation_reason: QualityLimitation,

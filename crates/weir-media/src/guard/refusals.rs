@@ -6,6 +6,7 @@ use weir_units::TimeDelta;
 
 /// Counts of the RTCP about a flow that was refused. Refused reports are not believed and do not reach the controller.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct RefusedReports {
     /// Messages from sources that do not report on the flow
     /// ([`MediaSender::believe_only`](crate::MediaSender::believe_only)).

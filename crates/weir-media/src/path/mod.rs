@@ -247,12 +247,16 @@ impl<S: PacketSource> PathSender<S> {
         self.departure = self.next_departure();
     }
 
+    /// The source has dropped waiting packets.
+    pub(crate) fn on_dropped(&mut self) {
+        self.departure = self.next_departure();
+    }
+
     /// Removes old packets and late probes, before packets are polled.
     pub(crate) fn expire(&mut self, now: SendTime) {
-        let oldest = self.history.next_expiry();
-        self.history.expire(now);
-        let (late, expired) = (self.prober.expire(now), self.source.expire(now));
-        if late || expired || self.history.next_expiry() != oldest {
+        let (old, late, expired) =
+            (self.history.expire(now), self.prober.expire(now), self.source.expire(now));
+        if old || late || expired {
             self.departure = self.next_departure();
         }
     }
@@ -344,8 +348,11 @@ impl<S: PacketSource> PathSender<S> {
         if self.report_due > now {
             return None;
         }
-        self.report_due = now + self.rtcp_interval.draw(&mut self.rng);
-        self.streams.write_sender_reports(now, out)
+        let length = self.streams.write_sender_reports(now, out);
+        if length.is_none() || !self.streams.has_more_reports() {
+            self.report_due = now + self.rtcp_interval.draw(&mut self.rng);
+        }
+        length
     }
 
     /// Takes an event outside the controller. A change of route ends the present probe, and the controller gets no more

@@ -11,6 +11,8 @@ use crate::endpoint::RetransmissionStream;
 
 /// Configuration of a [`ReceivingEndpoint`](super::ReceivingEndpoint).
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct ReceivingConfig {
     /// Source identifier of this end, the sender of all RTCP written here.
     pub ssrc: u32,
@@ -81,6 +83,8 @@ impl ReceivingConfig {
 
 /// IDs of the header extensions that are read, each 1 to 255 and distinct; `None`: not negotiated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct ReceivedExtensions {
     /// Transport-wide sequence number (draft-holmer-rmcat-transport-wide-cc-extensions-01).
     pub transport_sequence: Option<u8>,
@@ -119,6 +123,8 @@ impl ReceivedExtensions {
 
 /// Times of per-packet reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum FeedbackInterval {
     /// Reports at this interval while packets come; at least 1 ms.
     Fixed(TimeDelta),
@@ -138,6 +144,8 @@ impl FeedbackInterval {
 
 /// Handling of packets whose source identifier no stream has. They are counted in any case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case", deny_unknown_fields))]
 pub enum UnknownStreams {
     /// Packets are ignored.
     Ignored,
@@ -154,6 +162,8 @@ pub enum UnknownStreams {
 
 /// A stream that is received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct IncomingStream {
     /// Its source identifier.
     pub ssrc: u32,

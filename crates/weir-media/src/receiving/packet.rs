@@ -5,15 +5,17 @@ use weir_wire::{AbsSendTime, FrameMarking, StampExtension};
 
 /// Departure of a packet, as it is known at the receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum PacketDeparture {
     /// The 24 bits of abs-send-time, which wrap every 64 s.
-    Wire(AbsSendTime),
+    Wire(#[cfg_attr(feature = "serde", serde(with = "crate::wire_forms::abs_send_time"))] AbsSendTime),
     /// A reading of the sender's clock. Its zero is unknown here: only differences have a meaning.
     Clock(SendTime),
 }
 
 /// A packet that has arrived, for a stack that has read its header already. Lengths are in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct ArrivedPacket {
     /// Source identifier, or `None` where the stack keeps the statistics of streams and repairs losses itself: the
     /// packet counts for per-packet feedback and controller alone. The fields up to `marker` have no meaning then.
@@ -39,8 +41,10 @@ pub struct ArrivedPacket {
     /// Sequence number of the packet that this one repeats, of a retransmission (RFC 4588 §4).
     pub original: Option<u16>,
     /// Position of the packet in its frame, if that is marked.
+    #[cfg_attr(feature = "serde", serde(with = "crate::wire_forms::frame_marking"))]
     pub frame_marking: Option<FrameMarking>,
     /// Stamp of a Weir sender, if the packet has one.
+    #[cfg_attr(feature = "serde", serde(with = "crate::wire_forms::stamp"))]
     pub stamp: Option<StampExtension>,
 }
 

@@ -12,6 +12,7 @@ use super::refusal::ReceivingError;
 
 /// A packet of a known stream, in the bytes that it came in.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct ReceivedPacket {
     /// Source identifier of its stream. A retransmission has that of the stream it repairs.
     pub ssrc: u32,
@@ -36,6 +37,7 @@ pub struct ReceivedPacket {
 
 /// Kind of a packet's content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum PacketContent {
     /// Payload that the sender sends for the first time, as far as this end knows.
     Payload,

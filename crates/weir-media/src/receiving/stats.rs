@@ -7,6 +7,8 @@ use weir_units::TimeDelta;
 /// "Identifiers for WebRTC's Statistics API"), in this language's spelling: `packets_lost` is `packetsLost`. Statistics of a
 /// stream of retransmissions count in the stream that it repairs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "camelCase"))]
 pub struct InboundStreamStats {
     /// Source identifier of the stream.
     pub ssrc: u32,
@@ -63,6 +65,8 @@ impl InboundStreamStats {
 
 /// Counts of a receiving endpoint since it was made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "camelCase"))]
 pub struct ReceivingStats {
     /// Packets received of known streams.
     pub packets_received: u64,

@@ -171,11 +171,13 @@ impl PacketSource for MediaSource {
         self.chromium.iter_mut().for_each(|chromium| chromium.clear());
     }
 
+    #[inline]
     fn timers(&self) -> [(SendTime, SenderTimer); 2] {
         let audio = self.audio.as_ref().map_or(SendTime::MAX, AudioSource::due);
         [(self.frame_due, SenderTimer::Capture), (audio, SenderTimer::Audio)]
     }
 
+    #[inline]
     fn next_payload(&self) -> Option<u16> {
         self.chromium.as_ref().and_then(|chromium| chromium.peek()).or_else(|| self.packetiser.peek())
     }

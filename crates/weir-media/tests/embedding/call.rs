@@ -100,3 +100,22 @@ fn a_batch_has_packets_of_one_length_and_a_shorter_one_at_its_end() {
     }
     assert_eq!(batches[..3], [(1000, 4, 3400), (1000, 1, 1000), (1200, 2, 2400)]);
 }
+
+#[test]
+fn a_still_picture_takes_little_and_a_moving_one_the_capacity_again() {
+    for (name, controller) in CONTROLLERS {
+        let config = EndpointConfig { breakers: false, ..EndpointConfig::new(limits()) };
+        let mut call = Call::new(controller(), DataRate::from_kbps(800), config);
+        call.run(20);
+        call.is_still = true;
+        call.run(10);
+        call.is_still = false;
+        call.run(20);
+        let [before, still, after] =
+            [(10, 20), (25, 30), (40, 50)].map(|(from, to)| call.rate(from, to).bps_f64() / 8e5);
+        // A packet that left before the ten seconds may end in them.
+        let moving = 0.8..=1.0 + f64::from(PAYLOAD + 24) / 1e6;
+        assert!(moving.contains(&before) && moving.contains(&after), "{name}: {before}, {after}");
+        assert!((0.0..=0.1).contains(&still), "{name}: {still}");
+    }
+}

@@ -1,10 +1,14 @@
 //! Members of a group that are silent, paused or resumed.
 
 use weir_cc::coupled::fse::{self, Fse, InitialGrouping};
-use weir_media::{DesiredRate, Endpoint, EndpointConfig, EndpointGroup, FlowId, PacketMeta, PacketNumbering};
-use weir_media::{PayloadHandle, StreamConfig, StreamId};
+use weir_cc::coupled::{Aggregate, Coupler, CouplerAction, CouplingMessage, Refusal};
+use weir_cc::{DataRate, SendTime};
+use weir_media::{
+    DesiredRate, Endpoint, EndpointConfig, EndpointEvent, EndpointGroup, FlowId, GroupError, PacketMeta,
+    PacketNumbering, PayloadHandle, StreamConfig, StreamId,
+};
 
-use super::rig::{at, gcc, limits};
+use super::rig::{Network, VIDEO, at, gcc, limits};
 
 /// A group of two endpoints with a stream of audio each, whose packets leave at once.
 fn group() -> (EndpointGroup<PayloadHandle>, Vec<(FlowId, StreamId)>) {
@@ -62,4 +66,62 @@ fn a_paused_member_sends_nothing_until_it_resumes() {
     assert!((20..200).any(|ms| !send(&mut group, ms, flows[0]).is_empty()));
     group.weigh(at(300), flow, 2.0).unwrap();
     assert!(group.weigh(at(300), flow, f64::NAN).is_err());
+}
+
+/// A coupler that lets flows join, and refuses whatever they report.
+#[derive(Debug)]
+struct RefusingCoupler;
+
+impl Coupler for RefusingCoupler {
+    fn on_message(&mut self, _: SendTime, flow: FlowId, message: &CouplingMessage) -> Result<(), Refusal> {
+        if matches!(message, CouplingMessage::Join(_)) { Ok(()) } else { Err(Refusal::Kind(flow)) }
+    }
+
+    fn poll_action(&mut self) -> Option<(FlowId, CouplerAction)> {
+        None
+    }
+
+    fn aggregate(&self, _: FlowId) -> Option<Aggregate> {
+        None
+    }
+}
+
+#[test]
+fn packets_and_events_come_though_the_coupler_refuses_the_flow() {
+    let mut group = EndpointGroup::new(Box::new(RefusingCoupler));
+    let config = EndpointConfig { numbering: PacketNumbering::Given, ..EndpointConfig::new(limits()) };
+    let mut endpoint = Endpoint::new(gcc(), config, 7);
+    let stream = endpoint.add_stream(StreamConfig::audio(VIDEO, 96)).unwrap();
+    let flow = group.add(at(0), endpoint, 1.0, DesiredRate::Measured).unwrap();
+    let mut network = Network::new(DataRate::from_mbps(2));
+    let (mut sent, mut left, mut decisions, mut refusals) = (0, 0, 0, 0);
+    for ms in 0..2000 {
+        if ms % 20 == 0 {
+            let payload = PayloadHandle { place: sent, size: 160 };
+            let endpoint = group.endpoint_mut(flow).unwrap();
+            endpoint.queue(at(ms), stream, payload, PacketMeta::new(0, true)).unwrap();
+            sent += 1;
+        }
+        for report in network.deliver(at(ms)) {
+            group.on_rtcp(at(ms), &report).unwrap();
+        }
+        group.on_timeout(at(ms)).unwrap();
+        while let Some((_, departure)) = group.poll_packet(at(ms), &mut [0; 1500]).unwrap() {
+            network.send(at(ms), departure.transport_sequence, departure.length);
+            left += 1;
+        }
+        loop {
+            match group.poll_event(at(ms)) {
+                Ok(Some((_, EndpointEvent::Decision(_)))) => decisions += 1,
+                Ok(Some(_)) => {}
+                Ok(None) => break,
+                Err(error) => {
+                    assert_eq!(error, GroupError::Refused(Refusal::Kind(flow)));
+                    refusals += 1;
+                }
+            }
+        }
+    }
+    assert_eq!((sent, left), (100, 100));
+    assert!(decisions > 20 && refusals > 0, "{decisions} decisions, {refusals} refusals");
 }

@@ -3,6 +3,7 @@
 mod both_ends;
 mod call;
 mod examples;
+mod expiry;
 mod group;
 mod layers;
 mod misuse;
@@ -10,4 +11,7 @@ mod repair;
 mod rig;
 mod same_packets;
 mod seams;
+mod sender_reports;
+#[cfg(feature = "serde")]
+mod serialised;
 mod stats;

@@ -1,10 +1,10 @@
 //! Calls out of order, foreign feedback, full queues: an error or a count, never a panic.
 
 use proptest::prelude::*;
-use weir_cc::{DataRate, PathEvent};
+use weir_cc::{DataRate, Ecn, PathEvent, Reception};
 use weir_media::{
-    Endpoint, EndpointConfig, EndpointError, PacketKind, PacketMeta, PacketNumbering, Payload, PayloadHandle,
-    SentReport, StreamConfig, StreamId,
+    Endpoint, EndpointConfig, EndpointError, JoinedResult, PacketKind, PacketMeta, PacketNumbering, Payload,
+    PayloadHandle, SentReport, StreamConfig, StreamId,
 };
 
 use super::rig::{CONTROLLERS, PAYLOAD, VIDEO, at, gcc, limits};
@@ -71,6 +71,37 @@ fn feedback_on_foreign_streams_changes_nothing() {
     endpoint.on_rtcp(at(50), b"no RTCP at all").unwrap();
     assert_eq!(endpoint.stats().prometheus(), before);
     assert_eq!(endpoint.poll_event(), None);
+}
+
+#[test]
+fn results_out_of_the_order_of_departures_have_no_effect() {
+    let config = EndpointConfig { numbering: PacketNumbering::Given, ..EndpointConfig::new(limits()) };
+    let (mut endpoint, stream) = endpoint(config);
+    let result = |number, departure| JoinedResult {
+        packet: SentReport {
+            stream,
+            sequence: number,
+            timestamp: 0,
+            number,
+            header: 24,
+            payload: PAYLOAD,
+            kind: PacketKind::Media,
+            probe: None,
+        },
+        departure: at(departure),
+        reception: Reception::Missing,
+        ecn: Ecn::NotEct,
+    };
+    endpoint.on_results(at(50), &[result(7, 10)], None).unwrap();
+    while endpoint.poll_event().is_some() {}
+    let before = (endpoint.stats().streams, endpoint.next_number());
+    let error = endpoint.on_results(at(60), &[result(7, 10), result(8, 20), result(9, 15)], None);
+    assert_eq!(error, Err(EndpointError::TimeWentBack { now: at(15), latest: at(20) }));
+    assert_eq!((endpoint.stats().streams, endpoint.next_number()), before);
+    assert_eq!(endpoint.poll_event(), None);
+    // Departures of packets that were reported before may be in any order.
+    endpoint.on_results(at(60), &[result(8, 20), result(7, 10), result(9, 25)], None).unwrap();
+    assert_eq!((endpoint.stats().streams[0].packets_sent, endpoint.next_number()), (3, 10));
 }
 
 /// An operation with arbitrary arguments.

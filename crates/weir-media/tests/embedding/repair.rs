@@ -111,6 +111,28 @@ fn padding_repeats_recent_packets_where_that_was_negotiated() {
 }
 
 #[test]
+fn padding_never_repeats_an_empty_packet() {
+    let mut endpoint = Endpoint::new(gcc(), EndpointConfig::new(limits()), 7);
+    let config = StreamConfig::video(VIDEO, 100).with_retransmissions(AGAIN, 101);
+    let stream = endpoint.add_stream(config).unwrap();
+    // A first packet begins the probe of the start. Padding repeats one of the last eight packets.
+    for size in [1000, 0, 0, 0, 0, 0, 0, 0, 0] {
+        endpoint.queue(at(0), stream, vec![7; size], PacketMeta::new(0, true)).unwrap();
+    }
+    let (mut out, mut kinds) = ([0; 1500], Vec::new());
+    for ms in 0..100 {
+        endpoint.on_timeout(at(ms)).unwrap();
+        while let Some(departure) = endpoint.poll_packet(at(ms), &mut out).unwrap() {
+            kinds.push(departure.kind);
+            assert!(kinds.len() < 1000, "packets leave without end");
+        }
+    }
+    let padding = kinds.split_off(9);
+    assert!(kinds.iter().all(|kind| *kind == PacketKind::Media), "{kinds:?}");
+    assert!(!padding.is_empty() && padding.iter().all(|kind| *kind == PacketKind::Padding), "{padding:?}");
+}
+
+#[test]
 fn a_request_for_a_key_frame_is_an_event() {
     let (mut endpoint, stream) = having_sent();
     while endpoint.poll_event().is_some() {}

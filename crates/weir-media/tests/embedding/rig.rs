@@ -155,6 +155,8 @@ pub(crate) struct Call {
     pub(crate) events: Vec<EndpointEvent<PayloadHandle>>,
     /// Times and lengths of the packets that left.
     pub(crate) departures: Vec<(SendTime, usize)>,
+    /// Whether the picture does not move: its frames have a twentieth of the target.
+    pub(crate) is_still: bool,
     now: i64,
     next_frame: i64,
     frames: u64,
@@ -170,6 +172,7 @@ impl Call {
             network: Network::new(capacity),
             events: Vec::new(),
             departures: Vec::new(),
+            is_still: false,
             now: 0,
             next_frame: 0,
             frames: 0,
@@ -205,7 +208,8 @@ impl Call {
 
     fn queue_frame(&mut self, now: SendTime) {
         self.next_frame += 33;
-        let bytes = (self.endpoint.target().media_rate.bps_f64() / 8.0 / 30.0) as u64;
+        let share = if self.is_still { 20.0 } else { 1.0 };
+        let bytes = (self.endpoint.target().media_rate.bps_f64() / 8.0 / 30.0 / share) as u64;
         let packets = bytes.div_ceil(u64::from(PAYLOAD)).max(1);
         for packet in 0..packets {
             let payload = PayloadHandle { place: self.frames, size: (bytes / packets) as u16 };

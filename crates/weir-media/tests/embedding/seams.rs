@@ -1,9 +1,11 @@
 //! Numbers from outside, joined results and a foreign pacer: the same decisions as by the endpoint's own way.
 
-use weir_cc::{ArrivalTime, Controller, DataRate, Decision, Ecn, Reception, SendTime, Target, TimeDelta};
+use weir_cc::{
+    ArrivalTime, Controller, DataRate, Decision, Ecn, ProbeId, Reception, SendTime, Target, TimeDelta,
+};
 use weir_media::{
-    Endpoint, EndpointConfig, EndpointEvent, JoinedResult, PacketKind, PacketMeta, PacketNumbering,
-    PayloadHandle, SentReport, StreamConfig, StreamId,
+    Departure, Endpoint, EndpointConfig, EndpointEvent, JoinedResult, PacketKind, PacketMeta,
+    PacketNumbering, PayloadHandle, SentReport, StreamConfig, StreamId,
 };
 use weir_wire::rtcp::{self, Message};
 
@@ -31,7 +33,16 @@ fn number(seam: Seam, index: u64) -> u16 {
     }
 }
 
-/// A call of `seconds` at a rate of 2 Mbit/s; the targets at each report, and the departures.
+/// A packet that left the endpoint's own pacer.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct PacedPacket {
+    at: SendTime,
+    length: usize,
+    kind: PacketKind,
+    probe: Option<ProbeId>,
+}
+
+/// A call of 15 s at a rate of 2 Mbit/s; the targets at each report, and the departures.
 struct Run {
     seam: Seam,
     endpoint: Endpoint<PayloadHandle>,
@@ -39,7 +50,7 @@ struct Run {
     network: Network,
     targets: Vec<(SendTime, Target)>,
     decisions: Vec<(SendTime, Decision)>,
-    departures: Vec<(SendTime, usize)>,
+    departures: Vec<PacedPacket>,
     sent: Vec<SentReport>,
 }
 
@@ -67,7 +78,7 @@ impl Run {
     }
 
     /// Runs for 15 s. `paced` has the departures of a foreign pacer.
-    fn run(mut self, paced: &[(SendTime, usize)]) -> Self {
+    fn run(mut self, paced: &[PacedPacket]) -> Self {
         let mut paced = paced.iter().peekable();
         let mut now = SendTime::ZERO;
         for step in 0..30_000_i64 {
@@ -80,8 +91,8 @@ impl Run {
             }
             self.endpoint.on_timeout(now).unwrap();
             while !self.is_foreign() && self.send(now) {}
-            while let Some(&(_, length)) = paced.next_if(|(at, _)| *at <= now) {
-                self.depart(now, length);
+            while let Some(&packet) = paced.next_if(|packet| packet.at <= now) {
+                self.depart(packet);
                 let sent = *self.sent.last().unwrap();
                 if self.seam == Seam::Foreign {
                     self.endpoint.on_sent(now, &sent).unwrap();
@@ -121,15 +132,17 @@ impl Run {
         };
         let Some(departure) = departure.unwrap() else { return false };
         assert_eq!(departure.transport_sequence, number(self.seam, index));
-        self.depart(now, departure.length);
+        let Departure { length, kind, probe, .. } = departure;
+        self.depart(PacedPacket { at: now, length, kind, probe: probe.map(|probe| probe.id) });
         true
     }
 
-    /// A packet of `length` bytes enters the network.
-    fn depart(&mut self, now: SendTime, length: usize) {
+    /// A packet enters the network.
+    fn depart(&mut self, packet: PacedPacket) {
         let index = self.departures.len() as u64;
-        self.departures.push((now, length));
-        self.network.send(now, number(self.seam, index), length);
+        let PacedPacket { at, length, kind, probe } = packet;
+        self.departures.push(packet);
+        self.network.send(at, number(self.seam, index), length);
         self.sent.push(SentReport {
             stream: self.stream,
             sequence: (40_000 + index) as u16,
@@ -137,8 +150,8 @@ impl Run {
             number: number(self.seam, index),
             header: 24,
             payload: (length - 24) as u16,
-            kind: PacketKind::Media,
-            probe: None,
+            kind,
+            probe,
         });
     }
 
@@ -157,7 +170,7 @@ impl Run {
                         Some(nanos) => Reception::At(reference + TimeDelta::from_nanos(nanos)),
                         None => Reception::Missing,
                     };
-                    let (departure, packet) = (self.departures[index].0, self.sent[index]);
+                    let (departure, packet) = (self.departures[index].at, self.sent[index]);
                     Some(JoinedResult { packet, departure, reception, ecn: Ecn::NotEct })
                 })
                 .collect();
@@ -181,8 +194,7 @@ fn given_numbers_and_joined_results_lead_to_the_same_decisions() {
 
 #[test]
 fn a_foreign_pacer_leads_to_the_same_decisions() {
-    // Without probes: those of a foreign pacer are its own.
-    for (name, controller) in [CONTROLLERS[1], CONTROLLERS[2]] {
+    for (name, controller) in CONTROLLERS {
         let own = Run::new(Seam::Own, controller()).run(&[]);
         let foreign = Run::new(Seam::Foreign, controller()).run(&own.departures);
         assert!(own.decisions.len() > 100, "{name}: {}", own.decisions.len());

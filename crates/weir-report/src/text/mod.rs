@@ -59,7 +59,8 @@ pub fn notes_below(notes: &[TableNote], width: Option<usize>) -> String {
     for note in notes {
         let longest = note.rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
         let row = |(name, cells): &(_, _)| format!("  {name:longest$}  {cells}\n");
-        text += &format!("{}:\n", sentence(note.heading, width));
+        text.push_str(&sentence(note.heading, width));
+        text.push_str(":\n");
         text.extend(note.rows.iter().map(row));
         text.push('\n');
     }

@@ -286,12 +286,11 @@ impl Planner<'_> {
         if case == next {
             let (source, plan) = source();
             let Experiment { name, row, measured_scenario, .. } = &**spot.experiment;
-            let name = match measured_scenario {
-                Some(own) => own.name_at(row.own_controller(variant).unwrap_or(variant), spot.place),
-                None => {
-                    let at = spot.place.iter().map(|(axis, value)| format!("{axis}={value}"));
-                    [name.clone(), variant.to_owned()].into_iter().chain(at).collect::<Vec<_>>().join("/")
-                }
+            let name = if let Some(own) = measured_scenario {
+                own.name_at(row.own_controller(variant).unwrap_or(variant), spot.place)
+            } else {
+                let at = spot.place.iter().map(|(axis, value)| format!("{axis}={value}"));
+                [name.clone(), variant.to_owned()].into_iter().chain(at).collect::<Vec<_>>().join("/")
             };
             self.cases.push(Case { name, source, plan, paths: BTreeSet::new(), seeds: 0 });
         }

@@ -116,7 +116,7 @@ impl OutputDirectory {
     /// The system refuses it.
     pub fn drop_root(directory: Option<&Self>) -> Result<(), OutputError> {
         let dropped = FileOwner::caller().drop_root(directory.map(|directory| directory.path.as_path()));
-        dropped.map_err(|error| OutputError::Rights(error))
+        dropped.map_err(OutputError::Rights)
     }
 
     /// The caller's directory, else one of the results called `name`; none if only `json` is requested.

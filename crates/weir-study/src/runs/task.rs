@@ -113,12 +113,13 @@ impl<'a> Task<'a> {
         own.dedup();
         let mut editions = String::new();
         for law in own {
-            editions += "\n";
-            editions += &match scenario.registry.edition(law) {
+            let edition = match scenario.registry.edition(law) {
                 ControllerEdition::Executable => format!("{:016x}", command()?),
                 ControllerEdition::Version(version) => format!("{law} {version}"),
                 ControllerEdition::Unknown => return None,
             };
+            editions.push('\n');
+            editions.push_str(&edition);
         }
         Some(editions)
     }
