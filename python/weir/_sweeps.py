@@ -20,7 +20,7 @@ class SweepResult:
     >>> result = weir.sweep(
     ...     "quality/steady", {"links.forward.rate": ["1Mbps", "2Mbps"]}, ["gcc"], runs=2, set={"duration": "10s"}
     ... )
-    >>> sorted(set(result.table["at.links.forward.rate"]))
+    >>> sorted(set(result.table["at.links.forward.rate"].tolist()))
     [1000000.0, 2000000.0]
     """
 
