@@ -381,7 +381,7 @@ impl SweptRuns {
         for axis in table.axis_columns() {
             match &axis.values {
                 AxisValues::Numbers(values, _) => {
-                    numbers.set_item(&axis.name, PyArray1::from_slice(py, values))?
+                    numbers.set_item(&axis.name, PyArray1::from_slice(py, values))?;
                 }
                 AxisValues::Texts(column) => {
                     let codes = PyArray1::from_slice(py, &column.codes);
