@@ -14,7 +14,7 @@ def lacks(what):
     """Skips a test, or fails it where `WEIR_REQUIRE` names `python`."""
     if "python" in os.environ.get("WEIR_REQUIRE", "").split(","):
         pytest.fail(f"{what}, and WEIR_REQUIRE names python")
-    pytest.skip(what)
+    pytest.skip(what, allow_module_level=True)
 
 
 @pytest.fixture(scope="session")

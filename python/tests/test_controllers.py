@@ -5,6 +5,7 @@ import sys
 
 import numpy as np
 import pytest
+from conftest import extra
 from controllers import Aimd, ReceiveRate, Recording
 
 import weir
@@ -113,7 +114,7 @@ def failing(body):
 )
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_a_class_that_fails_is_one_exception_with_its_place(body, words, jobs):
-    pytest.importorskip("cloudpickle")
+    extra("cloudpickle")
     with pytest.raises(weir.ControllerError, match=words) as raised:
         weir.run("quality/steady", [failing(body)], seeds=[1, 2, 3], set=SHORT, jobs=jobs)
     text = str(raised.value)

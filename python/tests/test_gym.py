@@ -7,7 +7,9 @@ import warnings
 import numpy as np
 import pytest
 
-gymnasium = pytest.importorskip("gymnasium")
+from conftest import extra
+
+gymnasium = extra("gymnasium")
 
 from gymnasium.utils.env_checker import check_env  # noqa: E402
 from gymnasium.vector import AutoresetMode, SyncVectorEnv  # noqa: E402
@@ -365,3 +367,12 @@ def test_a_wrong_reset_or_action_is_one_exception_with_its_place():
 def test_a_wrong_range_is_one_exception_with_its_key(ranges, error, text):
     with pytest.raises(error, match=text):
         Distribution(ranges)
+
+
+def test_draws_do_not_depend_on_the_callers_decimals():
+    import decimal
+
+    ranges = {"links.forward.rate": ("300kbps", "6Mbps", "log"), "links.forward.loss": (0, 0.05), "links.forward.delay": ["10ms", "90ms"]}
+    expected = [dict(draw.set) for draw in Distribution(ranges).test[:20]]
+    with decimal.localcontext(prec=3):
+        assert [dict(draw.set) for draw in Distribution(ranges).test[:20]] == expected

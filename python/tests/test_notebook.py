@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from conftest import extra
 
 NOTEBOOKS = sorted((Path(__file__).parent.parent / "examples").glob("*.ipynb"))
 
@@ -14,8 +15,8 @@ def test_there_is_a_notebook():
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_every_cell_of_a_notebook_runs(path):
-    pytest.importorskip("pandas")
-    pytest.importorskip("matplotlib").use("Agg")
+    extra("pandas")
+    extra("matplotlib").use("Agg")
     cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
     code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
     assert all(not cell.get("outputs") for cell in cells), "a notebook is committed without outputs"

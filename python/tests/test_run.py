@@ -235,3 +235,14 @@ def test_an_absent_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(ImportError, match=r"weir-rtc\[pandas\]"):
         weir.run("quality/steady", ["gcc"], seeds=[1], set=SHORT).to_pandas()
+
+
+@pytest.mark.parametrize("seeds", ["12", [1.7], ["a"]])
+def test_a_seed_is_a_whole_number(seeds):
+    with pytest.raises(TypeError):
+        weir.run("quality/steady", ["fixed"], seeds=seeds, set={"duration": "2s"})
+
+
+def test_texts_of_a_table_are_escaped_in_a_notebook():
+    shown = weir.Table({"flow": np.array(["a<i>b", None], dtype=object)})._repr_html_()
+    assert "a&lt;i&gt;b" in shown and "<i>" not in shown

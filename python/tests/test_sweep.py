@@ -171,7 +171,7 @@ def test_a_lost_shard_is_made_again_and_no_other(alone, tmp_path):
     assert executor.calls == len(_executors.shards_of(range(36))) + 1
     assert tree(tmp_path / "out") == alone
     executor = Inline(lose=lambda call: True)
-    with pytest.raises(weir.RunError, match="lost 4 times in the executor, at last by OSError: the machine is gone"):
+    with pytest.raises(weir.RunError, match="lost in the executor too often, at last by OSError: the machine is gone"):
         sweep(tmp_path / "other", executor=executor)
     assert not (tmp_path / "other").exists()
 
@@ -387,3 +387,25 @@ def test_ctrl_c_ends_a_sweep_within_a_second(tmp_path):
         capture_output=True, text=True, env=environment, check=True,
     )
     assert float(ended.stdout) < 1 and set(tree(tmp_path / "out")) == {"runs.log"}
+
+
+def test_pages_of_an_earlier_sweep_never_stand_beside_another_table(monkeypatch):
+    fsspec = extra("fsspec")
+    from weir._destinations import Remote
+
+    grid = {"links.forward.delay": ["10ms", "20ms"]}
+    weir.sweep("quality/steady", grid, ["fixed"], runs=1, set={"duration": "2s"}, out="memory://late", progress=False)
+    system = fsspec.filesystem("memory")
+    assert system.exists("/late/sweep.json")
+    sent = Remote.send
+
+    def failing(self, name):
+        if name == "index.html":
+            raise OSError("the network is gone")
+        sent(self, name)
+
+    monkeypatch.setattr(Remote, "send", failing)
+    other = {"links.forward.delay": ["30ms", "40ms"]}
+    with pytest.raises(OSError, match="the network is gone"):
+        weir.sweep("quality/steady", other, ["fixed"], runs=1, set={"duration": "2s"}, out="memory://late", progress=False)
+    assert not system.exists("/late/sweep.json") and not system.exists("/late/index.html")

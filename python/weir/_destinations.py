@@ -52,19 +52,22 @@ class Remote:
             self.send(RUNS)
 
     def complete(self):
-        """Sends the files, the runs and the parts of the table first."""
+        """Sends the files. Former pages go first and new ones come last, so that they never stand beside another table."""
         parts = sorted(os.listdir(os.path.join(self.folder, "table")))
         table = f"{self.root}/table"
         self.system.makedirs(table, exist_ok=True)
         self.send(RUNS)
+        for name in FILES:
+            if self.system.exists(f"{self.root}/{name}"):
+                self.system.rm_file(f"{self.root}/{name}")
         for part in parts:
             self.send(f"table/{part}")
-        for name in FILES:
-            self.send(name)
         for path in self.system.ls(table, detail=False):
             name = path.rstrip("/").rpartition("/")[2]
             if name.startswith("part-") and name not in parts:
                 self.system.rm_file(path)
+        for name in FILES:
+            self.send(name)
 
 
 @contextmanager
@@ -77,7 +80,10 @@ def destination(out):
         remote = Remote(out.rstrip("/"), folder)
         try:
             yield remote
-        except BaseException:
+        except BaseException as error:
             if os.path.exists(os.path.join(folder, RUNS)):
-                remote.keep()
+                try:
+                    remote.keep()
+                except Exception as other:
+                    error.add_note(f"{remote.path}: the runs that were made cannot be kept: {other}")
             raise

@@ -28,6 +28,8 @@ class Submitter:
         if not callable(getattr(executor, "submit", None)):
             raise TypeError(f"an executor has `submit(function, *arguments)`, which {executor!r} lacks")
         self.executor, self.own = executor, None
+        # Pools that broke since the last shard that was made.
+        self.broken = 0
         module = type(executor).__module__.partition(".")[0]
         # Without `pure=False` Dask would take the result of an equal shard, and a lost worker's shards would be errors.
         self.options = {"pure": False, "retries": RETRIES} if module in ("dask", "distributed") else {}
@@ -44,6 +46,11 @@ class Submitter:
         pool = self.executor
         if not isinstance(pool, ProcessPoolExecutor):
             raise _weir.RunError(f"the executor takes no shards any more: {error}") from error
+        self.broken += 1
+        if self.broken > RETRIES:
+            raise _weir.RunError(
+                f"the pool of processes broke {self.broken} times, and no shard was made meanwhile: {error}"
+            ) from error
         names = ("_mp_context", "_initializer", "_initargs")
         like = {name.removeprefix("_"): getattr(pool, name) for name in names if hasattr(pool, name)}
         self.close()
@@ -59,7 +66,7 @@ class Submitter:
 def lost(places, error):
     """The exception of a shard that was lost too often."""
     return _weir.RunError(
-        f"a shard of {len(places)} runs was lost {RETRIES + 1} times in the executor, at last by {type(error).__name__}: {error}"
+        f"a shard of {len(places)} runs was lost in the executor too often, at last by {type(error).__name__}: {error}"
     )
 
 
@@ -109,6 +116,10 @@ def make(work, job, executor, progress):
             own, failures, future = pending.take()
             try:
                 built, answer = future.result()
+            except BrokenExecutor:
+                # One process took all shards of its pool with it: the pool counts, and not each shard.
+                pending.add(own, failures, submitter.submit(job, own))
+                continue
             except Exception as error:
                 if failures == RETRIES:
                     raise lost(own, error) from error
@@ -117,6 +128,7 @@ def make(work, job, executor, progress):
             checked(built)
             if answer[0] != "made":
                 raise raised(answer)
+            submitter.broken = 0
             done += work.absorb(answer[1])
             if progress:
                 progress(done, all_runs)

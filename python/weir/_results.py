@@ -2,6 +2,7 @@
 
 import json
 import os
+from html import escape
 
 import numpy as np
 
@@ -50,9 +51,9 @@ class Table(dict):
         return polars.DataFrame([column(name, values) for name, values in self.items()])
 
     def _repr_html_(self):
-        names = "".join(f"<th>{name}</th>" for name in self.columns)
+        names = "".join(f"<th>{escape(name)}</th>" for name in self.columns)
         rows = zip(*(values[:10] for values in self.values()), strict=True)
-        cells = ("".join(f"<td>{value}</td>" for value in row) for row in rows)
+        cells = ("".join(f"<td>{escape(str(value))}</td>" for value in row) for row in rows)
         body = "".join(f"<tr>{row}</tr>" for row in cells)
         return f"<table><tr>{names}</tr>{body}</table><p>{len(self)} rows</p>"
 

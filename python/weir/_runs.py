@@ -1,5 +1,6 @@
 """Runs of scenarios, and controllers as Python classes."""
 
+import operator
 import os
 from contextlib import contextmanager
 
@@ -92,13 +93,22 @@ def named(controllers):
                 _weir.register(name, cls, at_receiver=estimator)
 
 
+def directories(data):
+    """A list of directories: one, or several."""
+    if isinstance(data, (str, os.PathLike)):
+        data = [data]
+    return [os.fspath(directory) for directory in data]
+
+
 def seeds_of(seeds):
-    """A list of seeds: those given, or the first so many from 1 on."""
+    """A list of seeds: those given, or a single one."""
     if seeds is None:
         return None
     if isinstance(seeds, int) and not isinstance(seeds, bool):
         seeds = [seeds]
-    seeds = [int(seed) for seed in seeds]
+    if isinstance(seeds, str):
+        raise TypeError(f"seeds are numbers, not the text {seeds!r}")
+    seeds = [operator.index(seed) for seed in seeds]
     for seed in seeds:
         if not 0 <= seed < 2**63:
             raise ValueError(f"a seed is a number from 0 to 2**63 - 1, not {seed}")
@@ -137,7 +147,7 @@ def run(scenario, controllers=None, seeds=None, *, set=None, jobs=None, series=T
     weir.ScenarioError: ...did you mean `gcc`?...
     """
     source = Scenario.of(scenario)
-    seeds, data = seeds_of(seeds), [os.fspath(directory) for directory in data]
+    seeds, data = seeds_of(seeds), directories(data)
     threads = jobs_of(jobs)
     with named(controllers) as names, progress_of(progress, source.name) as function:
         arguments = (source._own, assignments(set), names, seeds, data)

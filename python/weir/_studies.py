@@ -11,7 +11,7 @@ import numpy as np
 from . import _weir
 from ._progress import progress_of
 from ._results import Table
-from ._runs import jobs_of, named, seeds_of
+from ._runs import directories, jobs_of, named, seeds_of
 from ._scenarios import assignments
 
 
@@ -23,7 +23,7 @@ def write(path, text):
         with open(part, "w", encoding="utf-8") as file:
             file.write(text)
         os.replace(part, path)
-    except OSError:
+    except BaseException:
         if os.path.exists(part):
             os.unlink(part)
         raise
@@ -91,7 +91,7 @@ class ComparisonTable:
 
 def compare(controllers=None, runs=None, *, jobs=None, progress=None, data=()):
     """A portrait of each controller over the scenarios of `weir compare`; all controllers unless given."""
-    data = [os.fspath(directory) for directory in data]
+    data = directories(data)
     with named(controllers) as names, progress_of(progress, "compare") as function:
         return ComparisonTable(_weir.compare(names, runs, jobs_of(jobs), function, data, terminal_width()))
 
@@ -143,7 +143,7 @@ def suite(name, controllers=None, seeds=range(1, 6), *, cases=(), jobs=None, out
 
     With `out`, a directory, runs are kept there, and a second call makes only those that are missing.
     """
-    seeds, data = seeds_of(seeds), [os.fspath(directory) for directory in data]
+    seeds, data = seeds_of(seeds), directories(data)
     with named(controllers) as names, progress_of(progress, str(name)) as function:
         return SuiteResult(
             *_weir.suite(os.fspath(name), names, seeds, list(cases), jobs_of(jobs), log_in(out), function, data)
@@ -184,7 +184,7 @@ def reproduce(rows=(), paper=None, *, full=False, runs=None, grid=None, set=None
     With `out`, a directory, runs are kept there, and a second call makes only those that are missing.
     """
     rows = [rows] if isinstance(rows, str) else list(rows)
-    data = [os.fspath(directory) for directory in data]
+    data = directories(data)
     with progress_of(progress, "reproduce") as function:
         return Reproduction(
             *_weir.reproduce(

@@ -1,14 +1,13 @@
 """Sweeps of a scenario over a grid, in this process or in the workers of an executor."""
 
 import json
-import os
 import pickle
 
 from . import _executors, _weir
 from ._destinations import destination
 from ._progress import progress_of
 from ._results import tidy
-from ._runs import jobs_of, named
+from ._runs import directories, jobs_of, named
 from ._scenarios import Scenario, assignments
 from ._workers import sendable
 
@@ -115,7 +114,7 @@ def sweep(
     if runs is not None and (not isinstance(runs, int) or isinstance(runs, bool) or not 1 <= runs <= 1000):
         raise ValueError(f"runs is a number from 1 to 1000, not {runs!r}")
     axes = [axis(path, values) for path, values in grid.items()]
-    threads, data = jobs_of(jobs), [os.fspath(directory) for directory in data]
+    threads, data = jobs_of(jobs), directories(data)
     with named(controllers) as names:
         own, name, text, settings = source_of(scenario)
         arguments = (name, text, [*settings, *assignments(set)], axes, names, runs, data)

@@ -54,8 +54,10 @@ def receive(stream):
     head = stream.read(8)
     if len(head) < 8:
         return None
-    data = stream.read(struct.unpack("<Q", head)[0])
-    return pickle.loads(data)
+    length = struct.unpack("<Q", head)[0]
+    data = stream.read(length)
+    # A process that is killed may leave a part of its answer.
+    return pickle.loads(data) if len(data) == length else None
 
 
 class Worker:

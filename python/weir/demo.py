@@ -1,17 +1,16 @@
 """`python -m weir.demo`: a call from a moving car under every controller, alone and beside an upload."""
 
-import os
 import sys
 
 from . import _weir
 from ._progress import progress_of
-from ._runs import jobs_of, named
+from ._runs import directories, jobs_of, named
 from ._studies import ComparisonTable, terminal_width
 
 
 def demo(controllers=None, runs=None, *, jobs=None, progress=None, data=()):
     """The table and the sentence that `weir run` prints without arguments."""
-    data = [os.fspath(directory) for directory in data]
+    data = directories(data)
     with named(controllers) as names, progress_of(progress, "demo") as function:
         return ComparisonTable(_weir.run_demo(names, runs, jobs_of(jobs), function, data, terminal_width()))
 

@@ -6,8 +6,10 @@ import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import Context, Decimal, localcontext
 
+# Not that of the caller, so that draws are the same everywhere.
+_CONTEXT = Context(prec=28)
 _UNITS = {
     "bps": {"bps": 1, "kbps": 10**3, "Mbps": 10**6, "Gbps": 10**9},
     "ns": {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9, "min": 60 * 10**9, "h": 3600 * 10**9},
@@ -99,7 +101,7 @@ class _Choice:
     values: tuple[object, ...]
 
     def value(self, uniform: Decimal) -> object:
-        return self.values[int(uniform * len(self.values))]
+        return self.values[int(_CONTEXT.multiply(uniform, Decimal(len(self.values))))]
 
 
 @dataclass(frozen=True)
@@ -113,11 +115,12 @@ class _Range:
     is_whole: bool
 
     def value(self, uniform: Decimal) -> object:
-        value = (
-            self.low * (uniform * self.log).exp()
-            if self.log is not None
-            else self.low + uniform * (self.high - self.low)
-        )
+        with localcontext(_CONTEXT):
+            value = (
+                self.low * (uniform * self.log).exp()
+                if self.log is not None
+                else self.low + uniform * (self.high - self.low)
+            )
         if self.unit:
             return f"{round(value)}{self.unit}"
         return int(value) if self.is_whole else float(f"{value:.6g}")
@@ -139,10 +142,10 @@ def _range(key: object, given: object) -> _Choice | _Range:
         raise ValueError(f"{key}: the lower bound {given[0]!r} is above the upper {given[1]!r}")
     if len(given) == 3 and low <= 0:
         raise ValueError(f"{key}: a range by logarithms begins above 0, not at {given[0]!r}")
-    log = (high / low).ln() if len(given) == 3 else None
+    log = _CONTEXT.ln(_CONTEXT.divide(high, low)) if len(given) == 3 else None
     # A uniform number below 1 gives a whole one up to the upper bound.
     is_whole = not unit and log is None and all(isinstance(bound, int) for bound in given)
-    return _Range(low, high + 1 if is_whole else high, log, unit, is_whole)
+    return _Range(low, _CONTEXT.add(high, Decimal(1)) if is_whole else high, log, unit, is_whole)
 
 
 def _quantity(key: str, given: object) -> tuple[Decimal, str]:
@@ -153,11 +156,11 @@ def _quantity(key: str, given: object) -> tuple[Decimal, str]:
     if isinstance(given, str) and (match := _QUANTITY.fullmatch(given)):
         for base, units in _UNITS.items():
             if match[2] in units:
-                return Decimal(match[1]) * units[match[2]], base
+                return _CONTEXT.multiply(Decimal(match[1]), Decimal(units[match[2]])), base
     raise ValueError(f"{key}: a bound is a number, or a quantity such as '2.5Mbps', '25ms' or '30kB', not {given!r}")
 
 
 def _uniform(seed: int, key: str) -> Decimal:
     """A number from 0 and below 1."""
     digest = hashlib.sha256(f"{seed}/{key}".encode()).digest()
-    return Decimal(int.from_bytes(digest[:8]) >> 11) / (1 << 53)
+    return _CONTEXT.divide(Decimal(int.from_bytes(digest[:8]) >> 11), Decimal(1 << 53))
