@@ -89,8 +89,10 @@ fn run(args: &SuiteArgs, suite: &Suite, registry: &Registry) -> Result<bool, Fai
     browser::is_written(args.open, args.json, args.out.as_deref())?;
     unknown_cases("--case", suite, &cases)?;
     check_keys(&args.sweep).map_err(|error| refused(&args.sweep, error))?;
-    let swept = (!args.sweep.is_empty()).then(|| suite.over(&args.sweep, &cases));
-    let gates = Gates::of(&args.gates, suite, &cases, places(&args.sweep).len())?;
+    let places =
+        places(&args.sweep).map_err(|problem| Failure::Option { option: "--sweep".to_owned(), problem })?;
+    let swept = (!args.sweep.is_empty()).then(|| suite.over(&places, &cases));
+    let gates = Gates::of(&args.gates, suite, &cases, places.len())?;
     let (suite, cases) = swept.as_ref().map_or((suite, cases), |swept| (swept, Vec::new()));
     let contestants = match suite.controllers.as_slice() {
         own @ [_, ..] if args.controller.is_empty() => own.to_vec(),

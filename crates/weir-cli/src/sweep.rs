@@ -96,6 +96,7 @@ pub(crate) fn refused(varied: &[Varied], error: SweepError) -> Failure {
         SweepError::Refused { part, problem } => (part, problem),
     };
     let option = match part {
+        SweepPart::Key(key) if key.is_empty() => "--sweep".to_owned(),
         SweepPart::Key(key) => format!("--sweep {key}"),
         SweepPart::FlowController(path) => {
             let problem = format!("{problem} with --controller");

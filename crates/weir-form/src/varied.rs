@@ -1,11 +1,14 @@
 //! Keys of a file with several values each: `links.forward.delay=10ms,50ms,200ms`.
 
+use std::collections::HashSet;
 use std::str::FromStr;
 
 use weir_units::{DataRate, DataSize, TimeDelta};
 
 /// Most values of a range.
 const MOST_STEPS: u32 = 1000;
+/// Most combinations of the values of all keys, and most values of one key.
+const MOST_PLACES: usize = 100_000;
 
 const USAGE: &str = "write `PATH=VALUE,VALUE`, such as `links.forward.delay=10ms,50ms`";
 const RANGE: &str = "write `FROM..TO/N` or `FROM..TO/Nlog`, such as `1ms..100ms/5log`, with N from 2 to 1000";
@@ -161,6 +164,10 @@ impl FromStr for Varied {
                 Some(range) => written.extend(range?),
                 None => written.push(Written::read(word)?),
             }
+            if written.len() > MOST_PLACES {
+                let key = path.trim();
+                return Err(format!("{key} has more than {MOST_PLACES} values; give {MOST_PLACES} at most"));
+            }
         }
         let path = path.trim().to_owned();
         let varied = if let Some((values, unit)) = Self::numbers(&written)? {
@@ -174,14 +181,12 @@ impl FromStr for Varied {
             let values = written.iter().enumerate().map(word).collect();
             Self { path, values, unit: String::new(), base_unit: None }
         };
-        let is_same = |own: &VariedValue, other: &VariedValue| match varied.base_unit {
-            Some(_) => own.base.total_cmp(&other.base).is_eq(),
-            None => own.text == other.text,
-        };
-        let is_twice = |index: &usize| {
-            varied.values[..*index].iter().any(|other| is_same(&varied.values[*index], other))
-        };
-        match (0..varied.values.len()).find(is_twice).map(|index| &varied.values[index]) {
+        let mut known = HashSet::new();
+        let twice = varied.values.iter().find(|own| match varied.base_unit {
+            Some(_) => !known.insert((own.base.to_bits(), "")),
+            None => !known.insert((0, own.text.as_str())),
+        });
+        match twice {
             Some(own) => Err(format!("`{}` is there twice; write each value once", own.text)),
             None => Ok(varied),
         }
@@ -230,8 +235,26 @@ impl Varied {
     }
 }
 
+/// Number of combinations of the values of several keys.
+///
+/// # Errors
+/// A sentence with the keys and their numbers of values, if there are more than 100 000 combinations.
+pub fn number_of_places(varied: &[Varied]) -> Result<usize, String> {
+    let number = varied.iter().try_fold(1_usize, |number, own| number.checked_mul(own.values.len()));
+    number.filter(|number| *number <= MOST_PLACES).ok_or_else(|| {
+        let counts: Vec<String> =
+            varied.iter().map(|own| format!("{} has {} values", own.path, own.values.len())).collect();
+        let counts = counts.join(", ");
+        format!("{counts}; a sweep has at most {MOST_PLACES} combinations of values, so give fewer values")
+    })
+}
+
 /// Every combination of the values of several keys, the last key varying fastest: the value of each key, in their order.
-pub fn places(varied: &[Varied]) -> Vec<Vec<(String, String)>> {
+///
+/// # Errors
+/// As [`number_of_places`].
+pub fn places(varied: &[Varied]) -> Result<Vec<Vec<(String, String)>>, String> {
+    number_of_places(varied)?;
     let mut places: Vec<Vec<(String, String)>> = vec![Vec::new()];
     for own in varied {
         let with = |place: &Vec<(String, String)>| {
@@ -240,7 +263,7 @@ pub fn places(varied: &[Varied]) -> Vec<Vec<(String, String)>> {
         };
         places = places.iter().flat_map(with).collect();
     }
-    places
+    Ok(places)
 }
 
 #[cfg(test)]
@@ -317,11 +340,32 @@ mod tests {
     fn places_are_all_with_all_and_the_last_key_goes_fastest() {
         let varied: Vec<Varied> = ["a=1ms,2ms", "b=3,4"].map(|text| text.parse().unwrap()).to_vec();
         let places: Vec<String> = places(&varied)
+            .unwrap()
             .iter()
             .map(|place| {
                 place.iter().map(|(path, value)| format!("{path}={value}")).collect::<Vec<_>>().join(" ")
             })
             .collect();
         assert_eq!(places, ["a=1ms b=3", "a=1ms b=4", "a=2ms b=3", "a=2ms b=4"]);
+    }
+
+    #[test]
+    fn places_and_values_are_bounded() {
+        let most = ["a=1..1000/1000", "b=1..100/100"].map(varied);
+        assert_eq!(number_of_places(&most), Ok(MOST_PLACES));
+        let several = ["a=1..1000/1000", "b=1..100/100", "c=1,2"].map(varied);
+        let error = places(&several).unwrap_err();
+        assert!(error.starts_with("a has 1000 values, b has 100 values, c has 2 values; "), "{error}");
+        assert!(error.contains("at most 100000 combinations"), "{error}");
+        // The product of these exceeds 64 bits.
+        let keys: Vec<Varied> = (0..22).map(|key| varied(&format!("k{key}=1..1000/1000"))).collect();
+        assert!(places(&keys).is_err());
+        let ranges = |count: u32| {
+            let range = |index: u32| format!("{}..{}/1000", index * 1000, index * 1000 + 999);
+            format!("a={}", (0..count).map(range).collect::<Vec<_>>().join(","))
+        };
+        assert_eq!(varied(&ranges(100)).values.len(), MOST_PLACES);
+        let error = ranges(101).parse::<Varied>().unwrap_err();
+        assert!(error.starts_with("a has more than 100000 values"), "{error}");
     }
 }

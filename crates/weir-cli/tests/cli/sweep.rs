@@ -227,3 +227,28 @@ fn what_cannot_be_varied_is_refused_with_its_option() {
         assert_eq!(place.tree(""), before, "{arguments} wrote something");
     }
 }
+
+#[test]
+fn a_grid_with_too_many_places_is_refused_with_its_counts() {
+    let place = place();
+    let before = place.tree("");
+    let (delay, rate) = ("links.forward.delay=1ms..100ms/1000", "links.forward.rate=1Mbps..9Mbps/1000");
+    let suite = format!("suite quality --sweep {delay} --sweep {rate}");
+    for (call, keys) in [
+        (
+            format!("run call.toml --sweep {delay} --sweep {rate} --sweep duration=5s..9s/1000 --out out"),
+            "links.forward.delay has 1000 values, links.forward.rate has 1000 values, duration has 1000 values",
+        ),
+        (
+            format!("{suite} --out out"),
+            "links.forward.delay has 1000 values, links.forward.rate has 1000 values",
+        ),
+    ] {
+        let outcome = place.try_weir(&call);
+        assert_eq!(outcome.code, Some(2), "{call}: {}", outcome.stderr);
+        let told =
+            format!("--sweep: {keys}; a sweep has at most 100000 combinations of values, so give fewer");
+        assert!(outcome.stderr.contains(&told), "{call}: {}", outcome.stderr);
+        assert_eq!(place.tree(""), before, "{call} wrote something");
+    }
+}

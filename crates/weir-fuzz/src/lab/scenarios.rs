@@ -82,7 +82,8 @@ fn check(text: &str, overrides: &[String]) {
 fn vary(scenario: &str, word: &str) {
     let Ok(varied) = word.parse::<Varied>().inspect_err(refused) else { return };
     assert!(!varied.values.is_empty() && !varied.path.is_empty());
-    for place in places(&[varied]).iter().take(2) {
+    let places = places(&[varied]).expect("one key has not too many values");
+    for place in places.iter().take(2) {
         let settings: Vec<String> = place.iter().map(|(path, value)| format!("{path}={value}")).collect();
         let _: Result<Scenario, _> = Scenario::parse("fuzz.toml", scenario, &settings).inspect_err(refused);
     }

@@ -1,6 +1,6 @@
 //! Refusal of requests that do not fit a sweep.
 
-use weir_form::{ScenarioError, Varied};
+use weir_form::{ScenarioError, Varied, number_of_places};
 use weir_scenario::scenario::{Candidate, Flow, FlowTraffic, Scenario};
 
 /// Keys of a scenario without influence on its runs, or that a sweep sets itself.
@@ -71,6 +71,9 @@ pub(super) fn check_request(
     check_keys(varied)?;
     if varied.is_empty() {
         return Err(refused(SweepPart::Key(String::new()), "a sweep varies one key at least"));
+    }
+    if let Err(problem) = number_of_places(varied) {
+        return Err(refused(SweepPart::Key(String::new()), problem));
     }
     for text in set {
         let path = text.split('=').next().unwrap_or(text).trim();

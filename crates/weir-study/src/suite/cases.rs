@@ -18,7 +18,7 @@ use super::check::{Check, JudgedValue, START_UP};
 use super::moments::{Untimely, untimely};
 use super::quantity::Quantity;
 use super::told::SweptCase;
-use weir_form::{ScenarioError, Varied, places};
+use weir_form::ScenarioError;
 use weir_import::traces::TraceStore;
 use weir_net::Time;
 use weir_scenario::omniscient::{CAREFUL, CAUTIOUS, NAME, STEADY};
@@ -69,9 +69,9 @@ pub struct Case {
 }
 
 impl Suite {
-    /// Suite with the named `cases`, or all if none is named, each replaced by one case for each place of `varied`.
-    pub fn over(&self, varied: &[Varied], cases: &[&str]) -> Self {
-        let places = places(varied);
+    /// Suite with the named `cases`, or all if none is named, each replaced by one case for each of `places`: keys with
+    /// their values.
+    pub fn over(&self, places: &[Vec<(String, String)>], cases: &[&str]) -> Self {
         let at = |case: &Case, place: &Vec<(String, String)>| {
             let set: Vec<String> = place.iter().map(|(path, value)| format!("{path}={value}")).collect();
             let swept = SweptCase { case: case.name.clone(), at: place.iter().cloned().collect() };
