@@ -18,8 +18,8 @@ pub use measures::{
 pub use over_runs::{OverRuns, Statistic, Value};
 pub use summary::{ControllerSummary, Summary, UnevenRuns, results_schema};
 pub use tidy::{
-    AxisColumn, AxisValue, AxisValues, ColumnInfo, MetricName, TABLE_COLUMNS, TABLE_VERSION, TableAxis,
-    TableColumn, TextColumn, TidyRun, TidyTable, table_metrics,
+    AxisColumn, AxisKind, AxisValue, AxisValues, ColumnInfo, MetricName, TABLE_COLUMNS, TABLE_VERSION,
+    TableAxis, TableColumn, TextColumn, TidyRun, TidyTable, table_metrics,
 };
 pub use units::{NO_UNIT, UNIT_ENDS, metric_unit, ucum};
 

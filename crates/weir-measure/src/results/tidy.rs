@@ -68,7 +68,7 @@ pub const TABLE_COLUMNS: [ColumnInfo; 13] = [
         name: "at.KEY",
         kind: "double or string",
         nullable: true,
-        definition: "value of a swept key; the unit of numbers stands in the metadata under unit.at.KEY",
+        definition: "value of a swept key; the unit of numbers stands in the metadata under unit.at.KEY, if they have one",
     },
     text("flow", true, "the flow, for metrics of flows"),
     text("link", true, "the link, for metrics of links"),
@@ -142,8 +142,17 @@ impl CodedTexts {
 pub struct TableAxis {
     /// The key.
     pub key: String,
-    /// UCUM code of its numbers, or `None` for texts.
-    pub unit: Option<String>,
+    /// Kind of its values.
+    pub kind: AxisKind,
+}
+
+/// Kind of the values of a swept key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AxisKind {
+    /// Numbers in a unit, a UCUM code; `None` for a sweep of a paper's row, which has the row's own numbers.
+    Numbers(Option<String>),
+    /// Texts.
+    Texts,
 }
 
 /// Value of a swept key in a run.
@@ -169,8 +178,8 @@ pub struct AxisColumn {
 /// The values of a swept key, row by row.
 #[derive(Clone, Debug, PartialEq)]
 pub enum AxisValues {
-    /// Numbers, NaN for null, in this UCUM unit.
-    Numbers(Vec<f64>, String),
+    /// Numbers, NaN for null, in this UCUM unit if they have one.
+    Numbers(Vec<f64>, Option<String>),
     /// Texts.
     Texts(TextColumn),
 }
@@ -235,9 +244,9 @@ impl TidyTable {
     /// A table without rows, with a column for each swept key.
     pub fn with_axes(axes: &[TableAxis]) -> Self {
         let column = |axis: &TableAxis| {
-            let values = match &axis.unit {
-                Some(unit) => AxisValues::Numbers(Vec::new(), unit.clone()),
-                None => AxisValues::Texts(TextColumn::default()),
+            let values = match &axis.kind {
+                AxisKind::Numbers(unit) => AxisValues::Numbers(Vec::new(), unit.clone()),
+                AxisKind::Texts => AxisValues::Texts(TextColumn::default()),
             };
             AxisColumn { name: format!("at.{}", axis.key), values }
         };

@@ -16,8 +16,8 @@ use weir_measure::results::{AxisValues, TABLE_VERSION, TableColumn, TextColumn, 
 use super::{AT_ONCE, io_error, metadata, present};
 
 /// Writes a tidy table as a Parquet file of one row group, uncompressed: texts as dictionaries, values as DOUBLE, NaN and −1 as
-/// null. The metadata has the version of the table under `weir.table.version`, and the units of swept keys under
-/// `unit.at.KEY`.
+/// null. The metadata has the version of the table under `weir.table.version`, and the units of swept keys that have one
+/// under `unit.at.KEY`.
 ///
 /// # Errors
 /// Errors of `out`.
@@ -32,7 +32,7 @@ fn write(table: &TidyTable, out: &mut (impl Write + Send)) -> Result<(), Parquet
     let units: Vec<(String, String)> = table
         .axis_columns()
         .filter_map(|axis| match &axis.values {
-            AxisValues::Numbers(_, unit) => Some((axis.name.clone(), unit.clone())),
+            AxisValues::Numbers(_, unit) => unit.clone().map(|unit| (axis.name.clone(), unit)),
             AxisValues::Texts(_) => None,
         })
         .collect();

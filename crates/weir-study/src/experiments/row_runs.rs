@@ -4,7 +4,7 @@ use super::harvest::Harvests;
 use super::plan::RunPlan;
 use super::values::GridPoint;
 use crate::runs::{StoredMetrics, TableRun};
-use weir_measure::results::{AxisValue, NO_UNIT, TableAxis};
+use weir_measure::results::{AxisKind, AxisValue, TableAxis};
 
 /// Metrics of the runs of rows: row by row, place by place, variant by variant, seed by seed.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -59,12 +59,12 @@ impl RowRuns {
         })
     }
 
-    /// The sweeps of the rows, each once.
+    /// The sweeps of the rows, each once, without a unit: formulas of a row give its numbers their meaning.
     pub fn axes(&self) -> Vec<TableAxis> {
         let mut axes: Vec<TableAxis> = Vec::new();
         for key in self.variants.iter().flat_map(|own| own.place.keys()) {
             if !axes.iter().any(|axis| axis.key == *key) {
-                axes.push(TableAxis { key: key.clone(), unit: Some(NO_UNIT.to_owned()) });
+                axes.push(TableAxis { key: key.clone(), kind: AxisKind::Numbers(None) });
             }
         }
         axes
@@ -82,5 +82,23 @@ impl RowRuns {
             let at = axes.iter().map(value).collect();
             TableRun { scenario: row, variant, controller, seed, at, metrics }
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sweeps_of_rows_are_numbers_without_a_unit() {
+        let variant = |row: &str, keys: &[&str]| PlacedVariant {
+            row: row.to_owned(),
+            variant: "own".to_owned(),
+            place: keys.iter().map(|key| ((*key).to_owned(), 2.0)).collect(),
+            case: 0,
+        };
+        let variants = vec![variant("a", &["link"]), variant("b", &["link", "priority"])];
+        let axis = |key: &str| TableAxis { key: key.to_owned(), kind: AxisKind::Numbers(None) };
+        assert_eq!(RowRuns { variants, cases: Vec::new() }.axes(), [axis("link"), axis("priority")]);
     }
 }

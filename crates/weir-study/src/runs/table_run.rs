@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use weir_form::{Varied, VariedValue};
 use weir_measure::results::{
-    AxisValue, ColumnInfo, MetricName, RunMetrics, TABLE_COLUMNS, TABLE_VERSION, TableAxis, TidyRun,
-    TidyTable, table_metrics,
+    AxisKind, AxisValue, ColumnInfo, MetricName, RunMetrics, TABLE_COLUMNS, TABLE_VERSION, TableAxis,
+    TidyRun, TidyTable, table_metrics,
 };
 
 /// The columns and metrics of the table of all runs.
@@ -49,7 +49,10 @@ impl TableRun<'_> {
 
 /// The keys `varied`, as columns of a table.
 pub fn table_axes(varied: &[Varied]) -> Vec<TableAxis> {
-    let axis = |own: &Varied| TableAxis { key: own.path.clone(), unit: own.base_unit.map(str::to_owned) };
+    let axis = |own: &Varied| {
+        let kind = own.base_unit.map_or(AxisKind::Texts, |unit| AxisKind::Numbers(Some(unit.to_owned())));
+        TableAxis { key: own.path.clone(), kind }
+    };
     varied.iter().map(axis).collect()
 }
 

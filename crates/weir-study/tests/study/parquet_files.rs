@@ -5,7 +5,7 @@ use std::fs::File;
 use ::parquet::file::reader::{FileReader, SerializedFileReader};
 use ::parquet::record::Field;
 use weir_import::traces::TraceStore;
-use weir_measure::results::{AxisValue, TableAxis, TidyRun, TidyTable};
+use weir_measure::results::{AxisKind, AxisValue, TableAxis, TidyRun, TidyTable};
 use weir_report::parquet::{write_columns, write_decisions, write_series, write_table};
 use weir_scenario::compile::RunOptions;
 use weir_scenario::scenario::Scenario;
@@ -80,11 +80,14 @@ fn a_tidy_table_is_the_same_as_csv_and_has_its_version() {
     let scenario = Scenario::open("quality/steady", &["duration=5s".to_owned()]).unwrap();
     let ran = Task::new(String::new(), &scenario, RunOptions::new(1)).run(&TraceStore::at(None)).unwrap();
     let metrics = &ran.measured.metrics;
-    let axis = TableAxis { key: "rate".to_owned(), unit: Some("bit/s".to_owned()) };
-    let mut table = TidyTable::with_axes(&[axis]);
+    let axis = |key: &str, unit: Option<&str>| TableAxis {
+        key: key.to_owned(),
+        kind: AxisKind::Numbers(unit.map(str::to_owned)),
+    };
+    let mut table = TidyTable::with_axes(&[axis("rate", Some("bit/s")), axis("of_a_row", None)]);
     for run in 0..2 {
         let run = TidyRun { run, scenario: "steady", variant: "gcc", controller: "gcc", seed: 1, metrics };
-        table.push_at(run, &[AxisValue::Number(5e5)]);
+        table.push_at(run, &[AxisValue::Number(5e5), AxisValue::Number(2.0)]);
     }
     let (mut csv, mut file) = (Vec::new(), tempfile::tempfile().unwrap());
     table.write_csv(&mut csv).unwrap();

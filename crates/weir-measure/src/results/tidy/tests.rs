@@ -111,9 +111,9 @@ fn each_number_of_the_results_is_in_the_table_once() {
 
 #[test]
 fn columns_are_those_that_are_documented() {
-    let axis =
-        |key: &str, unit: Option<&str>| TableAxis { key: key.to_owned(), unit: unit.map(str::to_owned) };
-    let mut table = TidyTable::with_axes(&[axis("rate", Some("bit/s")), axis("queue", None)]);
+    let axis = |key: &str, kind| TableAxis { key: key.to_owned(), kind };
+    let rate = axis("rate", AxisKind::Numbers(Some("bit/s".to_owned())));
+    let mut table = TidyTable::with_axes(&[rate, axis("queue", AxisKind::Texts)]);
     let metrics = metrics();
     let run =
         |run| TidyRun { run, scenario: "a,b", variant: "v", controller: "gcc", seed: 1, metrics: &metrics };
