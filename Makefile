@@ -35,7 +35,7 @@ test-call: ## format, clippy and tests of weir-call
 	cargo clippy --release $(WEIR_CALL) --all-targets --quiet -- -D warnings
 	cargo test --release $(WEIR_CALL) --quiet
 
-# The wheel, in a virtual environment below the build folder: nothing is installed outside of it. WEIR_REQUIRE=python makes a skip a failure.
+# The wheel, in a virtual environment below the build folder: nothing is installed outside of it. Tests run where the sources of the package do not hide it. WEIR_REQUIRE=python makes a skip a failure.
 WEIR_PY = --manifest-path python/Cargo.toml --target-dir $(or $(CARGO_TARGET_DIR),target)/python --locked
 FACES = $(or $(CARGO_TARGET_DIR),$(CURDIR)/target)/faces
 PYTHON = python3
@@ -49,7 +49,7 @@ test-faces: ## builds the Python wheel and tests it; some minutes, needs Python 
 		--manifest-path python/Cargo.toml --out $(FACES)/wheels
 	$(FACES)/bin/pip install --quiet --force-reinstall --no-deps $(FACES)/wheels/weir_rtc-*.whl
 	$(FACES)/bin/pip install --quiet 'weir-rtc[test]' --find-links $(FACES)/wheels
-	cd python && WEIR=$(WEIR_RELEASE_PATH) $(FACES)/bin/python -m pytest --import-mode=append
+	cd python/tests && WEIR=$(WEIR_RELEASE_PATH) $(FACES)/bin/python -m pytest --import-mode=append .
 
 # Alone, as `make test-live`. WEIR_REQUIRE=browser makes a skip a failure, and a call that does not count.
 test-browser: call ## `weir call` and the replay of a browser's call, in a headless Chromium; five minutes
