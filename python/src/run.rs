@@ -9,6 +9,7 @@ use weir_study::comparison::{Comparison, ComparisonError, ComparisonOptions, Com
 
 use crate::error;
 use crate::result::RunSet;
+use crate::registry::{begin_call, end_call};
 use crate::scenario::{Scenario, assignment, classes_in, traces};
 use crate::waiting::{CallProgress, CallState, attend, wait};
 use crate::world::SupervisedSimulator;
@@ -72,6 +73,18 @@ impl Plan {
     }
 
     /// Names of the classes that take part.
+    /// Begins a call on this thread: classes that are registered before its end are those of its plans alone.
+    #[staticmethod]
+    fn begin_call() {
+        begin_call();
+    }
+
+    /// Ends the last call of this thread.
+    #[staticmethod]
+    fn end_call() {
+        end_call();
+    }
+
     #[getter]
     fn classes(&self) -> Vec<String> {
         self.classes.clone()

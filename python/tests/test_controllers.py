@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -151,6 +152,48 @@ def test_a_rate_is_kept_within_the_limits():
     result = weir.run("quality/steady", [greedy], seeds=[1], set=SHORT)
     name = next(name for name in result.series() if name.endswith("target_rate_bps"))
     assert np.nanmax(result.series()[name]) == 10e6
+def test_threads_that_use_one_name_have_each_its_own_class():
+    def made(rate):
+        class C:
+            def __init__(self, limits, seed):
+                pass
+
+            def on_feedback(self, now, feedback):
+                return rate
+
+        return C
+
+    def target(rate):
+        result = weir.run("quality/steady", [made(rate)], seeds=[1], set=SHORT)
+        series = result.series()
+        return next(series[name][-1] for name in series if name.endswith("target_rate_bps"))
+
+    rates = [300_000, 900_000] * 10
+    # Threads change places often, so that one begins while another one makes its plan.
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        with ThreadPoolExecutor(2) as pool:
+            assert list(pool.map(target, rates)) == rates
+    finally:
+        sys.setswitchinterval(interval)
+    assert all(own["name"] != "C" for own in weir.controllers())
+
+
+def test_a_class_of_a_call_covers_one_of_the_process_for_that_call():
+    fixed = lambda rate: type("C", (Aimd,), {"on_feedback": lambda self, now, feedback: rate})  # noqa: E731
+    weir.register("C", fixed(400_000))
+
+    def target(controller):
+        series = weir.run("quality/steady", [controller], seeds=[1], set=SHORT).series()
+        return next(series[name][-1] for name in series if name.endswith("target_rate_bps"))
+
+    try:
+        assert [target(own) for own in ("C", fixed(700_000), "C")] == [400_000, 700_000, 400_000]
+    finally:
+        weir._weir.unregister("C")
+
+
 
 
 def test_processes_give_the_values_of_one():

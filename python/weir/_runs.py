@@ -58,19 +58,23 @@ def register(name, controller):
     >>> result.reproducible
     False
     """
-    if isinstance(controller, Estimator):
-        _weir.register(name, controller.estimator, at_receiver=True)
-    else:
-        _weir.register(name, controller)
+    handed(name, controller, in_process=True)
+
+
+def handed(name, controller, in_process):
+    """Registers a class or an estimator: in the process, or for the call of this thread."""
+    at_receiver = isinstance(controller, Estimator)
+    cls = controller.estimator if at_receiver else controller
+    _weir.register(name, cls, at_receiver=at_receiver, in_process=in_process)
 
 
 @contextmanager
 def named(controllers):
-    """Names of controllers, during a call: classes among them are registered for it."""
+    """Names of controllers, during a call: classes among them are registered for it, which other threads do not see."""
     if isinstance(controllers, (str, type, Estimator)):
         controllers = [controllers]
-    before = {name: (cls, estimator) for name, cls, estimator in _weir.registered()}
     names, added = [], []
+    _weir.Plan.begin_call()
     try:
         for controller in controllers or []:
             if isinstance(controller, str):
@@ -79,18 +83,14 @@ def named(controllers):
                 name = name_of(controller) if isinstance(controller, type) else controller.name
                 if name in added:
                     raise ValueError(f"two classes are called {name!r}; give one of them another `name`")
-                register(name, controller)
+                handed(name, controller, in_process=False)
                 added.append(name)
                 names.append(name)
             else:
                 raise TypeError(f"a controller is a name or a class, not {controller!r}")
         yield None if controllers is None else names
     finally:
-        for name in added:
-            _weir.unregister(name)
-            if name in before:
-                cls, estimator = before[name]
-                _weir.register(name, cls, at_receiver=estimator)
+        _weir.Plan.end_call()
 
 
 def directories(data):
