@@ -2,12 +2,13 @@
 
 use std::mem::take;
 use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use numpy::PyArray1;
 use pyo3::exceptions::{PyKeyError, PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use weir_import::traces::TraceStore;
 use weir_measure::metrics::Recording;
 use weir_measure::results::{RunMetrics, Summary, TidyRun, TidyTable};
 use weir_report::page::{self, PageInput};
@@ -18,7 +19,6 @@ use weir_study::runs::Task;
 
 use crate::columns::{GatheredTable, list};
 use crate::error::{self, RunError};
-use crate::scenario::traces;
 use crate::values::from_json;
 use crate::waiting::{CallProgress, CallState, attend, wait};
 use crate::world::SupervisedSimulator;
@@ -35,12 +35,19 @@ pub(crate) struct RunSet {
     scenario: CompiledScenario,
     /// A report takes the series for a moment.
     comparison: Mutex<Comparison>,
+    /// The traces that the runs were made with.
+    traces: Arc<TraceStore>,
     reproducible: bool,
 }
 
 impl RunSet {
-    pub(crate) fn new(scenario: CompiledScenario, comparison: Comparison, reproducible: bool) -> Self {
-        Self { scenario, comparison: Mutex::new(comparison), reproducible }
+    pub(crate) fn new(
+        scenario: CompiledScenario,
+        comparison: Comparison,
+        traces: Arc<TraceStore>,
+        reproducible: bool,
+    ) -> Self {
+        Self { scenario, comparison: Mutex::new(comparison), traces, reproducible }
     }
 
     fn comparison(&self) -> MutexGuard<'_, Comparison> {
@@ -89,12 +96,12 @@ impl RunSet {
         let world = SupervisedSimulator { state: &state };
         let task = Task::new(format!("{}/{name}/{seed}", scenario.name), scenario, options);
         let task = Task { world: Some(&world), ..task };
-        let traces = traces(&[]);
+        let traces = &*self.traces;
         let progress = CallProgress { function: None, all: 1 };
         let ran = if self.reproducible {
-            wait(py, &state, &progress, || task.run(&traces))?
+            wait(py, &state, &progress, || task.run(traces))?
         } else {
-            attend(py, &state, &progress, |_| task.run(&traces))?
+            attend(py, &state, &progress, |_| task.run(traces))?
         };
         let series = ran.map_err(error::run)?.measured.series;
         series.ok_or_else(|| RunError::new_err("the run has no series"))

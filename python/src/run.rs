@@ -1,6 +1,7 @@
 //! Runs of a scenario under several controllers and seeds.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use pyo3::prelude::*;
 use weir_import::traces::TraceStore;
@@ -8,8 +9,8 @@ use weir_scenario::scenario::Scenario as CompiledScenario;
 use weir_study::comparison::{Comparison, ComparisonError, ComparisonOptions, ComparisonRequest};
 
 use crate::error;
-use crate::result::RunSet;
 use crate::registry::{begin_call, end_call};
+use crate::result::RunSet;
 use crate::scenario::{Scenario, assignment, classes_in, traces};
 use crate::waiting::{CallProgress, CallState, attend, wait};
 use crate::world::SupervisedSimulator;
@@ -27,7 +28,7 @@ pub(crate) struct Plan {
     scenario: CompiledScenario,
     seeds: Vec<u64>,
     classes: Vec<String>,
-    traces: TraceStore,
+    traces: Arc<TraceStore>,
 }
 
 /// Runs `scenario`, with the interpreter's lock where a class takes part, else without it.
@@ -65,14 +66,13 @@ impl Plan {
         data: Vec<PathBuf>,
     ) -> PyResult<Self> {
         let scenario = scenario.with(set, controllers, seeds.as_deref())?;
-        let traces = traces(&data);
+        let traces = Arc::new(traces(&data));
         scenario.try_to_build(&traces).map_err(|error| error::scenario(&error))?;
         let seeds = seeds.unwrap_or_else(|| scenario.seeds());
         let classes = classes_in(&scenario);
         Ok(Self { scenario, seeds, classes, traces })
     }
 
-    /// Names of the classes that take part.
     /// Begins a call on this thread: classes that are registered before its end are those of its plans alone.
     #[staticmethod]
     fn begin_call() {
@@ -85,6 +85,7 @@ impl Plan {
         end_call();
     }
 
+    /// Names of the classes that take part.
     #[getter]
     fn classes(&self) -> Vec<String> {
         self.classes.clone()
@@ -121,7 +122,7 @@ impl Plan {
             progress,
         )?;
         let scenario = self.scenario.with_absolute_traces(&self.traces);
-        Ok(RunSet::new(scenario, comparison, self.classes.is_empty()))
+        Ok(RunSet::new(scenario, comparison, Arc::clone(&self.traces), self.classes.is_empty()))
     }
 
     /// Metrics of the runs of one controller with these seeds, as JSON, for another process.

@@ -242,3 +242,34 @@ def test_an_absent_extra_is_named(monkeypatch):
 def test_texts_of_a_table_are_escaped_in_a_notebook():
     shown = weir.Table({"flow": np.array(["a<i>b", None], dtype=object)})._repr_html_()
     assert "a&lt;i&gt;b" in shown and "<i>" not in shown
+
+
+def test_a_run_is_made_again_with_the_traces_of_the_first_call(tmp_path):
+    (tmp_path / "traces").mkdir()
+    # A packet of 1500 bytes each 10 ms.
+    (tmp_path / "traces" / "mine.down").write_text("".join(f"{10 * number}\n" for number in range(1, 1001)))
+    scenario = """
+title = "A call over a trace"
+duration = "5s"
+
+[links.forward]
+from = "here"
+to = "there"
+delay = "20ms"
+trace = "mine.down"
+
+[links.back]
+from = "there"
+to = "here"
+delay = "20ms"
+rate = "3Mbps"
+
+[flows.one]
+kind = "media"
+from = "here"
+to = "there"
+controller = "gcc"
+"""
+    result = weir.run(scenario, seeds=[1, 2], data=[tmp_path])
+    assert len(result.series(seed=2)["time_s"]) == 50
+    assert len(result.decisions(seed=2)["time"]) > 0
