@@ -1,12 +1,14 @@
 //! Exceptions: one sentence, with the place of the fault.
 
+use std::io::ErrorKind;
+
 use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyKeyboardInterrupt, PyOSError};
 use pyo3::prelude::*;
 use weir_form::ScenarioError as FormError;
 use weir_study::comparison::ComparisonError;
 use weir_study::output::OutputError;
-use weir_study::runs::RunError as StudyError;
+use weir_study::runs::{RunError as StudyError, StoreError};
 
 use crate::controller::CallbackFailure;
 
@@ -65,7 +67,18 @@ pub(crate) fn run(error: StudyError) -> PyErr {
             Ok(failure) => failure.raised_in(&run),
             Err(problem) => RunError::new_err(format!("{run}: {problem}")),
         },
+        StudyError::Store(error) => stored(&error),
         other => RunError::new_err(other.to_string()),
+    }
+}
+
+/// A store that cannot be read or written, as an `OSError` with its number where there is one. A refusal of the store, such as of one that
+/// another process uses, is no error of the system.
+fn stored(error: &StoreError) -> PyErr {
+    match error.source.raw_os_error() {
+        Some(number) => PyOSError::new_err((number, error.to_string())),
+        None if error.source.kind() == ErrorKind::Other => RunError::new_err(error.to_string()),
+        None => PyOSError::new_err(error.to_string()),
     }
 }
 

@@ -369,6 +369,7 @@ def test_without_space_nothing_is_half_written(alone, tmp_path):
     )
     last = ended.stderr.strip().splitlines()[-1]
     assert ended.returncode == 1 and "runs.log: cannot be" in last and "File too large" in last, ended.stderr
+    assert last.startswith("OSError: [Errno "), ended.stderr
     assert set(tree(tmp_path / "out")) == {"runs.log"}
     sweep(tmp_path / "out")
     assert tree(tmp_path / "out") == alone
