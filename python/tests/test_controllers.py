@@ -136,6 +136,9 @@ def test_a_class_that_lacks_something_is_refused():
         weir.register("my law{}", Aimd)
     with pytest.raises(weir.ScenarioError, match="interval"):
         weir.register("slow", type("Slow", (Aimd,), {"interval": -1.0, "on_timeout": lambda self, now: None}))
+    for timed in ({}, {"interval": None}):
+        with pytest.raises(weir.ScenarioError, match="`timed`: .* has `on_timeout` without a class attribute `interval`"):
+            weir.register("timed", type("Timed", (Aimd,), {"on_timeout": lambda self, now: None, **timed}))
 
 
 def test_two_classes_of_one_name_are_refused():
@@ -147,11 +150,6 @@ def test_two_classes_of_one_name_are_refused():
     assert result.controllers == ["Aimd", "slower"]
 
 
-def test_a_rate_is_kept_within_the_limits():
-    greedy = type("Greedy", (Aimd,), {"on_feedback": lambda self, now, feedback: 1e12})
-    result = weir.run("quality/steady", [greedy], seeds=[1], set=SHORT)
-    name = next(name for name in result.series() if name.endswith("target_rate_bps"))
-    assert np.nanmax(result.series()[name]) == 10e6
 def test_threads_that_use_one_name_have_each_its_own_class():
     def made(rate):
         class C:
@@ -194,6 +192,11 @@ def test_a_class_of_a_call_covers_one_of_the_process_for_that_call():
         weir._weir.unregister("C")
 
 
+def test_a_rate_is_kept_within_the_limits():
+    greedy = type("Greedy", (Aimd,), {"on_feedback": lambda self, now, feedback: 1e12})
+    result = weir.run("quality/steady", [greedy], seeds=[1], set=SHORT)
+    name = next(name for name in result.series() if name.endswith("target_rate_bps"))
+    assert np.nanmax(result.series()[name]) == 10e6
 
 
 def test_processes_give_the_values_of_one():

@@ -70,7 +70,13 @@ impl ClassFactory {
         let place = [text("__module__"), text("__qualname__")].into_iter().flatten().collect::<Vec<_>>();
         let interval = |attribute: &str| interval(name, class, attribute);
         let feedback_interval = interval("feedback_interval")?.unwrap_or(USUAL_INTERVAL);
-        let timer = interval("interval")?.filter(|_| class.hasattr("on_timeout").unwrap_or(false));
+        let has_timeout = kind == ClassKind::Controller && class.hasattr("on_timeout")?;
+        let timer = interval("interval")?.filter(|_| has_timeout);
+        if has_timeout && timer.is_none() {
+            return Err(error::setting(format_args!(
+                "`{name}`: {class} has `on_timeout` without a class attribute `interval`, the seconds between two calls"
+            )));
+        }
         let version = match class.getattr("version") {
             Ok(version) if !version.is_none() => Some(version.str()?.extract()?),
             _ => None,
