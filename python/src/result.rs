@@ -23,6 +23,9 @@ use crate::values::from_json;
 use crate::waiting::{CallProgress, CallState, attend, wait};
 use crate::world::SupervisedSimulator;
 
+/// The note on a page of runs in which a class took part.
+const NOT_REPRODUCIBLE: &str = "A Python class took part, so these runs can be made again only where that class is at hand (reproducible: false).";
+
 /// Adds the class to the module.
 pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<RunSet>()
@@ -66,7 +69,11 @@ impl RunSet {
         for (controller, series) in comparison.controllers.iter_mut().zip(kept) {
             controller.sample.series = series;
         }
-        input.map_err(|error| RunError::new_err(error.to_string()))
+        let mut input = input.map_err(|error| RunError::new_err(error.to_string()))?;
+        if !self.reproducible {
+            input.notes.push(NOT_REPRODUCIBLE.to_owned());
+        }
+        Ok(input)
     }
 
     /// The recording of a run: that of the first seed, or a run that is made again.

@@ -1,12 +1,14 @@
 //! Sweeps of a scenario, whose runs other processes can make.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::{fs, io};
 
 use numpy::PyArray1;
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
+use serde_json::Value;
 use weir_form::{ScenarioError as FormError, Varied};
 use weir_import::traces::TraceStore;
 use weir_measure::results::{AxisValues, TidyTable};
@@ -14,7 +16,7 @@ use weir_scenario::scenario::Candidate;
 use weir_study::experiments::{
     KeptRun, Reproduced, Reproduction, SweepError, SweepPart, SweepRequest, SweptScenario,
 };
-use weir_study::output::{OutputDirectory, RUNS, TableFormat};
+use weir_study::output::{OutputDirectory, RUNS, TableFormat, json_file};
 use weir_study::runs::{
     BUILT_FROM, NoStore, ResultLog, RunError as StudyError, Store, StoreError, table_axes,
 };
@@ -114,6 +116,13 @@ fn mistake(varied: &[Varied], mistake: &FormError) -> PyErr {
     error::scenario_at(mistake, &|assignment| if is_swept(assignment) { "grid" } else { "set" })
 }
 
+/// Replaces a file, whole or not at all.
+fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
+    let part = path.with_extension("json.part");
+    let replaced = fs::write(&part, content).and_then(|()| fs::rename(&part, path));
+    replaced.inspect_err(|_| drop(fs::remove_file(&part)))
+}
+
 impl SweepPlan {
     /// The result of `work` on the runs: on another thread, or on this one under the interpreter's lock where a class takes part.
     fn with_runs<T: Send>(
@@ -131,6 +140,19 @@ impl SweepPlan {
             attend(py, &state, progress, |done| work(&runs, done))?
         };
         done.map_err(error::run)
+    }
+
+    /// The content of `sweep.json`. Where a class takes part, each object says that it is not reproducible.
+    fn json(&self, results: &Reproduced) -> Value {
+        let request = &self.sweep.request;
+        let mut content = json(request, &request.numbers(results));
+        if !self.classes.is_empty() {
+            let objects = content.as_array_mut().into_iter().flatten().filter_map(Value::as_object_mut);
+            objects.for_each(|object| {
+                object.insert("reproducible".to_owned(), Value::Bool(false));
+            });
+        }
+        content
     }
 
     fn check(&self, places: &[usize]) -> PyResult<()> {
@@ -314,6 +336,13 @@ impl SweepWork {
             if let Some(directory) = &mut state.directory {
                 let written = sweep.request.write(&results, directory, Some(TableFormat::Parquet));
                 written.map_err(error::output)?;
+                if !self.plan.get().classes.is_empty() {
+                    let path = directory.path(RESULTS);
+                    let text = json_file(&self.plan.get().json(&results));
+                    text.and_then(|text| replace(&path, &text)).map_err(|error| {
+                        PyOSError::new_err(format!("{}: cannot be written: {error}", path.display()))
+                    })?;
+                }
             }
             Ok(results)
         })?;
@@ -361,8 +390,7 @@ impl SweptRuns {
 
     /// The content of `sweep.json`.
     fn to_json(&self) -> PyResult<String> {
-        let request = &self.plan.get().sweep.request;
-        serde_json::to_string(&json(request, &request.numbers(&self.results))).map_err(error::setting)
+        serde_json::to_string(&self.plan.get().json(&self.results)).map_err(error::setting)
     }
 
     /// The long table: the columns of numbers, the categories and codes of those of texts, and the names in order.

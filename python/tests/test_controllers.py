@@ -22,6 +22,8 @@ def test_a_class_controls_a_call():
     assert not result.reproducible and result.summary()["reproducible"] is False
     again = weir.run("quality/steady", [Aimd, "gcc"], seeds=[1])
     assert again.summary() == result.summary()
+    assert "reproducible: false" in again._runs.report_html()
+    assert "reproducible: false" not in weir.run("quality/steady", ["gcc"], seeds=[1], set=SHORT)._runs.report_html()
 
 
 def test_the_rate_is_the_one_that_the_class_returns():

@@ -353,6 +353,21 @@ def test_a_directory_that_another_one_has_is_refused(tmp_path):
     sweep(tmp_path / "out")
 
 
+def test_a_class_in_a_sweep_is_in_its_results(tmp_path):
+    from controllers import Aimd
+
+    def swept(controller, folder):
+        grid = {"links.forward.rate": ["1Mbps", "2Mbps"]}
+        result = weir.sweep(SCENARIO, grid, [controller], runs=1, set=SET, out=tmp_path / folder, jobs=1)
+        rows = json.loads((tmp_path / folder / "sweep.json").read_text())
+        assert rows == result.summary() and len(rows) == 2
+        assert set(tree(tmp_path / folder)) == {"index.html", "runs.log", "sweep.json", "table/part-00000.parquet"}
+        return rows
+
+    assert all(row["reproducible"] is False for row in swept(Aimd, "class"))
+    assert all("reproducible" not in row for row in swept("gcc", "shipped"))
+
+
 def test_without_space_nothing_is_half_written(alone, tmp_path):
     # A limit for the size of files stands for a full disk.
     program = """
