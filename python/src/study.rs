@@ -15,6 +15,7 @@ use weir_study::paired::RunTable;
 use weir_study::runs::{NoStore, ResultLog, RunError as StudyError, Shardable};
 use weir_study::suite::{self as suites, Suite, SuiteRequest};
 
+use crate::controller::with_a_class;
 use crate::error;
 use crate::registry::registry;
 use crate::run::compare as run_comparison;
@@ -261,11 +262,10 @@ fn reproduce(
     let extent = Extent { full, runs, grid, plots: true };
     let state = CallState::default();
     let world = SupervisedSimulator { state: &state };
-    let plan =
-        Reproduction::plan(&rows, extent, &traces).map_err(|error| error::scenario(&error))?.in_world(&world);
-    let provenance = Provenance { seeds: plan.seeds(), changed: set.clone(), ..Provenance::of(&[]) };
     // Rows name their controllers in scenarios, which may be classes.
-    let with_class = !crate::registry::classes().is_empty();
+    let (plan, with_class) = with_a_class(|| Reproduction::plan(&rows, extent, &traces));
+    let plan = plan.map_err(|error| error::scenario(&error))?.in_world(&world);
+    let provenance = Provenance { seeds: plan.seeds(), changed: set.clone(), ..Provenance::of(&[]) };
     let jobs = if with_class { 1 } else { jobs };
     let done = make(py, &plan, (&state, with_class), (&traces, jobs), out, progress)?;
     let json = serde_json::to_string(&done.claims).map_err(error::setting)?;

@@ -1,6 +1,6 @@
 //! The flow of a controller's halves, and the failure of a run under a class.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
@@ -18,6 +18,8 @@ const PURPOSE: &str = "python controller";
 thread_local! {
     /// The halves that were built on this thread and still live, apart from those that ended since.
     static BUILT: RefCell<Vec<Weak<FlowBinding>>> = const { RefCell::new(Vec::new()) };
+    /// The number of sender halves that were built on this thread.
+    static NUMBER: Cell<u64> = const { Cell::new(0) };
     /// The flow of all halves that are built on this thread during [`of_call`].
     static FLOW: RefCell<Option<BoundFlow>> = const { RefCell::new(None) };
 }
@@ -48,6 +50,7 @@ impl FlowBinding {
             built.retain(|own| own.strong_count() > 0);
             built.push(Arc::downgrade(&binding));
         });
+        NUMBER.set(NUMBER.get() + 1);
         binding
     }
 
@@ -83,6 +86,13 @@ impl FlowBinding {
 
 fn address(half: &dyn Controller) -> usize {
     std::ptr::from_ref(half).cast::<()>() as usize
+}
+
+/// The result of `plan`, and whether a class is in the scenarios that it builds on this thread.
+pub(crate) fn with_a_class<T>(plan: impl FnOnce() -> T) -> (T, bool) {
+    let before = NUMBER.get();
+    let planned = plan();
+    (planned, NUMBER.get() > before)
 }
 
 /// The result of `replay` on a recorded call, to which all halves belong that it builds on this thread.

@@ -10,7 +10,7 @@ mod feedback;
 mod instance;
 mod rule;
 
-pub(crate) use binding::{CallbackFailure, FailureSlot, bind, of_call};
+pub(crate) use binding::{CallbackFailure, FailureSlot, bind, of_call, with_a_class};
 pub(crate) use factory::{ClassFactory, ClassKind};
 
 use pyo3::prelude::*;
