@@ -114,7 +114,7 @@ impl SteppedCalls {
             return Err(wrong_shape(actions.len(), 1));
         };
         finite(action, None)?;
-        let (reward, is_last) = slot.step(action, self.weights).ok_or_else(|| not_begun(None))?;
+        let (reward, is_last) = slot.step(action, self.weights)?.ok_or_else(|| not_begun(None))?;
         let observation = slot.observer().map_or([0.0; ENTRIES.len()], |observer| observer.observation);
         Ok((PyArray1::from_slice(py, &observation), reward, is_last))
     }
@@ -140,15 +140,16 @@ impl SteppedCalls {
             }
         }
         let step = |((slot, &action), &active): ((&mut CallSlot, &f32), &bool)| {
-            if active { slot.step(action, *weights) } else { Some((0.0, false)) }
+            if active { slot.step(action, *weights) } else { Ok(Some((0.0, false))) }
         };
-        let taken: Vec<Option<(f64, bool)>> = py.detach(|| match pool {
+        let taken: PyResult<Vec<Option<(f64, bool)>>> = py.detach(|| match pool {
             Some(pool) => {
                 let calls = calls.par_iter_mut().zip(&actions).zip(&active);
                 pool.install(|| calls.map(step).collect())
             }
             None => calls.iter_mut().zip(&actions).zip(&active).map(step).collect(),
         });
+        let taken = taken?;
         if let Some(index) = taken.iter().position(Option::is_none) {
             return Err(not_begun(Some(index)));
         }
@@ -175,7 +176,7 @@ impl SteppedCalls {
     /// Runs a call to the end of its scenario: the metrics of the flow.
     fn finish<'py>(&mut self, py: Python<'py>, index: usize) -> PyResult<Bound<'py, PyAny>> {
         let slot = slots(&mut self.calls).get_mut(index);
-        let flow = slot.and_then(CallSlot::finish).ok_or_else(|| not_begun(Some(index)))?;
+        let flow = slot.map_or(Ok(None), CallSlot::finish)?.ok_or_else(|| not_begun(Some(index)))?;
         let value = serde_json::to_value(flow).map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
         crate::values::from_json(py, &value)
     }

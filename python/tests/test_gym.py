@@ -282,6 +282,39 @@ def test_a_scenario_may_have_several_flows_and_begin_late():
         copies.reset(seed=1)
 
 
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_class_may_control_another_flow_and_its_failure_is_raised(threads):
+    seeds = []
+
+    class Beside:
+        def __init__(self, limits, seed):
+            seeds.append(seed)
+
+        def on_feedback(self, now, feedback):
+            return 300e3 if now < 2 else 1 / 0
+
+    scenario = TWO_CALLS.replace('"nada"', '"beside"').replace("COMPETITOR", "")
+    weir.register("beside", Beside)
+    try:
+        env = RateControlEnv(scenario, flow="one")
+        with pytest.raises(weir.ControllerError, match="flow two, at 2.0.*ZeroDivisionError") as raised:
+            played(env, actions_of(1, 100), seed=1)
+        assert isinstance(raised.value.__cause__, ZeroDivisionError)
+        with pytest.raises(RuntimeError, match="call reset"):
+            env.step(np.zeros(1, dtype=np.float32))
+        alone = list(seeds)
+        weir.run(scenario, seeds=[1], set={"duration": "1s"})
+        assert len(alone) == 1 and seeds == 2 * alone and alone[0] != 0, "the seed is that of the flow and the run"
+        vector = RateControlVectorEnv(3, scenario=scenario, flow="one", threads=threads)
+        vector.reset(seed=1)
+        with pytest.raises(weir.ControllerError, match="flow two, at 2.0"):
+            for actions in actions_of(1, 40, 3):
+                vector.step(actions)
+        assert len(set(seeds)) == 3
+    finally:
+        weir._weir.unregister("beside")
+
+
 @pytest.mark.parametrize(
     ("settings", "error", "text"),
     [

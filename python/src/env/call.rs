@@ -5,12 +5,14 @@ use std::sync::{Arc, LazyLock};
 use pyo3::prelude::*;
 use weir_cc::TimeDelta;
 use weir_import::traces::TraceStore;
+use weir_measure::MeasuredRun;
+use weir_measure::metrics::Recorder;
 use weir_measure::results::{FlowMeasures, Value};
 use weir_net::Time;
-use weir_scenario::compile::RunOptions;
+use weir_scenario::compile::{Run, RunOptions};
 use weir_scenario::scenario::{FlowTraffic, Media, Scenario as CompiledScenario};
-use weir_study::runs::{RunSession, Task};
 
+use crate::controller::{FailureSlot, bind};
 use crate::error;
 use crate::scenario::Scenario;
 
@@ -94,9 +96,8 @@ impl CallScenario {
         let scale = scale.ok_or_else(|| {
             setting(format!("the rates of flow `{flow}` leave no choice: set max above min"))
         })?;
-        let task = Task::new(scenario.name.clone(), &own, RunOptions::new(seed));
-        let session = task.begin(&TRACES).map_err(error::run)?;
-        let times = session.plan();
+        let built = own.build(&RunOptions::new(seed), &TRACES).map_err(|error| error::scenario(&error))?;
+        let Run { spec, plan: times, witness, .. } = built;
         let mut flows = times.flows.iter().enumerate().filter(|(_, flow)| flow.controller == NAME);
         let (Some((index, planned)), None) = (flows.next(), flows.next()) else {
             return Err(setting(format!("flow `{flow}` must be one flow, without copies")));
@@ -106,17 +107,26 @@ impl CallScenario {
         if steps == 0 {
             return Err(setting(format!("flow `{flow}` ends within its first step of {}", plan.interval)));
         }
+        // Classes may control other flows.
+        let failure = Arc::new(FailureSlot::default());
+        bind(&spec, &failure);
+        let run = MeasuredRun::new(spec, Recorder::new(times).beside(witness));
+        let run = run.map_err(|error| error::run(error.into()))?;
         let observer = StepObserver::new(scale, plan.interval);
-        let interval = plan.interval;
-        Ok(SteppedCall { exchange, session, observer, index, start, interval, steps, taken: 0 })
+        let (name, interval) = (format!("{}/{NAME}/{seed}", scenario.name), plan.interval);
+        Ok(SteppedCall { name, exchange, run, failure, observer, index, start, interval, steps, taken: 0 })
     }
 }
 
 /// A call that has begun.
 #[derive(Debug)]
 struct SteppedCall {
+    /// Name of the run.
+    name: String,
     exchange: SharedExchange,
-    session: RunSession,
+    run: MeasuredRun,
+    /// The failure of a class that controls another flow.
+    failure: Arc<FailureSlot>,
     observer: StepObserver,
     /// The flow's place in the run.
     index: usize,
@@ -129,15 +139,18 @@ struct SteppedCall {
 
 impl SteppedCall {
     /// Takes a step; returns whether it was the last.
-    fn step(&mut self, action: f32) -> bool {
+    fn step(&mut self, action: f32) -> PyResult<bool> {
         let rate = self.observer.scale().rate(action);
         lock(&self.exchange).rate = Some(rate);
         self.taken += 1;
         let end = self.start.nanos() + self.taken * self.interval.nanos() as u64;
-        self.session.run_until(Time::from_nanos(end - 1));
+        self.run.run_until(Time::from_nanos(end - 1));
+        if let Some(failure) = self.failure.take() {
+            return Err(failure.raised_in(&self.name));
+        }
         let view = lock(&self.exchange).view.take().unwrap_or_default();
         self.observer.take(rate, &view);
-        self.taken == self.steps
+        Ok(self.taken == self.steps)
     }
 }
 
@@ -167,17 +180,26 @@ impl CallSlot {
         self.call.as_ref().map(|call| &call.observer)
     }
 
-    /// Takes a step: its reward, and whether it was the last. `None` if no call has begun, or the last step is over.
-    pub(super) fn step(&mut self, action: f32, weights: RewardWeights) -> Option<(f64, bool)> {
-        let call = self.call.as_mut().filter(|call| call.taken < call.steps)?;
-        let is_last = call.step(action);
-        Some((call.observer.reward(weights), is_last))
+    /// Takes a step: its reward, and whether it was the last. `None` if no call has begun, or the last step is over. A call in which a
+    /// class has failed is over.
+    pub(super) fn step(&mut self, action: f32, weights: RewardWeights) -> PyResult<Option<(f64, bool)>> {
+        let Some(call) = self.call.as_mut().filter(|call| call.taken < call.steps) else { return Ok(None) };
+        match call.step(action) {
+            Ok(is_last) => Ok(Some((call.observer.reward(weights), is_last))),
+            Err(error) => {
+                self.call = None;
+                Err(error)
+            }
+        }
     }
 
     /// Results of the flow, after the run has gone to its end. `None` if no call has begun since the last results.
-    pub(super) fn finish(&mut self) -> Option<FlowMeasures<Value>> {
-        let SteppedCall { session, index, .. } = self.call.take()?;
-        let mut flows = session.finish().measured.metrics.flows;
-        (index < flows.len()).then(|| flows.swap_remove(index))
+    pub(super) fn finish(&mut self) -> PyResult<Option<FlowMeasures<Value>>> {
+        let Some(SteppedCall { name, run, failure, index, .. }) = self.call.take() else { return Ok(None) };
+        let mut flows = run.finish().finish().metrics.flows;
+        match failure.take() {
+            Some(failure) => Err(failure.raised_in(&name)),
+            None => Ok((index < flows.len()).then(|| flows.swap_remove(index))),
+        }
     }
 }
