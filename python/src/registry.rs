@@ -48,12 +48,11 @@ fn change(in_process: bool, change: impl FnOnce(&mut ClassList)) {
     // Kept until the locks are free, as a class may run code at its end.
     let _before = CALLS.with_borrow_mut(|calls| {
         let mut of_process;
-        let classes = match calls.last_mut().filter(|_| !in_process) {
-            Some(classes) => classes,
-            None => {
-                of_process = CLASSES.lock().unwrap_or_else(PoisonError::into_inner);
-                &mut *of_process
-            }
+        let classes = if let Some(classes) = calls.last_mut().filter(|_| !in_process) {
+            classes
+        } else {
+            of_process = CLASSES.lock().unwrap_or_else(PoisonError::into_inner);
+            &mut *of_process
         };
         let before = classes.clone();
         change(classes);

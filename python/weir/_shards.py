@@ -14,7 +14,8 @@ _last = None
 def planned(job):
     """The plan of a job."""
     classes, plan = pickle.loads(job)
-    before = {name: (cls, estimator) for name, cls, estimator in _weir.registered()}
+    # The worker may be a thread of the caller's process, whose classes stay as they are.
+    _weir.Plan.begin_call()
     try:
         for name, cls, estimator in classes:
             try:
@@ -24,11 +25,8 @@ def planned(job):
             _weir.register(name, cls, at_receiver=estimator)
         return _weir.SweepPlan(*plan)
     finally:
-        # The worker may be a thread of the caller's process. The plan keeps its classes.
-        for name, _, _ in classes:
-            _weir.unregister(name)
-            if name in before:
-                _weir.register(name, before[name][0], at_receiver=before[name][1])
+        # The plan keeps its classes.
+        _weir.Plan.end_call()
 
 
 def shard(job, places):
