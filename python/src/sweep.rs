@@ -1,11 +1,10 @@
 //! Sweeps of a scenario, whose runs other processes can make.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::{fs, io};
 
 use numpy::PyArray1;
-use pyo3::exceptions::{PyOSError, PyValueError};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 use serde_json::Value;
@@ -16,7 +15,7 @@ use weir_scenario::scenario::Candidate;
 use weir_study::experiments::{
     KeptRun, Reproduced, Reproduction, SweepError, SweepPart, SweepRequest, SweptScenario,
 };
-use weir_study::output::{OutputDirectory, RUNS, TableFormat, json_file};
+use weir_study::output::{OutputDirectory, RUNS, TableFormat};
 use weir_study::runs::{
     BUILT_FROM, NoStore, ResultLog, RunError as StudyError, Store, StoreError, table_axes,
 };
@@ -114,13 +113,6 @@ fn refused(varied: &[Varied], refused: SweepError) -> PyErr {
 fn mistake(varied: &[Varied], mistake: &FormError) -> PyErr {
     let is_swept = |text: &str| varied.iter().any(|own| text.starts_with(&format!("{}=", own.path)));
     error::scenario_at(mistake, &|assignment| if is_swept(assignment) { "grid" } else { "set" })
-}
-
-/// Replaces a file, whole or not at all.
-fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
-    let part = path.with_extension("json.part");
-    let replaced = fs::write(&part, content).and_then(|()| fs::rename(&part, path));
-    replaced.inspect_err(|_| drop(fs::remove_file(&part)))
 }
 
 impl SweepPlan {
@@ -334,15 +326,9 @@ impl SweepWork {
                 log.in_order().map_err(|error| error::run(StudyError::from(error)))?;
             }
             if let Some(directory) = &mut state.directory {
-                let written = sweep.request.write(&results, directory, Some(TableFormat::Parquet));
+                let content = self.plan.get().json(&results);
+                let written = sweep.request.write(&results, directory, Some(TableFormat::Parquet), &content);
                 written.map_err(error::output)?;
-                if !self.plan.get().classes.is_empty() {
-                    let path = directory.path(RESULTS);
-                    let text = json_file(&self.plan.get().json(&results));
-                    text.and_then(|text| replace(&path, &text)).map_err(|error| {
-                        PyOSError::new_err(format!("{}: cannot be written: {error}", path.display()))
-                    })?;
-                }
             }
             Ok(results)
         })?;

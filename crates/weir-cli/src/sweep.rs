@@ -44,17 +44,18 @@ pub(crate) fn sweep(args: &RunArgs, name: &str, registry: &Registry) -> Result<(
     let runs = runs.with_metrics(directory.is_some() && form != TableForm::None);
     let kept = ResultStore { parts: &args.parts, jobs: args.jobs, quiet: args.quiet, what: &scenario.name };
     let Some(ran) = kept.run(&runs, &store, directory.as_ref())? else { return Ok(()) };
+    let numbers = request.numbers(&ran);
+    let content = sweep::json(&request, &numbers);
     if let Some(directory) = &mut directory {
-        request.write(&ran, directory, form.format())?;
+        request.write(&ran, directory, form.format(), &content)?;
         browser::open(args.open, Some(&directory.path(REPORT)))?;
     }
     for note in &request.notes {
         writeln!(terminal::stderr(), "{note}")?;
     }
-    let numbers = request.numbers(&ran);
     let mut out = terminal::stdout();
     if args.json {
-        serde_json::to_writer_pretty(&mut out, &sweep::json(&request, &numbers)).map_err(io::Error::from)?;
+        serde_json::to_writer_pretty(&mut out, &content).map_err(io::Error::from)?;
         writeln!(out)?;
         return Ok(());
     }

@@ -17,7 +17,7 @@ pub const REPORT: &str = "index.html";
 pub const RESULTS: &str = "sweep.json";
 
 impl SweepRequest {
-    /// Writes the files of the results: the plots, the numbers and, in this format, the table of all runs.
+    /// Writes the files of the results: the plots, `content` ([`json`]) and, in this format, the table of all runs.
     ///
     /// # Errors
     /// A file cannot be written; then none is.
@@ -26,14 +26,15 @@ impl SweepRequest {
         results: &Reproduced,
         directory: &mut OutputDirectory,
         format: Option<TableFormat>,
+        content: &Value,
     ) -> Result<(), OutputError> {
         let numbers = self.numbers(results);
         add_table(directory, format, &table_axes(&self.varied), self.table_runs(results))?;
         let source = format!("{}: {} runs at each place", self.source.name, self.runs);
         let page = experiments::figures(&self.title, &source, &results.plots, &self.tables(&numbers));
         let failed = |source: io::Error| OutputError::Write { path: directory.path(RESULTS), source };
-        let numbers = json_file(&json(self, &numbers)).map_err(failed)?;
-        let files: Files = vec![(REPORT.to_owned(), page.into_bytes()), (RESULTS.to_owned(), numbers)];
+        let content = json_file(content).map_err(failed)?;
+        let files: Files = vec![(REPORT.to_owned(), page.into_bytes()), (RESULTS.to_owned(), content)];
         directory.write(&files)
     }
 }
