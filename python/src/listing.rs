@@ -1,4 +1,4 @@
-//! What there is: controllers, scenarios, suites, rows of papers, schemas.
+//! Lists of controllers, scenarios, suites, rows of papers, schemas.
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};

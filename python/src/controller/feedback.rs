@@ -35,7 +35,7 @@ impl Limits {
     }
 }
 
-/// What a report says about packets: an array for each property, with an entry per packet in the order of sending.
+/// The packets of a report: an array for each property, with an entry per packet in the order of sending.
 #[pyclass(frozen, module = "weir", name = "Feedback")]
 pub(crate) struct Feedback {
     results: Vec<PacketResult>,

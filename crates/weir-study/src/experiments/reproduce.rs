@@ -97,7 +97,7 @@ impl Reproduction<'_> {
         shard.of(self.plan.cases.iter().enumerate().flat_map(of)).collect()
     }
 
-    /// Makes the runs at these places in the order of all runs, counted from zero, and returns their results. Those in `store`
+    /// Makes the runs at these places in the order of all runs, counted from zero, and returns their results. Stored runs
     /// are not made again.
     ///
     /// # Errors
