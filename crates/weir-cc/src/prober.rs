@@ -19,10 +19,12 @@ const MAX_LATENESS: TimeDelta = TimeDelta::from_millis(10);
 const MAX_WAIT: TimeDelta = TimeDelta::from_secs(5);
 /// Smallest packet with which probing begins, unless less is sent in [`SPACING`].
 const MIN_START_SIZE: DataSize = DataSize::from_bytes(200);
+/// Time whose bytes at the rate of the probe are enough to begin it. libwebrtc.
 const SPACING: TimeDelta = TimeDelta::from_millis(2);
 
+/// A requested probe, and the part of it that has left.
 #[derive(Clone, Copy, Debug)]
-struct SentCluster {
+struct ProbeCluster {
     probe: Probe,
     requested_at: SendTime,
     begun_at: Option<SendTime>,
@@ -30,9 +32,9 @@ struct SentCluster {
     sent: DataSize,
 }
 
-impl SentCluster {
-    /// Time at which the time of the bytes sent at the probe's rate has passed.
-    fn paid(&self) -> Option<SendTime> {
+impl ProbeCluster {
+    /// Time at which the next packet is due: the start, and the duration of the sent bytes at the probe's rate.
+    fn next_due(&self) -> Option<SendTime> {
         self.begun_at.map(|begun_at| begun_at + self.sent / self.probe.rate)
     }
 }
@@ -43,7 +45,7 @@ impl SentCluster {
 /// packets leave first, then padding, and each packet is passed to [`Self::on_sent`].
 #[derive(Clone, Debug, Default)]
 pub struct Prober {
-    clusters: VecDeque<SentCluster>,
+    clusters: VecDeque<ProbeCluster>,
     active: bool,
     /// Time at which the next packet is due, or `None` for at once.
     due: Option<SendTime>,
@@ -69,7 +71,7 @@ impl Prober {
         }
         if self.clusters.len() < MAX_CLUSTERS && !probe.rate.is_zero() {
             let cluster =
-                SentCluster { probe, requested_at: now, begun_at: None, packets: 0, sent: DataSize::ZERO };
+                ProbeCluster { probe, requested_at: now, begun_at: None, packets: 0, sent: DataSize::ZERO };
             self.clusters.push_back(cluster);
         }
     }
@@ -112,7 +114,7 @@ impl Prober {
         cluster.begun_at.get_or_insert(now);
         cluster.packets += 1;
         cluster.sent += size;
-        self.due = cluster.paid();
+        self.due = cluster.next_due();
         if cluster.packets >= cluster.probe.packets && cluster.sent >= cluster.probe.size {
             self.drop_first();
         }

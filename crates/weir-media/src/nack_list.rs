@@ -24,6 +24,9 @@ struct MissingPacket {
 
 /// libwebrtc's `NackRequester`: each gap of the sequence numbers is requested at once, and each packet of it again every 100 ms
 /// until it comes, at most ten times.
+///
+/// Differences: the time between requests is constant, packets of a reordering count as missing at once, and the list is cleared whole
+/// where libwebrtc clears it up to a key frame.
 #[derive(Debug, Default)]
 pub(crate) struct NackList {
     sequences: Unwrapper,
@@ -31,7 +34,7 @@ pub(crate) struct NackList {
     /// In order of their numbers.
     missing: VecDeque<MissingPacket>,
     /// Whether a key frame should be requested.
-    gave_up: bool,
+    key_frame_due: bool,
 }
 
 impl NackList {
@@ -47,7 +50,7 @@ impl NackList {
         let gap = (number - newest - 1) as usize;
         if self.missing.len() + gap > MOST_MISSING {
             self.missing.clear();
-            self.gave_up = true;
+            self.key_frame_due = true;
             return;
         }
         let gap = newest + 1..number;
@@ -57,6 +60,7 @@ impl NackList {
     /// A packet of the stream has arrived as a retransmission.
     pub(crate) fn on_retransmission(&mut self, sequence: u16) {
         let Some(newest) = self.newest else { return };
+        // Not through the unwrapper: a retransmission is older than the newest packet, whatever the distance.
         let behind = (newest as u16).wrapping_sub(sequence);
         if let Some(number) = newest.checked_sub(u64::from(behind)) {
             self.remove(number);
@@ -88,11 +92,11 @@ impl NackList {
 
     /// Whether a key frame should be requested, once after each time that too many packets were missing.
     pub(crate) fn take_key_frame_request(&mut self) -> bool {
-        std::mem::take(&mut self.gave_up)
+        std::mem::take(&mut self.key_frame_due)
     }
 
     pub(crate) fn wants_key_frame(&self) -> bool {
-        self.gave_up
+        self.key_frame_due
     }
 }
 

@@ -59,7 +59,7 @@ impl Steers {
 pub struct CouplerSetting {
     /// Whether the user has confirmed that this may be unsafe outside of testbeds.
     pub testbed: bool,
-    /// Whether groups come from statistics that the flows report, and not from the coupling alone.
+    /// Whether flows are grouped by measured shared bottlenecks, instead of all in one group.
     pub measured: bool,
     /// The weight of each tenant.
     pub tenants: Vec<f64>,
@@ -71,7 +71,7 @@ pub struct CouplerSetting {
 trait CouplerKind {
     /// Its constants.
     type Config: DeserializeOwned + Serialize + Described;
-    /// Constants that the name implies, or the coupling's other keys: no options.
+    /// Constants that no scenario sets as options: the name of the coupler or another key of the coupling sets them.
     const FIXED: &[&str] = &[];
 
     /// Its description.
@@ -80,7 +80,7 @@ trait CouplerKind {
     /// The constants that options are laid over.
     fn config() -> Self::Config;
 
-    /// A coupler without flows; the result is `None` for the coupler without coupling.
+    /// A coupler without flows; the result is `None` for `none`, which couples no flows.
     ///
     /// # Errors
     /// A message about a constant out of its range, or about a setting that it does not support.
@@ -137,7 +137,7 @@ static ENTRIES: LazyLock<Vec<Entry>> = LazyLock::new(entries);
 /// All factories, in the order of the listing.
 fn entries() -> Vec<Entry> {
     vec![
-        Entry::of::<Nobody>(),
+        Entry::of::<NoCoupling>(),
         Entry::of::<exchange::Rfc8699Active>(),
         Entry::of::<exchange::Rfc8699Conservative>(),
         Entry::of::<exchange::Rtp2014Active>(),
@@ -200,15 +200,15 @@ pub fn find_coupler(name: &str) -> Result<(&'static CouplerInfo, &'static Value)
 struct NoOptions {}
 
 /// No coupling: the reference of comparisons.
-struct Nobody;
+struct NoCoupling;
 
-impl CouplerKind for Nobody {
+impl CouplerKind for NoCoupling {
     type Config = NoOptions;
 
     fn info() -> CouplerInfo {
         CouplerInfo {
             name: "none",
-            summary: "nobody: the flows are left alone and measured like coupled ones",
+            summary: "no coupling: the flows are measured like coupled ones",
             source: "–",
             steers: Steers::Nothing,
             testbed_only: false,
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unsafe_coupler_is_refused_where_nobody_knows_that_it_is() {
+    fn an_unsafe_coupler_is_refused_without_confirmation() {
         for info in couplers().filter(|info| info.testbed_only) {
             assert!(coupler(info.name, None, &CouplerSetting::default()).is_err(), "{}", info.name);
         }

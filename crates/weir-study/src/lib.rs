@@ -23,11 +23,11 @@ pub mod detection;
 pub mod differences;
 pub mod experiments;
 pub mod judge;
+#[cfg(test)]
+mod layers;
 pub mod output;
 pub mod paired;
 pub mod pairs;
-#[cfg(test)]
-mod rooms;
 pub mod runs;
 mod shell;
 pub mod suite;

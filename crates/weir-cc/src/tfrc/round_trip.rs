@@ -13,7 +13,7 @@ pub(super) struct RoundTrip {
     pub(super) r: f64,
     /// The newest sample.
     pub(super) latest: TimeDelta,
-    /// `R_sqmean`, average of √`R_sample`.
+    /// `R_sqmean`, average of √`R_sample`. NaN after [`Self::settle`]: the next sample begins the average anew.
     sqrt_mean: f64,
     /// √`R_sample`.
     sqrt_latest: f64,
@@ -54,7 +54,7 @@ impl RoundTrip {
     }
 
     /// `t_RTO` over `R`. RFC 5348 §3.1.
-    pub(super) fn retransmission_timeout(&self) -> f64 {
+    pub(super) fn timeout_in_round_trips(&self) -> f64 {
         self.tcp.map_or(4.0, |tcp| tcp.timeout() / self.r)
     }
 
@@ -96,10 +96,10 @@ mod tests {
 
     #[test]
     fn the_timeout_of_ns2_has_whole_ticks_of_100_ms() {
-        assert_eq!(first(20).retransmission_timeout(), 4.0);
+        assert_eq!(first(20).timeout_in_round_trips(), 4.0);
         // One tick: 1 + 4·0.5 = 3 ticks, fifteen round trips.
         let rtt = RoundTrip::first(ms(20), &Config::ns2());
-        assert!((rtt.retransmission_timeout() - 15.0).abs() < 1e-9);
+        assert!((rtt.timeout_in_round_trips() - 15.0).abs() < 1e-9);
     }
 
     #[test]

@@ -167,7 +167,7 @@ impl EquationRule {
 
     /// The equation's rate `X_Bps` (RFC 5348 §3.1).
     fn equation(&self, rtt: &RoundTrip) -> f64 {
-        let packets = packets_per_rtt(self.p, rtt.retransmission_timeout(), self.config.timeout_term);
+        let packets = packets_per_rtt(self.p, rtt.timeout_in_round_trips(), self.config.timeout_term);
         self.segment / rtt.r * packets
     }
 

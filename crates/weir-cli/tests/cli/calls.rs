@@ -48,7 +48,7 @@ fn a_call_is_replayed_under_each_controller() {
 fn a_call_is_explained_from_packets_and_from_counters() {
     let place = place();
     let printed = place.weir("explain-call call.rtclog").stdout;
-    assert!(printed.contains("Main cause of its falls: growing queue (6 of 7)."), "{printed}");
+    assert!(printed.contains("Main cause of the falls: growing queue (6 of 7)."), "{printed}");
     assert!(printed.contains("A queue stood from 45.2 s on and grew to 542 ms. [packets "), "{printed}");
     assert!(printed.contains("weir-out/call-explained/explanation.html"), "{printed}");
     assert!(place.read("weir-out/call-explained/explanation.html").contains("Moments to look at"));

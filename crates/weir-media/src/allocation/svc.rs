@@ -1,7 +1,8 @@
 //! Spatial layers of scalable video: the rule of libwebrtc's `modules/video_coding/svc/svc_rate_allocator.cc`.
 //!
-//! Divergence: the highest rates below a layer, and its minimum, may leave some layer without its minimum. The layer
-//! then needs a higher rate. In libwebrtc that breaks an assertion.
+//! Divergence: libwebrtc searches the threshold of a layer below the sum of the lower layers' highest rates and the
+//! layer's minimum, and asserts that this sum is enough. The split between layers is fixed, so it may not be enough.
+//! Here the bound is doubled until it is.
 
 use weir_units::DataRate;
 
@@ -34,20 +35,21 @@ impl LayerSwitching {
         let Some(lowest) = active.first() else { return result };
         let thresholds: [DataRate; MAX_LAYERS] =
             std::array::from_fn(|below| self.threshold(active, below + 1));
-        let possible = |rate: DataRate| {
-            let above = (1..active.len()).take_while(|&below| thresholds[below] <= rate);
-            above.count() + 1
+        let layers_possible_at = |rate: DataRate| {
+            let further = (1..active.len()).take_while(|&below| thresholds[below] <= rate);
+            further.count() + 1
         };
         let stable = stable.map_or(rate, |stable| stable.min(rate));
         let before = before.map_or(0, LayerRates::layers_on);
-        let with_margin = possible(DataRate::from_bps_f64(stable.bps_f64() / self.factor()));
-        let number = if with_margin >= before { with_margin } else { before.min(possible(stable)) };
+        let with_margin = layers_possible_at(DataRate::from_bps_f64(stable.bps_f64() / self.factor()));
+        let number = if with_margin >= before { with_margin } else { before.min(layers_possible_at(stable)) };
 
         let own = &mut result.rates[first..first + active.len()];
         let number = match self.content {
             VideoContent::Camera => split(rate, &active[..number], own),
             VideoContent::Screen => fill(rate, &active[..number], own),
         };
+        // Not even the lowest layer has its minimum: it stays on at the rate that there is.
         if number == 0 {
             own.fill(DataRate::ZERO);
             own[0] = rate.min(lowest.in_order().max);
@@ -74,7 +76,7 @@ impl LayerSwitching {
             return sum(|layer| layer.target) + top.min;
         }
         let mut rates = [DataRate::ZERO; MAX_LAYERS];
-        // The highest rate without the layer, and its minimum, are enough for the layer itself.
+        // A first bound: the highest rates of the layers below, and the minimum of the highest layer.
         let (mut too_low, mut enough) = (sum(|layer| layer.min), sum(|layer| layer.max) + top.min);
         while enough < DataRate::MAX && split(enough, active, &mut rates) < number {
             (too_low, enough) = (enough, enough + enough);

@@ -163,14 +163,17 @@ impl StatisticalState {
         self.next += interval.max(SHORTEST_INTERVAL);
     }
 
+    /// Moves the next frame to `at`, and keeps the state.
     pub(super) fn go_on(&mut self, at: TimeDelta) {
         self.next = at.secs_f64();
     }
 
+    /// Begins anew at `at`, after a pause.
     pub(super) fn resume(&mut self, at: TimeDelta) {
         *self = Self { next: at.secs_f64(), ..Self::new(self.model) };
     }
 
+    /// Makes the next frame a key frame. No effect in a model without bursts.
     pub(super) fn request_key_frame(&mut self) {
         self.key_due = true;
     }

@@ -1,7 +1,8 @@
 //! Two coupled queues for low latency, low loss and scalable throughput (RFC 9332, appendix A: DualPI2).
 //!
 //! Differences: probabilities become drops and marks by accumulation, without randomness (the `recur` of the RFC's
-//! appendix A.2). The controller's timer runs from the start of the run. The common limit is the queue's own.
+//! appendix A.2). The controller's timer runs from the start of the run. The limit that both queues share is checked by the
+//! queue around them.
 
 use weir_units::TimeDelta;
 
@@ -72,7 +73,7 @@ impl DualPi2 {
     }
 
     /// Tupdate = min(target, RTT_max/3), in ns.
-    fn update(&self) -> u64 {
+    fn update_period(&self) -> u64 {
         (self.target.nanos().min(self.max_rtt.nanos() / 3)).max(1) as u64
     }
 }
@@ -84,6 +85,7 @@ struct DualPi2Controller {
     beta: f64,
     coupling: f64,
     target: f64,
+    /// Delay at the last update.
     previous: f64,
     /// p'.
     base: f64,
@@ -91,7 +93,7 @@ struct DualPi2Controller {
 
 impl DualPi2Controller {
     fn new(config: &DualPi2) -> Self {
-        let (max_rtt, update) = (config.max_rtt.secs_f64(), config.update() as f64 / 1e9);
+        let (max_rtt, update) = (config.max_rtt.secs_f64(), config.update_period() as f64 / 1e9);
         Self {
             alpha: 0.1 * update / (max_rtt * max_rtt),
             beta: 0.3 / max_rtt,
@@ -119,7 +121,7 @@ impl DualPi2Controller {
         self.base * self.base
     }
 
-    /// p_Cmax: above this Classic probability the queue is overloaded.
+    /// p_Cmax: from this Classic probability on the queue is overloaded.
     fn classic_max(&self) -> f64 {
         (1.0 / (self.coupling * self.coupling)).min(1.0)
     }
@@ -158,7 +160,7 @@ impl DualPi2Queue {
             l4s: Fifo::default(),
             classic: Fifo::default(),
             controller: DualPi2Controller::new(&config),
-            next_update: config.update(),
+            next_update: config.update_period(),
             l4s_count: 0.0,
             classic_count: 0.0,
             credit: 0.0,
@@ -171,7 +173,7 @@ impl DualPi2Queue {
         if now < self.next_update {
             return;
         }
-        let period = self.config.update();
+        let period = self.config.update_period();
         while self.next_update <= now {
             let at = self.next_update;
             let delay = oldest(&self.classic, at, records).max(oldest(&self.l4s, at, records));
@@ -467,8 +469,9 @@ mod tests {
 
     #[test]
     fn the_probability_is_computed_every_third_of_a_short_round_trip() {
-        let update =
-            |max_rtt| DualPi2 { max_rtt: TimeDelta::from_millis(max_rtt), ..DualPi2::default() }.update();
+        let update = |max_rtt| {
+            DualPi2 { max_rtt: TimeDelta::from_millis(max_rtt), ..DualPi2::default() }.update_period()
+        };
         // min(15 ms, RTT/3).
         assert_eq!([100, 45, 30].map(update), [15 * MS, 15 * MS, 10 * MS]);
     }

@@ -37,7 +37,7 @@ pub fn explanation_page(title: &str, call: &RecordedCall, explanation: &Explanat
 fn summary(explanation: &Explanation) -> Markup {
     let main = explanation.main_cause.map_or("none that the recording shows", FallCause::name);
     html! {
-        @if explanation.quality.is_some() { p { "Main cause of its falls: " b { (main) } "." } }
+        @if explanation.quality.is_some() { p { "Main cause of the falls: " b { (main) } "." } }
         @if let Some(quality) = &explanation.quality {
             table {
                 tr { th { "length" } td.n { (format!("{:.1} s", explanation.length_s)) } }

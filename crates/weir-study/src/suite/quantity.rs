@@ -1,4 +1,4 @@
-//! Named quantities of checks.
+//! Named quantities of checks. The *share* of a flow is its fair part of the capacity that the path has for it.
 
 use schemars::{JsonSchema, schema_for};
 use serde::{Deserialize, Serialize};
@@ -17,7 +17,7 @@ pub enum Quantity {
     /// Rate over the share of the capacity that short transfers left, in %.
     #[serde(rename = "rate beside transfers")]
     RateBesideTransfers,
-    /// Rate over share, in %, from 20 s on until `from`.
+    /// Rate over share, in %, from 20 s on until the time `from` of the case.
     #[serde(rename = "rate before")]
     RateBefore,
     /// Rate of the calls over that of TCP in their place, in %.
@@ -38,10 +38,10 @@ pub enum Quantity {
     /// Rate over share, in %, of the flow with the least ratio, TCP included.
     #[serde(rename = "coexistence")]
     Coexistence,
-    /// Seconds from `at` until each media flow is back at its share.
+    /// Seconds from the time `at` of the check until each media flow is back at its share.
     #[serde(rename = "re-convergence")]
     Reconvergence,
-    /// Deviation of a flow's part from the part of its priority, in %.
+    /// Deviation of a flow's part of all rates from the part that its priority gives it, in %.
     // The largest deviation, over the last 30 s in which all media flows are active.
     #[serde(rename = "off priority")]
     OffPriority,
@@ -49,8 +49,8 @@ pub enum Quantity {
     #[serde(rename = "frame delay p99")]
     FrameDelay,
     /// Payload of frames in time over that of the omniscient sender, in %.
-    // Frames captured from 20 s on that are complete within 150 ms; the least flow counts, of those of which the
-    // omniscient sender delivers enough in time.
+    // Frames captured from 20 s on that are complete within 150 ms. The flow with the lowest ratio counts. Flows of which
+    // even the omniscient sender delivers too little in time are left out.
     #[serde(rename = "useful")]
     Useful,
     /// Excess of the frame delay over the omniscient sender's, in ms.
@@ -65,9 +65,9 @@ pub enum Quantity {
 /// Quantities of checks: the name of each, its unit, empty for a ratio, and its definition.
 pub fn quantities() -> Vec<[String; 3]> {
     let schema = schema_for!(Quantity).to_value();
-    let quantity = |word: &serde_json::Value| {
-        let own = Quantity::deserialize(&word["const"]).ok()?;
-        Some([own.name(), own.unit(), word["description"].as_str()?].map(str::to_owned))
+    let quantity = |entry: &serde_json::Value| {
+        let own = Quantity::deserialize(&entry["const"]).ok()?;
+        Some([own.name(), own.unit(), entry["description"].as_str()?].map(str::to_owned))
     };
     schema["oneOf"].as_array().into_iter().flatten().filter_map(quantity).collect()
 }
@@ -109,7 +109,7 @@ impl Quantity {
         self.meaning().2
     }
 
-    /// Width from which on its values over runs are a spread; `None` for what is neither a rate nor a wait nor a loss.
+    /// Smallest width of its values over runs that is reported as a spread; `None` if none is.
     pub(super) const fn spread_width(self) -> Option<SpreadWidth> {
         match self {
             Self::Rate
@@ -134,7 +134,7 @@ impl Quantity {
         )
     }
 
-    /// Whether it requires a rate, a short wait or little loss, which may be beyond physics.
+    /// Whether it requires a rate, a short wait or little loss, which the path may not allow to any sender.
     pub(super) const fn is_bound_by_physics(self) -> bool {
         self.is_rate() || matches!(self, Self::QueueWait | Self::Loss)
     }

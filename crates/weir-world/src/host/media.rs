@@ -18,7 +18,8 @@ use crate::coupling::CoupledSpec;
 use crate::flow::Side;
 use crate::monitor::{FrameMeta, Monitor, PacketMeta};
 
-/// RTP source identifier of the end of flow `flow` at `side`; audio has its highest bit changed, and retransmissions the second.
+/// RTP source identifier of the end of flow `flow` at `side`; audio has bit 31 changed, and retransmissions
+/// bit 30.
 pub const fn ssrc(flow: usize, side: Side) -> u32 {
     2 * flow as u32 + 1 + side as u32
 }
@@ -63,6 +64,7 @@ impl SendingFlow {
         if now < start {
             return;
         }
+        // Both act only at the first call.
         session.start(local, id);
         self.send_messages(now, local, session, world, |flow, session| flow.begin(local, session));
         while let Some(edge) = self.pauses.next_due(now) {
@@ -193,7 +195,7 @@ impl MediaSource {
         flows.filter(|own| own.life.flow == flow).for_each(|flow| flow.signals_changed = true);
     }
 
-    /// Passes an event outside of its controller to flow `flow`. Then call [`Self::poll`].
+    /// Passes an event of the path to the controller of flow `flow`. Then call [`Self::poll`].
     pub fn on_event(&mut self, now: Time, flow: usize, event: PathEvent) {
         let local = SendTime::from_nanos(self.clock.read(now));
         if let Some(own) = self.flows.iter_mut().find(|own| own.life.flow == flow) {
@@ -285,7 +287,7 @@ fn send(now: Time, flow: &SendingFlow, packet: &MediaPacket, world: &mut impl Wo
     let meta = match packet.frame {
         Some(frame) => PacketMeta { frame, ..packet_meta(now, wire_size, payload, false) },
         None if packet.audio => packet_meta(now, wire_size, payload, false),
-        // Padding is all padding: its payload bytes travel, though they carry no media.
+        // Padding counts on the wire, and is no payload.
         None => packet_meta(now, wire_size, 0, false),
     };
     if world.monitor().wants_rtp() {
@@ -314,11 +316,11 @@ impl MediaSink {
         Self { clock, flows: Vec::new() }
     }
 
-    /// Adds the receiving half of a flow; `rtcp` begins the random draws of its RTCP.
-    pub fn add(&mut self, life: Life, receiver: Box<dyn Receiver>, config: &MediaConfig, rtcp: u64) {
+    /// Adds the receiving half of a flow; `rtcp_seed` begins the random draws of its RTCP.
+    pub fn add(&mut self, life: Life, receiver: Box<dyn Receiver>, config: &MediaConfig, rtcp_seed: u64) {
         let signals = SignalBuffer::new(Side::Receiver, receiver.signals().len());
         let (own, source) = (ssrc(life.flow, Side::Receiver), ssrc(life.flow, Side::Sender));
-        let receiver = MediaReceiver::new(receiver, *config, own, source, rtcp);
+        let receiver = MediaReceiver::new(receiver, *config, own, source, rtcp_seed);
         if self.flows.is_empty() {
             self.flows.reserve_exact(1); // most have one flow
         }

@@ -51,13 +51,13 @@ impl RandomBytes {
 }
 
 /// The sender half: departures, reports of all kinds, events, time.
-pub(crate) fn sender(law: &str) -> PartOutcome {
-    let mut chance = RandomBytes::new();
-    let limits = limits(&mut chance.more());
-    let mut checked_sender = CheckedSender::new(halves(law, limits).controller, limits);
+pub(crate) fn sender(controller: &str) -> PartOutcome {
+    let mut bytes = RandomBytes::new();
+    let limits = limits(&mut bytes.more());
+    let mut checked_sender = CheckedSender::new(halves(controller, limits).controller, limits);
     let (mut calls, mut decisions) = (Calls::default(), 0_u64);
     let memory =
-        chance.call(|input| decisions += u64::from(checked_sender.call(&calls.next(input)).is_some()));
+        bytes.call(|input| decisions += u64::from(checked_sender.call(&calls.next(input)).is_some()));
     PartOutcome {
         done: format!("{CALLS} calls, {decisions} decisions"),
         memory,
@@ -66,13 +66,14 @@ pub(crate) fn sender(law: &str) -> PartOutcome {
 }
 
 /// The receiver half: arrivals in any order, with a receiver clock that is stepped.
-pub(crate) fn receiver(law: &str) -> PartOutcome {
-    let mut chance = RandomBytes::new();
-    let limits = limits(&mut chance.more());
-    let mut receiving = Receiving::new(halves(law, limits).receiver, limits);
-    let memory = chance.call(|input| receiving.call(input));
+pub(crate) fn receiver(controller: &str) -> PartOutcome {
+    let mut bytes = RandomBytes::new();
+    let limits = limits(&mut bytes.more());
+    let mut receiving = Receiving::new(halves(controller, limits).receiver, limits);
+    let memory = bytes.call(|input| receiving.call(input));
     assert!(receiving.reports() > 0, "it never reports");
     let done = format!("{CALLS} arrivals, {} reports", receiving.reports());
+    // Its timers still run when packets come no more.
     receiving.wait();
     PartOutcome { done, memory, most_growth_kib: MOST_GROWTH_KIB }
 }

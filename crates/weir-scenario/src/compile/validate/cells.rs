@@ -7,6 +7,7 @@ use crate::scenario::{Cell, Dumbbell, InService, LinkJitter, LinkModel, OutputOr
 use weir_form::{KeyPath, advice};
 
 impl Problems<'_> {
+    /// Checks a cell.
     pub(super) fn cell(&mut self, cell: &Cell, path: &KeyPath) {
         self.some_rate(&path.with("rate"), cell.rate);
         if let Err(error) = cell.config().validate() {
@@ -14,7 +15,7 @@ impl Problems<'_> {
         }
     }
 
-    /// A link in the cell `name`.
+    /// Checks a link in the cell `name`.
     pub(super) fn in_cell(&mut self, scenario: &Scenario, name: &str, model: &LinkModel, path: &KeyPath) {
         if scenario.cells.get(name).is_none() {
             let advice = if scenario.cells.is_empty() {
@@ -25,6 +26,7 @@ impl Problems<'_> {
             self.value(&path.with("cell"), format!("there is no cell `{name}`")).push_str(&advice);
         }
         let queue = path.with("queue");
+        // The cell computes when a packet leaves, and its queue is drop-tail.
         let meaningless = [
             (path.with("delay"), model.delay > TimeDelta::ZERO),
             (path.with("jitter"), model.jitter != LinkJitter::None),
@@ -42,7 +44,7 @@ impl Problems<'_> {
         }
     }
 
-    /// A dumbbell has no cells.
+    /// Refuses cells in a dumbbell, which has none.
     pub(super) fn no_cells(&mut self, dumbbell: &Dumbbell, path: &KeyPath) {
         let Dumbbell { bottleneck, access, exit, reverse } = dumbbell;
         let models = [

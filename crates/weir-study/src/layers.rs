@@ -4,7 +4,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-const FLOORS: [&[&str]; 6] = [
+/// The layers, the lowest first, with their modules.
+const LAYERS: [&[&str]; 6] = [
     &["differences", "paired", "shell"],
     &["runs"],
     &["attack", "judge", "testbed"],
@@ -13,9 +14,10 @@ const FLOORS: [&[&str]; 6] = [
     &["suite", "sweep"],
 ];
 
-fn floor(room: &str) -> usize {
-    let floor = FLOORS.iter().position(|rooms| rooms.contains(&room));
-    floor.unwrap_or_else(|| panic!("`{room}` stands on no floor"))
+/// Number of the layer of `module`.
+fn layer(module: &str) -> usize {
+    let layer = LAYERS.iter().position(|modules| modules.contains(&module));
+    layer.unwrap_or_else(|| panic!("`{module}` is in no layer"))
 }
 
 fn source_files(path: &Path, files: &mut Vec<PathBuf>) {
@@ -35,9 +37,10 @@ fn imported(text: &str, depth: usize) -> Vec<&str> {
     let absolute = code().flat_map(|line| line.split("crate::").skip(1)).map(named);
     let up = "super::".repeat(depth);
     let relative = code().flat_map(|line| line.split(up.as_str()).skip(1)).map(named);
-    // A module of tests within the file is one level deeper, and its imports at that level are of its own module.
-    let rooms = relative.filter(|name| FLOORS.iter().any(|rooms| rooms.contains(name)));
-    absolute.filter(|room| !room.is_empty()).chain(rooms).collect()
+    // In a module of tests within the file the same `super::` lead only to the file's own module, and names there are no
+    // modules of the crate.
+    let modules = relative.filter(|name| LAYERS.iter().any(|modules| modules.contains(name)));
+    absolute.filter(|module| !module.is_empty()).chain(modules).collect()
 }
 
 /// Depth of the module of `file`, which lies in `source`, below the root of the crate.
@@ -47,31 +50,32 @@ fn depth(source: &Path, file: &Path) -> usize {
 }
 
 #[test]
-fn no_room_imports_one_of_its_own_floor_or_of_a_later_one() {
+fn no_module_imports_one_of_its_own_layer_or_of_a_later_one() {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let mut rooms = Vec::new();
+    let mut modules = Vec::new();
     for entry in fs::read_dir(&source).unwrap() {
         let path = entry.unwrap().path();
-        let room = path.file_stem().unwrap().to_str().unwrap().to_owned();
-        if ["lib", "rooms"].contains(&room.as_str()) {
+        let module = path.file_stem().unwrap().to_str().unwrap().to_owned();
+        if ["lib", "layers"].contains(&module.as_str()) {
             continue;
         }
-        rooms.push(room.clone());
+        modules.push(module.clone());
         let mut files = Vec::new();
         source_files(&path, &mut files);
         for file in files {
             let text = fs::read_to_string(&file).unwrap();
+            // Braces would hide imports from `imported`.
             assert!(
                 !text.contains(concat!("use crate", "::{")),
-                "{}: one import for each room",
+                "{}: one import for each module",
                 file.display()
             );
-            for other in imported(&text, depth(&source, &file)).into_iter().filter(|other| *other != room) {
-                assert!(floor(other) < floor(&room), "{} imports `{other}`", file.display());
+            for other in imported(&text, depth(&source, &file)).into_iter().filter(|other| *other != module) {
+                assert!(layer(other) < layer(&module), "{} imports `{other}`", file.display());
             }
         }
     }
-    assert_eq!(rooms.len(), FLOORS.iter().map(|floor| floor.len()).sum::<usize>(), "{rooms:?}");
+    assert_eq!(modules.len(), LAYERS.iter().map(|layer| layer.len()).sum::<usize>(), "{modules:?}");
 }
 
 #[test]
