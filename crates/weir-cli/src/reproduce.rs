@@ -11,9 +11,9 @@ use serde::Serialize;
 use weir_scenario::registry::Registry;
 use weir_study::experiments::{
     self, ClaimResult, Experiment, Extent, LostClaim, PaperSummary, PlotResult, Provenance, Reproduced,
-    Reproduction, RowForm, VerdictBaseline,
+    Reproduction, RowForm, lost,
 };
-use weir_study::judge::Verdict;
+use weir_study::judge::{SavedStudy, Verdict};
 use weir_study::testbed::LiveRun;
 
 use crate::args::{ReproduceArgs, ReproduceExtent, TableForm};
@@ -56,7 +56,7 @@ pub(crate) fn reproduce(args: &ReproduceArgs, registry: &Registry) -> Result<Exi
     if args.live {
         return live::live(args, experiments);
     }
-    let baseline = args.baseline.as_deref().map(VerdictBaseline::read).transpose()?;
+    let baseline = args.baseline.as_deref().map(SavedStudy::of_claims).transpose()?;
     let traces = args.data.store();
     let ReproduceExtent { full, runs, grid } = args.extent;
     let extent = Extent { full, runs, grid, plots: args.out.is_some() };
@@ -101,7 +101,7 @@ pub(crate) fn reproduce(args: &ReproduceArgs, registry: &Registry) -> Result<Exi
         Some(paper) => row.split('/').next() == Some(paper),
         None => args.rows.is_empty(),
     };
-    let lost = baseline.map_or_else(Vec::new, |baseline| baseline.lost(is_selected, &results));
+    let lost = baseline.map_or_else(Vec::new, |baseline| lost(&baseline, is_selected, &results));
     print_lost(&mut terminal::stderr(), &lost)?;
     Ok(code(lost.is_empty()))
 }

@@ -14,7 +14,8 @@ use weir_import::traces::TraceStore;
 use weir_scenario::registry::Registry;
 use weir_scenario::scenario::Candidate;
 use weir_study::experiments::check_keys;
-use weir_study::suite::{self, Case, Suite, SuiteRequest, SuiteResult, Untimely};
+use weir_study::judge::SavedStudy;
+use weir_study::suite::{self, Case, Suite, SuiteRequest, Untimely};
 
 use crate::args::{SuiteArgs, SuiteCommand, SuiteSource};
 use crate::browser;
@@ -104,16 +105,16 @@ fn run(args: &SuiteArgs, suite: &Suite, registry: &Registry) -> Result<bool, Fai
     let request = SuiteRequest { suite, registry, controllers: &contestants, seeds: &seeds, cases: &cases };
     sweeps_fit(args, &request, &store)?;
     no_fallbacks(args, &request, &store)?;
-    let base = args.baseline.as_deref().map(|path| SuiteResult::read(path, &request, &store)).transpose()?;
+    let base = args.baseline.as_deref().map(|path| request.base(path, &store)).transpose()?;
     let reference_runs = if args.no_cache { None } else { cache::reference_runs() };
     let plan = request.plan()?.keeping(reference_runs.as_ref());
     let mut output = OutputDestinations::prepare(args, registry, suite, &cases)?;
     let plan = plan.with_metrics(output.has_table());
     let kept = ResultStore { parts: &args.parts, jobs: args.jobs, quiet: args.quiet, what: &suite.name };
     let Some(run) = kept.run(&plan, &store, output.keeping())? else { return Ok(true) };
-    let mut notes = run.result.notes();
-    notes.extend(base.as_ref().and_then(|base| changes::other_senders(base, &run.result)));
-    let changes = base.map(|base| suite::compare(&base, &run.result));
+    let (mut notes, now) = (run.result.notes(), SavedStudy::from(&run.result));
+    notes.extend(base.as_ref().and_then(|base| changes::other_senders(base, &now)));
+    let changes = base.map(|base| suite::compare(&base, &now));
     let findings = SuiteFindings { suite, run: &run, notes: &notes, changes: changes.as_ref() };
     // The results are shown even if a file cannot be written.
     let written = output.write(&findings);

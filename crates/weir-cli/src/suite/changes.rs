@@ -3,8 +3,8 @@
 use std::io::Write;
 
 use comfy_table::{Cell, Color};
-use weir_study::judge::{Direction, Verdict};
-use weir_study::suite::{self, CheckChange, CheckChanges, SuiteResult, Unlike, figure};
+use weir_study::judge::{Direction, SavedStudy, Verdict};
+use weir_study::suite::{self, CheckChange, CheckChanges, Unlike, figure};
 
 use crate::failure::Failure;
 use crate::table;
@@ -14,8 +14,8 @@ pub(super) const HEADER: [&str; 8] =
     ["", "case", "controller", "check", "before", "now", "difference (95 % interval)", "verdict"];
 
 /// A note if the base was saved with senders that skip frames by another rule.
-pub(super) fn other_senders(base: &SuiteResult, now: &SuiteResult) -> Option<String> {
-    let rule = |result: &SuiteResult| match result.skip_rule.as_str() {
+pub(super) fn other_senders(base: &SavedStudy, now: &SavedStudy) -> Option<String> {
+    let rule = |result: &SavedStudy| match result.skip_rule.as_str() {
         "" => "no word of `skip_above`".to_owned(),
         rule => format!("`{rule}`"),
     };

@@ -3,7 +3,8 @@
 use std::io::Write;
 use std::path::Path;
 
-use weir_study::suite::{SuiteResult, compare_saved};
+use weir_study::judge::SavedStudy;
+use weir_study::suite::compare_saved;
 
 use super::{changes, markdown};
 use crate::args::SuiteDiffArgs;
@@ -13,8 +14,8 @@ use crate::terminal;
 
 /// Compares them. Returns whether nothing got worse.
 pub(super) fn diff(args: &SuiteDiffArgs) -> Result<bool, Failure> {
-    let (old, new) = (SuiteResult::load(&args.old)?, SuiteResult::load(&args.new)?);
-    let compared = compare_saved((&args.old, &old), (&args.new, &new))?;
+    let (old, new) = (SavedStudy::of_suite(&args.old)?, SavedStudy::of_suite(&args.new)?);
+    let compared = compare_saved(&old, &new)?;
     let notes: Vec<String> = changes::other_senders(&old, &new).into_iter().collect();
     let to_stdout = args.markdown.as_deref() == Some(Path::new("-"));
     let file = args.markdown.as_deref().filter(|_| !to_stdout);

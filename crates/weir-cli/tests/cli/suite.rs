@@ -315,7 +315,7 @@ fn what_cannot_be_a_base_is_told_before_anything_runs() {
     place.write("seeds.json", "{\"suite\": \"rfc8867\", \"seeds\": [1], \"cases\": []}");
     for (file, message) in [
         ("missing.json", "missing.json: cannot be read"),
-        ("none.json", "none.json:1:11: not a saved result of a suite"),
+        ("none.json", "none.json:1:11: no saved study"),
         ("other.json", "is a result of the suite `gaming`, not of `rfc8867`"),
         ("seeds.json", "was saved with the seed 1, and this run has the seeds 1 to 2"),
     ] {

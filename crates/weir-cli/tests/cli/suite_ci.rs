@@ -321,7 +321,7 @@ fn results_that_are_not_of_one_kind_are_not_compared() {
     place.write("broken.json", "{\"suite\": 1}");
     for (arguments, said) in [
         ("old.json missing.json", "missing.json: cannot be read"),
-        ("broken.json old.json", "broken.json:1:11: not a saved result of a suite"),
+        ("broken.json old.json", "broken.json:1:11: no saved study"),
         ("old.json suite.json", "old.json: is a result of the suite `calls`, not of `talks`"),
         ("old.json seeds.json", "old.json: was saved with the seed 1, and seeds.json has the seed 2"),
         (

@@ -33,7 +33,7 @@ mod trials;
 mod values;
 
 pub use crate::judge::Harvest;
-pub use baseline::{LostClaim, VerdictBaseline};
+pub use baseline::{LostClaim, lost};
 pub use catalogue::{ROWS, ShippedRow};
 pub use claim::{
     BetterConditions, Claim, Class, NoMore, NumberSide, OverPlaces, OverSeeds, Range, Reported, Selection,

@@ -4,12 +4,16 @@
 //! has a [`Verdict`].
 
 pub(crate) mod baseline;
+pub(crate) mod error;
 pub(crate) mod formula;
 mod harvest;
 pub(crate) mod paths;
+pub(crate) mod saved;
 mod verdict;
 
-pub use baseline::{BaselineError, Direction};
+pub use baseline::Direction;
+pub use error::BaselineError;
 pub use harvest::Harvest;
+pub use saved::SavedStudy;
 pub use verdict::Verdict;
 pub(crate) use verdict::as_check;

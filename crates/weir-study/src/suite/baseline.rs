@@ -3,15 +3,18 @@
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::cases::Case;
+use super::check::Limit;
 use super::quantity::Quantity;
 use super::results::{CaseResult, CheckResult, ControllerResult, SuiteResult};
 use super::run::SuiteRequest;
 use crate::judge::Verdict;
-use crate::judge::baseline::{BaselineError, Direction, Entry, changed};
-use weir_form::{MOST_PRINTED, text_of};
+use crate::judge::baseline::{Direction, changed};
+use crate::judge::error::BaselineError;
+use crate::judge::saved::{SavedCase, SavedController, SavedStudy, SavedValue};
 use weir_import::traces::TraceStore;
 use weir_measure::results::stats::Estimate;
 use weir_scenario::compile::TraceUse;
@@ -92,8 +95,8 @@ impl CheckChanges {
     }
 
     /// Records that `other` lacks this check; if it has no result of the controller in the case, this is recorded once.
-    fn lack(&mut self, other: &SuiteResult, case: &str, controller: &str, check: &CheckResult) {
-        let name = match other.find(case, controller) {
+    fn lack(&mut self, other: &SavedStudy, case: &str, controller: &str, check: &SavedValue) {
+        let name = match other.controller(case, controller) {
             None => format!("{case}/{controller}"),
             Some(_) => format!("{case}/{controller}/{}", check.name),
         };
@@ -108,116 +111,113 @@ impl CheckChanges {
     }
 }
 
-impl SuiteResult {
-    /// Reads a saved result that can be compared with the result of `request` over the traces of `store`.
-    ///
-    /// # Errors
-    /// No such file, another form, another suite, other seeds, checks or traces, or no check in common.
-    pub fn read(path: &Path, request: &SuiteRequest<'_>, store: &TraceStore) -> Result<Self, BaselineError> {
-        let result = Self::load(path)?;
-        comparable((&path.display().to_string(), &result), (THIS_RUN, &Self::expected(request, store)?))?;
-        Ok(result)
-    }
-
-    /// Result of `request` before its runs: checks without values.
-    fn expected(request: &SuiteRequest<'_>, store: &TraceStore) -> Result<Self, BaselineError> {
-        let seeds = request.seeds.to_vec();
-        let case = |(case, traces): (&Case, Vec<TraceUse>)| {
-            let check = |check| CheckResult::new(check, vec![None; seeds.len()]);
-            let controller = |own: &Candidate| ControllerResult {
-                name: own.name.clone(),
-                law: String::new(),
-                checks: case.checks.iter().map(check).collect(),
-                viewed: Vec::new(),
-            };
-            CaseResult {
-                name: case.name.clone(),
-                title: String::new(),
-                swept: case.swept.clone(),
-                traces,
-                controllers: request.controllers.iter().map(controller).collect(),
-                ranking: None,
-                omniscient: None,
-            }
+impl From<&SuiteResult> for SavedStudy {
+    fn from(result: &SuiteResult) -> Self {
+        let controller = |own: &ControllerResult| SavedController {
+            name: own.name.clone(),
+            values: own.checks.iter().map(SavedValue::from).collect(),
         };
-        let cases = request.selected().into_iter().zip(request.traces(store)?).map(case).collect();
-        Ok(Self { suite: request.suite.name.clone(), seeds: seeds.clone(), skip_rule: String::new(), cases })
-    }
-
-    /// Reads a saved result of any suite.
-    ///
-    /// # Errors
-    /// No such file, or another form.
-    pub fn load(path: &Path) -> Result<Self, BaselineError> {
-        let name = || path.display().to_string();
-        let text = text_of(path, MOST_PRINTED)
-            .map_err(|source| BaselineError::Unreadable { path: name(), source })?;
-        serde_json::from_str(&text).map_err(|error| BaselineError::Malformed {
-            path: name(),
-            line: error.line(),
-            column: error.column(),
-            problem: error.to_string(),
-        })
-    }
-
-    /// All checks, each with its case and controller.
-    fn checks(&self) -> impl Iterator<Item = (&str, &str, &CheckResult)> {
-        let own = self
-            .cases
-            .iter()
-            .flat_map(|case| case.controllers.iter().map(move |controller| (case, controller)));
-        own.flat_map(|(case, own)| {
-            own.checks.iter().map(|check| (case.name.as_str(), own.name.as_str(), check))
-        })
-    }
-
-    fn case(&self, name: &str) -> Option<&CaseResult> {
-        self.cases.iter().find(|case| case.name == name)
-    }
-
-    fn find(&self, case: &str, controller: &str) -> Option<&ControllerResult> {
-        let case = self.case(case)?;
-        case.controllers.iter().find(|own| own.name == controller)
-    }
-
-    /// Error if `check` does not have one value for each seed.
-    fn lacks_values(&self, check: &CheckResult) -> Option<String> {
-        let (values, seeds) = (check.values.len(), self.seeds.len());
-        let problem = || format!("has values for {values} runs of {seeds}; `--save` writes one for each");
-        (values != seeds).then(problem)
-    }
-
-    /// Advice if the file has none of the cases `now`, and one of both results is of a sweep. Each case comes with
-    /// whether it is of a sweep.
-    fn remedy<'c>(&self, now: impl Iterator<Item = (&'c str, bool)>) -> &'static str {
-        let (names, swept): (Vec<&str>, Vec<bool>) = now.unzip();
-        let is_of_others = !names.iter().any(|name| self.case(name).is_some());
-        if is_of_others && swept.contains(&true) {
-            "; save one with the same --sweep"
-        } else if is_of_others && self.cases.iter().any(|case| case.swept.is_some()) {
-            "; save one without --sweep"
-        } else {
-            ""
-        }
-    }
-
-    /// Cases and controllers of the result.
-    fn in_words(&self) -> String {
-        let cases: Vec<&str> = self.cases.iter().map(|case| case.name.as_str()).collect();
-        let controllers: Vec<&str> = self.controllers().collect();
-        match cases.as_slice() {
-            [] => "no cases".to_owned(),
-            cases => format!("{} under {}", cases.join(", "), controllers.join(", ")),
+        let case = |own: &CaseResult| SavedCase {
+            name: own.name.clone(),
+            is_swept: own.swept.is_some(),
+            traces: own.traces.clone(),
+            controllers: own.controllers.iter().map(controller).collect(),
+            has_omniscient: own.omniscient.is_some(),
+        };
+        Self {
+            source: THIS_RUN.to_owned(),
+            suite: result.suite.clone(),
+            seeds: result.seeds.clone(),
+            skip_rule: result.skip_rule.clone(),
+            cases: result.cases.iter().map(case).collect(),
         }
     }
 }
 
-/// Error if the result `before` cannot be compared with `now`; each comes with its name.
-fn comparable(
-    (path, before): (&str, &SuiteResult),
-    (other, now): (&str, &SuiteResult),
-) -> Result<(), BaselineError> {
-    let (path, other) = (path.to_owned(), other.to_owned());
+impl From<&CheckResult> for SavedValue {
+    fn from(check: &CheckResult) -> Self {
+        Self {
+            name: check.name.clone(),
+            verdict: check.verdict(),
+            is_met: check.passed,
+            counts: check.counts(),
+            runs: check.values.clone(),
+            mean: check.mean,
+            limit: check.limit,
+            higher_is_better: check.higher_is_better,
+            unit: check.unit.clone(),
+            of: check.of.clone(),
+        }
+    }
+}
+
+impl SuiteRequest<'_> {
+    /// Reads a saved result that can be compared with the result of this request over the traces of `store`.
+    ///
+    /// # Errors
+    /// No such file, another form, another suite, other seeds, checks or traces, or no check in common.
+    pub fn base(&self, path: &Path, store: &TraceStore) -> Result<SavedStudy, BaselineError> {
+        let result = SavedStudy::of_suite(path)?;
+        comparable(&result, &self.expected(store)?)?;
+        Ok(result)
+    }
+
+    /// Result before the runs: checks without values.
+    fn expected(&self, store: &TraceStore) -> Result<SavedStudy, BaselineError> {
+        let case = |(case, traces): (&Case, Vec<TraceUse>)| {
+            let check = |check| SavedValue::from(&CheckResult::new(check, vec![None; self.seeds.len()]));
+            let controller = |own: &Candidate| SavedController {
+                name: own.name.clone(),
+                values: case.checks.iter().map(check).collect(),
+            };
+            SavedCase {
+                name: case.name.clone(),
+                is_swept: case.swept.is_some(),
+                traces,
+                controllers: self.controllers.iter().map(controller).collect(),
+                has_omniscient: true,
+            }
+        };
+        let cases = self.selected().into_iter().zip(self.traces(store)?).map(case).collect();
+        Ok(SavedStudy {
+            source: THIS_RUN.to_owned(),
+            suite: self.suite.name.clone(),
+            seeds: self.seeds.to_vec(),
+            skip_rule: String::new(),
+            cases,
+        })
+    }
+}
+
+/// Advice if `before` has none of the cases of `now`, and one of both results is of a sweep.
+fn remedy(before: &SavedStudy, now: &SavedStudy) -> &'static str {
+    let is_of_others = !now.cases.iter().any(|case| before.case(&case.name).is_some());
+    let is_swept = |study: &SavedStudy| study.cases.iter().any(|case| case.is_swept);
+    if is_of_others && is_swept(now) {
+        "; save one with the same --sweep"
+    } else if is_of_others && is_swept(before) {
+        "; save one without --sweep"
+    } else {
+        ""
+    }
+}
+
+/// Cases and controllers of a result.
+fn contents_in_words(study: &SavedStudy) -> String {
+    let cases: Vec<&str> = study.cases.iter().map(|case| case.name.as_str()).collect();
+    let Some(first) = study.cases.first() else { return "no cases".to_owned() };
+    let controllers: Vec<&str> = first.controllers.iter().map(|own| own.name.as_str()).collect();
+    format!("{} under {}", cases.join(", "), controllers.join(", "))
+}
+
+/// Limit in words, as in `at least 80 %`.
+fn limit_in_words(check: &SavedValue) -> String {
+    Limit::new(check.limit, check.higher_is_better).in_words(&check.unit)
+}
+
+/// Error if the result `before` cannot be compared with `now`.
+fn comparable(before: &SavedStudy, now: &SavedStudy) -> Result<(), BaselineError> {
+    let (path, other) = (before.source.clone(), now.source.clone());
     if before.suite != now.suite {
         let (found, wanted) = (before.suite.clone(), now.suite.clone());
         return Err(BaselineError::OtherSuite { path, found, wanted });
@@ -226,30 +226,35 @@ fn comparable(
         let (found, wanted) = (seeds_in_words(&before.seeds), seeds_in_words(&now.seeds));
         return Err(BaselineError::OtherSeeds { path, found, other, wanted });
     }
-    for (path, result) in [(&path, before), (&other, now)] {
-        for (case, controller, check) in result.checks() {
-            if let Some(problem) = result.lacks_values(check) {
-                let check = format!("{case}/{controller}/{}", check.name);
-                return Err(BaselineError::Check { path: path.clone(), check, problem });
-            }
+    let seeds = now.seeds.len();
+    for study in [before, now] {
+        let mut names = BTreeSet::new();
+        for (case, controller, check) in study.values() {
+            let runs = check.runs.len();
+            let problem = if runs != seeds {
+                format!("has values for {runs} runs of {seeds}; `--save` writes one for each")
+            } else if names.insert((&case.name, controller, &check.name)) {
+                continue;
+            } else {
+                "stands there twice; leave one of both".to_owned()
+            };
+            let check = format!("{}/{controller}/{}", case.name, check.name);
+            return Err(BaselineError::Check { path: study.source.clone(), check, problem });
         }
     }
-    for (case, controller, check) in now.checks() {
-        let Some(earlier) = before.find(case, controller).and_then(|own| own.check(&check.name)) else {
-            continue;
-        };
+    let common = |(case, controller, check): (&SavedCase, &str, &SavedValue)| {
+        before.value(&case.name, controller, &check.name).is_some()
+    };
+    for (case, controller, check) in now.values() {
+        let Some(earlier) = before.value(&case.name, controller, &check.name) else { continue };
         if let Some(problem) = other_requirement(earlier, check, &other) {
-            let check = format!("{case}/{controller}/{}", check.name);
+            let check = format!("{}/{controller}/{}", case.name, check.name);
             return Err(BaselineError::Check { path, check, problem });
         }
     }
     // Without a common check nothing would be compared, and the verdict would say that all is well.
-    let in_common = |(case, controller, check): (&str, &str, &CheckResult)| {
-        before.find(case, controller).is_some_and(|own| own.check(&check.name).is_some())
-    };
-    if !now.checks().any(in_common) {
-        let found = before.in_words();
-        let remedy = before.remedy(now.cases.iter().map(|case| (case.name.as_str(), case.swept.is_some())));
+    if !now.values().any(common) {
+        let (found, remedy) = (contents_in_words(before), remedy(before, now));
         return Err(BaselineError::NothingInCommon { path, other, found, remedy });
     }
     for own in &now.cases {
@@ -263,8 +268,8 @@ fn comparable(
 }
 
 /// Difference between the limit or formula of a check in two results of one suite.
-fn other_requirement(before: &CheckResult, now: &CheckResult, other: &str) -> Option<String> {
-    let (found, wanted) = (before.limit_in_words(), now.limit_in_words());
+fn other_requirement(before: &SavedValue, now: &SavedValue, other: &str) -> Option<String> {
+    let (found, wanted) = (limit_in_words(before), limit_in_words(now));
     let (saved, remedy, is_of) = match other {
         THIS_RUN => ("was saved with the", "save it anew", "now".to_owned()),
         other => ("has the", "run both with one suite", format!("in {other}")),
@@ -278,16 +283,12 @@ fn other_requirement(before: &CheckResult, now: &CheckResult, other: &str) -> Op
     }
 }
 
-/// Changes from the saved result `before` to the saved result `now`; each comes with the path of its file.
+/// Changes from the saved result `before` to the saved result `now`.
 ///
 /// # Errors
 /// The results are of two suites, have other seeds, traces or limits, or have no check in common.
-pub fn compare_saved(
-    (before_path, before): (&Path, &SuiteResult),
-    (now_path, now): (&Path, &SuiteResult),
-) -> Result<CheckChanges, BaselineError> {
-    let paths = [before_path, now_path].map(|path| path.display().to_string());
-    comparable((&paths[0], before), (&paths[1], now))?;
+pub fn compare_saved(before: &SavedStudy, now: &SavedStudy) -> Result<CheckChanges, BaselineError> {
+    comparable(before, now)?;
     Ok(compare(before, now))
 }
 
@@ -306,14 +307,14 @@ fn seeds_in_words(seeds: &[u64]) -> String {
 }
 
 /// Changes from `before` to `now`, over the same seeds.
-pub fn compare(before: &SuiteResult, now: &SuiteResult) -> CheckChanges {
+pub fn compare(before: &SavedStudy, now: &SavedStudy) -> CheckChanges {
     let mut changes = CheckChanges::default();
-    for (case, controller, check) in now.checks() {
-        let Some(earlier) = before.find(case, controller).and_then(|old| old.check(&check.name)) else {
+    for (SavedCase { name: case, .. }, controller, check) in now.values() {
+        let Some(earlier) = before.value(case, controller, &check.name) else {
             changes.lack(before, case, controller, check);
             continue;
         };
-        if let Some(why) = unlike(earlier, check, before.case(case).is_some_and(CaseResult::is_of_old_judge))
+        if let Some(why) = unlike(earlier, check, before.case(case).is_some_and(|case| !case.has_omniscient))
         {
             changes.leave_out(format!("{case}/{}", check.name), why);
         } else {
@@ -321,8 +322,8 @@ pub fn compare(before: &SuiteResult, now: &SuiteResult) -> CheckChanges {
             changes.changes.extend(change(case, controller, earlier, check));
         }
     }
-    for (case, controller, check) in before.checks() {
-        if now.find(case, controller).and_then(|new| new.check(&check.name)).is_none() {
+    for (SavedCase { name: case, .. }, controller, check) in before.values() {
+        if now.value(case, controller, &check.name).is_none() {
             changes.lack(now, case, controller, check);
         }
     }
@@ -330,9 +331,9 @@ pub fn compare(before: &SuiteResult, now: &SuiteResult) -> CheckChanges {
 }
 
 /// Reason why two checks of one name cannot be compared. The earlier one `is_old` if it was judged without the
-/// omniscient sender.
-fn unlike(before: &CheckResult, now: &CheckResult, is_old: bool) -> Option<Unlike> {
-    if !(before.counts() && now.counts()) {
+/// omniscient sender, by a version in which no check had the wait at the sender.
+fn unlike(before: &SavedValue, now: &SavedValue, is_old: bool) -> Option<Unlike> {
+    if !(before.counts && now.counts) {
         Some(Unlike::ForNobody)
     } else if is_old && now.name == Quantity::QueueWait.name() {
         Some(Unlike::OtherQuantity)
@@ -341,8 +342,8 @@ fn unlike(before: &CheckResult, now: &CheckResult, is_old: bool) -> Option<Unlik
     }
 }
 
-fn change(case: &str, controller: &str, before: &CheckResult, now: &CheckResult) -> Option<CheckChange> {
-    let (direction, difference) = changed(&entry(before), &entry(now));
+fn change(case: &str, controller: &str, before: &SavedValue, now: &SavedValue) -> Option<CheckChange> {
+    let (direction, difference) = changed(before, now);
     Some(CheckChange {
         case: case.to_owned(),
         controller: controller.to_owned(),
@@ -351,17 +352,7 @@ fn change(case: &str, controller: &str, before: &CheckResult, now: &CheckResult)
         limit: now.limit,
         means: (before.mean, now.mean),
         difference,
-        verdicts: (before.verdict(), now.verdict()),
+        verdicts: (before.verdict, now.verdict),
         direction: direction?,
     })
-}
-
-fn entry(check: &CheckResult) -> Entry<'_> {
-    Entry {
-        is_met: check.passed,
-        values: &check.values,
-        lacking: check.lacking(),
-        limit: check.limit,
-        higher_is_better: check.higher_is_better,
-    }
 }

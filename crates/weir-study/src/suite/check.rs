@@ -67,7 +67,7 @@ impl Check {
             name: Cow::Borrowed(name),
             unit: Cow::Borrowed(quantity.unit()),
             subject: JudgedValue::Quantity(quantity, at),
-            limit: if quantity.higher_is_better() { Limit::AtLeast(limit) } else { Limit::AtMost(limit) },
+            limit: Limit::new(limit, quantity.higher_is_better()),
         }
     }
 
@@ -97,6 +97,11 @@ pub enum Limit {
 }
 
 impl Limit {
+    /// Lower limit if higher values are better, else an upper one.
+    pub(super) const fn new(limit: f64, higher_is_better: bool) -> Self {
+        if higher_is_better { Self::AtLeast(limit) } else { Self::AtMost(limit) }
+    }
+
     /// The number of the limit.
     pub const fn value(self) -> f64 {
         match self {
@@ -122,6 +127,13 @@ impl Limit {
         }
         let ratio = value / self.value();
         if self.higher_is_better() { ratio.max(0.0) } else { 1.0 / ratio }
+    }
+
+    /// Limit in words, as in `at least 80 %`; `unit` is empty for a ratio.
+    pub(super) fn in_words(self, unit: &str) -> String {
+        let sense = if self.higher_is_better() { "at least" } else { "at most" };
+        let space = if unit.is_empty() { "" } else { " " };
+        format!("{sense} {}{space}{unit}", self.value())
     }
 }
 

@@ -1,4 +1,5 @@
-//! Results of a suite, as values that serialise with stable keys; the saved base has the same form.
+//! Results of a suite, as values that serialise with stable keys. Of a saved file a comparison reads what a
+//! [`SavedStudy`](crate::judge::SavedStudy) has.
 
 #[cfg(test)]
 mod tests;
@@ -19,8 +20,7 @@ use weir_measure::results::stats::{Estimate, Kind, kinds_in_words, mean};
 use weir_scenario::compile::TraceUse;
 
 /// A suite under one controller or several, all over the same seeds.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SuiteResult {
     /// Name of the suite.
     pub suite: String,
@@ -28,50 +28,47 @@ pub struct SuiteResult {
     pub seeds: Vec<u64>,
     /// Rule by which the media flows skip frames, as [`Scenario::skip_rule`](weir_scenario::scenario::Scenario::skip_rule) has
     /// it.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
+    #[serde(skip_serializing_if = "String::is_empty")]
     pub skip_rule: String,
     /// Cases, in order.
     pub cases: Vec<CaseResult>,
 }
 
 /// A case under each controller.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CaseResult {
     /// Name of the case.
     pub name: String,
     /// Title, in a line.
     pub title: String,
     /// Place of the case on a sweep, if any.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub swept: Option<SweptCase>,
     /// Traces of its links.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub traces: Vec<TraceUse>,
     /// The controllers, in the order given.
     pub controllers: Vec<ControllerResult>,
     /// Ranking by the results at the viewers; absent for a single controller.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub ranking: Option<Ranking>,
-    /// Omniscient sender at the chosen operating point, named with its preset if it has one; absent in results of
-    /// versions without it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// Omniscient sender at the chosen operating point, named with its preset if it has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub omniscient: Option<ControllerResult>,
 }
 
 /// A case under one controller.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ControllerResult {
     /// Name of the controller or variant.
     pub name: String,
-    /// Controller of the variant; absent in results of older versions.
-    #[serde(default, rename = "controller", alias = "law", skip_serializing_if = "String::is_empty")]
+    /// Controller of the variant.
+    #[serde(rename = "controller", skip_serializing_if = "String::is_empty")]
     pub law: String,
     /// The checks, in the suite's order.
     pub checks: Vec<CheckResult>,
-    /// Results at the viewers in each run, in the order of the seeds; absent in results of older versions.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    /// Results at the viewers in each run, in the order of the seeds.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub viewed: Vec<Viewed>,
 }
 
@@ -98,15 +95,14 @@ pub struct Viewed {
 }
 
 /// Check with its value in each run, and whether their mean keeps to the limit.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CheckResult {
     /// The check's name.
     pub name: String,
     /// Unit of values and limit; empty for a ratio.
     pub unit: String,
     /// Formula of the values; absent for a quantity.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub of: Option<String>,
     /// The limit.
     pub limit: f64,
@@ -120,24 +116,23 @@ pub struct CheckResult {
     pub ci95: Value,
     /// Whether the mean keeps to the limit, however sure that is; false without a value.
     pub passed: bool,
-    /// Whether the interval of the mean holds the limit; absent in results of versions with two verdicts.
-    #[serde(default)]
+    /// Whether the interval of the mean holds the limit.
     pub open: bool,
     /// The two kinds of runs, if there are two.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub kinds: Option<[Kind; 2]>,
     /// The least and the largest value, if the values of a rate, a wait or a loss are a spread.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub spread: Option<[f64; 2]>,
     /// Reason why the check does not count, if so.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub void: Option<Verdict>,
-    /// Verdict, or the reason why the check does not count; absent in results of older versions.
-    #[serde(default, serialize_with = "as_check")]
+    /// Verdict, or the reason why the check does not count.
+    #[serde(serialize_with = "as_check")]
     pub verdict: Option<Verdict>,
     /// For a variant, differences of its values from those of the first variant of a controller, by the name of that
     /// variant.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub less: BTreeMap<String, Less>,
 }
 
@@ -223,12 +218,6 @@ impl CheckResult {
         self.mean.filter(|_| !self.passed).map(|mean| (mean - self.limit).abs())
     }
 
-    /// Number of runs that lack a value. Runs in which the check does not apply have no value either, but the others
-    /// then have a mean.
-    pub(super) fn lacking(&self) -> usize {
-        if self.mean.is_some() { 0 } else { self.values.iter().filter(|value| value.is_none()).count() }
-    }
-
     /// Name and mean, without the interval: `rate 93 %`.
     fn in_short(&self) -> String {
         format!("{} {}", self.name, figure(self.mean, None, self.limit, &self.unit))
@@ -259,21 +248,16 @@ impl CheckResult {
     }
 
     pub(super) fn limit(&self) -> Limit {
-        if self.higher_is_better { Limit::AtLeast(self.limit) } else { Limit::AtMost(self.limit) }
+        Limit::new(self.limit, self.higher_is_better)
     }
 
     /// Limit in words, as in `at least 80 %`.
     pub fn limit_in_words(&self) -> String {
-        let sense = if self.higher_is_better { "at least" } else { "at most" };
-        format!("{sense} {}{}", self.limit, unit(&self.unit))
+        self.limit().in_words(&self.unit)
     }
 }
 
 impl ControllerResult {
-    pub(super) fn check(&self, name: &str) -> Option<&CheckResult> {
-        self.checks.iter().find(|check| check.name == name)
-    }
-
     /// Verdict: missed if a check that counts is missed. Else not judged if some check has nothing to measure or none
     /// counts. Else passed if every check that counts is passed, and open if not.
     pub fn verdict(&self) -> Verdict {
@@ -351,11 +335,6 @@ impl CaseResult {
     /// Name of the case in the suite; for a case of a sweep the swept case.
     pub fn of_suite(&self) -> &str {
         self.swept.as_ref().map_or(&self.name, |swept| &swept.case)
-    }
-
-    /// Whether the result is of a version without the omniscient sender, in which no check had the wait at the sender.
-    pub(super) const fn is_of_old_judge(&self) -> bool {
-        self.omniscient.is_none()
     }
 }
 

@@ -2,12 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use weir_measure::results::Value;
 
 /// Mean of a check's differences, run by run.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Less {
     /// The mean, in the check's unit.
     pub mean: f64,
@@ -16,8 +15,7 @@ pub struct Less {
 }
 
 /// Case at one place of a sweep.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SweptCase {
     /// Name of the swept case.
     pub case: String,

@@ -4,10 +4,8 @@
 use std::path::Path;
 
 use weir_import::traces::TraceStore;
-use weir_study::experiments::{
-    ClaimResult, Class, Experiment, Extent, LostClaim, ROWS, Reproduction, VerdictBaseline,
-};
-use weir_study::judge::Verdict;
+use weir_study::experiments::{ClaimResult, Class, Experiment, Extent, LostClaim, ROWS, Reproduction, lost};
+use weir_study::judge::{SavedStudy, Verdict};
 use weir_study::runs::{NoStore, Shardable as _};
 
 /// The results of the shipped rows that `rows` selects, with `runs` runs each.
@@ -20,9 +18,9 @@ fn reproduced(rows: impl Fn(&Experiment) -> bool, runs: u32) -> Vec<ClaimResult>
     planned.run(2, &traces, &NoStore, &|| {}).unwrap().claims
 }
 
-fn verdicts() -> VerdictBaseline {
+fn verdicts() -> SavedStudy {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments/verdicts.json");
-    VerdictBaseline::read(&path).unwrap()
+    SavedStudy::of_claims(&path).unwrap()
 }
 
 fn has_theory(experiment: &Experiment) -> bool {
@@ -37,7 +35,7 @@ fn theory_says_what_it_said() {
     let claims = reproduced(|experiment| has_theory(experiment) && experiment.name != LONG, 3);
     let theory: Vec<ClaimResult> = claims.into_iter().filter(|claim| claim.class == Class::Theory).collect();
     let ids: Vec<&str> = theory.iter().map(|claim| claim.id.as_str()).collect();
-    let lost = verdicts().lost(|row| theory.iter().any(|claim| claim.row == row), &theory);
+    let lost = lost(&verdicts(), |row| theory.iter().any(|claim| claim.row == row), &theory);
     let lost: Vec<_> = lost.iter().filter(|lost| ids.contains(&lost.id.as_str())).collect();
     assert!(lost.is_empty(), "{lost:#?}");
     let holds = |claim: &&ClaimResult| claim.verdict == Verdict::Passed;
@@ -50,7 +48,7 @@ const TABLES: [&str; 3] = ["gcc-2016/table2", "nada-vs-gcc-2016/table1", "nada-v
 fn three_tables_have_the_figures_they_had() {
     let claims = reproduced(|experiment| TABLES.contains(&experiment.name.as_str()), 3);
     // Of three runs two may be outliers, and too few show an order; the mean has to lie in its range and on its side.
-    let lost = verdicts().lost(|row| TABLES.contains(&row), &claims);
+    let lost = lost(&verdicts(), |row| TABLES.contains(&row), &claims);
     let outside = |lost: &&LostClaim| lost.is.is_none_or(|is| is == Verdict::Missed);
     let lost: Vec<_> = lost.iter().filter(outside).collect();
     assert!(lost.is_empty(), "{lost:#?}");

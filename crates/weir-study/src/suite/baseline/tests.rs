@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 
 use super::*;
 use weir_scenario::registry::Registry;
-use weir_scenario::scenario::Candidate;
+
+fn compare(before: &SuiteResult, now: &SuiteResult) -> CheckChanges {
+    super::compare(&before.into(), &now.into())
+}
 
 /// The result of a suite of one case and one check with these values, one per seed.
 fn result(values: &[f64]) -> SuiteResult {
@@ -159,7 +162,7 @@ fn refusal(result: &SuiteResult) -> String {
     let controllers = &["gcc", "nada"].map(Candidate::named);
     let registry = &Registry::standard();
     let request = SuiteRequest { suite, registry, controllers, seeds: &[1, 2, 3], cases: &["5.1"] };
-    let read = SuiteResult::read(file.path(), &request, &TraceStore::at(None));
+    let read = request.base(file.path(), &TraceStore::at(None));
     let error = read.err().map_or_else(String::new, |error| error.to_string());
     error.replace(&file.path().display().to_string(), "base")
 }
@@ -208,15 +211,57 @@ fn a_base_ran_over_the_same_traces() {
 }
 
 #[test]
-fn a_result_that_version_0_2_saved_is_read_and_written_with_todays_keys() {
+fn a_check_that_stands_twice_in_a_base_is_refused() {
+    let mut twice = result(&[90.0; 3]);
+    let controllers = &mut twice.cases[0].controllers;
+    controllers.push(controllers[0].clone());
+    assert_eq!(refusal(&twice), "base: 5.1/gcc/rate: stands there twice; leave one of both");
+}
+
+/// Keys of all objects in `of`, each below the key of its object.
+fn keys(of: &serde_json::Value, below: &str, found: &mut BTreeSet<String>) {
+    match of {
+        serde_json::Value::Array(items) => items.iter().for_each(|item| keys(item, below, found)),
+        serde_json::Value::Object(table) => table.iter().for_each(|(key, value)| {
+            found.insert(format!("{below}.{key}"));
+            keys(value, key, found);
+        }),
+        _ => {}
+    }
+}
+
+#[test]
+fn a_result_that_version_0_2_saved_is_read_and_its_keys_are_those_of_today() {
     let saved = include_str!("saved-0.2.0.json");
-    let result: SuiteResult = serde_json::from_str(saved).unwrap();
-    let written = saved.replace("\"law\":", "\"controller\":");
-    assert_eq!(serde_json::to_string_pretty(&result).unwrap() + "\n", written);
-    let verdicts: Vec<Option<Verdict>> = result.checks().map(|(.., check)| check.verdict).collect();
-    let computed: Vec<Option<Verdict>> =
-        result.checks().map(|(.., check)| check.void.or(Some(check.verdict()))).collect();
-    assert_eq!(verdicts, computed);
-    assert!(verdicts.contains(&Some(Verdict::Passed)) && verdicts.contains(&Some(Verdict::Missed)));
-    assert_eq!(compare(&result, &result).changes, []);
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(&file, saved).unwrap();
+    let read = SavedStudy::of_suite(file.path()).unwrap();
+    assert_eq!(compare_saved(&read, &read).unwrap().changes, []);
+    let whole: serde_json::Value = serde_json::from_str(saved).unwrap();
+    let mut words = Vec::new();
+    for case in whole["cases"].as_array().unwrap() {
+        for own in case["controllers"].as_array().unwrap() {
+            words.extend(own["checks"].as_array().unwrap().iter().map(|check| check["verdict"].clone()));
+        }
+    }
+    let in_words = |(.., check): (&SavedCase, &str, &SavedValue)| {
+        if check.counts { serde_json::Value::from(check.verdict.check_name()) } else { "not counted".into() }
+    };
+    let own: Vec<serde_json::Value> = read.values().map(in_words).collect();
+    let counting = own.iter().zip(&words).filter(|(own, _)| **own != "not counted");
+    assert!(counting.clone().count() > 0 && counting.clone().all(|(own, saved)| own == saved), "{words:?}");
+
+    let (mut then, mut now) = (BTreeSet::new(), BTreeSet::new());
+    let whole_of_today: serde_json::Value =
+        serde_json::from_str(&saved.replace("\"law\":", "\"controller\":")).unwrap();
+    keys(&whole_of_today, "", &mut then);
+    let mut full = result(&[90.0; 3]);
+    full.skip_rule = "never".to_owned();
+    let case = &mut full.cases[0];
+    case.controllers[0].checks[0].void = Some(Verdict::Shown);
+    case.controllers[0].viewed = vec![super::super::results::Viewed::default()];
+    case.omniscient = Some(case.controllers[0].clone());
+    keys(&serde_json::to_value(&full).unwrap(), "", &mut now);
+    let lost: Vec<&String> = then.difference(&now).collect();
+    assert_eq!(lost, [""; 0], "keys of saved results stay");
 }
