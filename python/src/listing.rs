@@ -5,7 +5,7 @@ use pyo3::types::{PyDict, PyList};
 use weir_measure::results::table_metrics;
 use weir_scenario::scenario::scenario_schema;
 use weir_scenario::shipped::SCENARIOS;
-use weir_study::experiments::{ROWS, row_schema};
+use weir_study::experiments::ROWS;
 use weir_study::runs::table_schema;
 use weir_study::suite::{self, SUITES};
 
@@ -77,9 +77,8 @@ fn schema<'py>(py: Python<'py>, what: &str, name: Option<&str>) -> PyResult<Boun
             serde_json::to_value(weir_measure::results::results_schema()).map_err(error::setting)?
         }
         ("table", None) => table_schema(),
-        ("study", None) => serde_json::to_value(suite::study_schema()).map_err(error::setting)?,
-        ("suite", None) => serde_json::to_value(suite::suite_schema()).map_err(error::setting)?,
-        ("row", None) => serde_json::to_value(row_schema()).map_err(error::setting)?,
+        // The names of both forms stand for the one schema.
+        ("study" | "suite" | "row", None) => suite::study_schema().clone(),
         ("call", None) => {
             serde_json::to_value(weir_world::recorded::call_schema()).map_err(error::setting)?
         }

@@ -11,7 +11,6 @@ use weir_measure::results;
 use weir_scenario::registry::Registry;
 use weir_scenario::scenario::{Scenario, scenario_schema};
 use weir_scenario::{registry, shipped};
-use weir_study::experiments::row_schema;
 use weir_study::runs::table_schema;
 use weir_study::suite;
 use weir_study::testbed::live_schema;
@@ -81,9 +80,7 @@ pub(crate) fn schema(args: &SchemaArgs, registry: &Registry) -> Result<(), Failu
         SchemaOf::Call => serde_json::to_string_pretty(&call_schema()),
         SchemaOf::Live => serde_json::to_string_pretty(&live_schema()),
         SchemaOf::Peer => serde_json::to_string_pretty(&weir_peer::results::results_schema()),
-        SchemaOf::Study => serde_json::to_string_pretty(&suite::study_schema()),
-        SchemaOf::Row => serde_json::to_string_pretty(row_schema()),
-        SchemaOf::Suite => serde_json::to_string_pretty(suite::suite_schema()),
+        SchemaOf::Study => serde_json::to_string_pretty(suite::study_schema()),
     };
     writeln!(terminal::stdout(), "{}", text.map_err(std::io::Error::from)?)?;
     Ok(())

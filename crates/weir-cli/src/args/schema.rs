@@ -26,12 +26,9 @@ pub(crate) enum SchemaOf {
     Live,
     /// The output of `weir send --json` and `weir recv --json`.
     Peer,
-    /// Study files: suites and rows.
+    /// Study files: suites of one's own, and rows with the claims of papers; also as `suite` or `row`.
+    #[value(aliases = ["suite", "row"])]
     Study,
-    /// Study files with suites of one's own.
-    Suite,
     /// The options of a controller or coupler.
     Options,
-    /// Study files with rows, the claims of papers.
-    Row,
 }

@@ -208,8 +208,7 @@ fn results_say_where_they_come_from() {
 
 #[test]
 fn every_row_that_ships_conforms_to_the_schema_of_rows() {
-    let schema = json(&Place::new().weir("schema row").stdout);
-    assert_eq!(schema["title"], "Row");
+    let schema = json(&Place::new().weir("schema study").stdout);
     let read = |text: &str| serde_json::to_value(toml::from_str::<toml::Table>(text).unwrap()).unwrap();
     assert_eq!(conforms(&read(ROW), &schema, &schema), Ok(()));
     for (right, wrong) in

@@ -55,7 +55,6 @@ pub use reproduce::{Reproduced, Reproduction};
 pub use results::{Accepted, Basis, ClaimResult, Count, PlaceResult, counts};
 pub use row::{
     ComparedVariant, GeometricGrid, Row, RowForm, ScenarioSource, Seeds, Sweep, SweepValues, Tried,
-    row_schema,
 };
 pub use row_runs::RowRuns;
 pub use sweep::{SweepRequest, Swept};

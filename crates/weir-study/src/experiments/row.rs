@@ -292,12 +292,8 @@ impl Tried {
     }
 }
 
-/// JSON Schema of row files.
-pub fn row_schema() -> &'static serde_json::Value {
-    static SCHEMA: LazyLock<serde_json::Value> = LazyLock::new(|| schema_for!(Row).to_value());
-    &SCHEMA
-}
-
+/// Form of row files.
 pub(super) fn row_shape() -> Shape<'static> {
-    Shape::new(row_schema())
+    static SCHEMA: LazyLock<serde_json::Value> = LazyLock::new(|| schema_for!(Row).to_value());
+    Shape::new(&SCHEMA)
 }

@@ -101,23 +101,27 @@ struct CheckOfFile {
     at: Option<TimeDelta>,
 }
 
-/// JSON Schema of suite files.
-pub fn suite_schema() -> &'static serde_json::Value {
+/// JSON Schema of suites alone, by which a file is checked.
+fn suite_schema() -> &'static serde_json::Value {
     static SCHEMA: LazyLock<serde_json::Value> = LazyLock::new(|| schema_for!(SuiteFile).to_value());
     &SCHEMA
 }
 
-/// JSON Schema of study files: a suite, or a row with the claims of a paper.
-pub fn study_schema() -> serde_json::Value {
-    let mut generator = SchemaGenerator::default();
-    let forms = [generator.subschema_for::<SuiteFile>(), generator.subschema_for::<Row>()];
-    serde_json::json!({
-        "$schema": generator.settings().meta_schema,
-        "title": "StudyFile",
-        "description": "Suite of cases, or row with the claims of a paper.",
-        "anyOf": forms,
-        "$defs": generator.definitions(),
-    })
+/// JSON Schema of study files: a suite, or a row with the claims of a paper. Each has a required key that the other
+/// lacks.
+pub fn study_schema() -> &'static serde_json::Value {
+    static SCHEMA: LazyLock<serde_json::Value> = LazyLock::new(|| {
+        let mut generator = SchemaGenerator::default();
+        let forms = [generator.subschema_for::<SuiteFile>(), generator.subschema_for::<Row>()];
+        serde_json::json!({
+            "$schema": generator.settings().meta_schema,
+            "title": "StudyFile",
+            "description": "Suite of cases, or row with the claims of a paper.",
+            "oneOf": forms,
+            "$defs": generator.definitions(),
+        })
+    });
+    &SCHEMA
 }
 
 impl Suite {

@@ -30,7 +30,7 @@ pub use cases::{Case, SUITES, Suite, find};
 pub use check::{Check, Limit};
 pub use course::RateSeries;
 pub use drawn::{DRAWN, USUAL_CASES, drawn, seed_of};
-pub use file::{study_schema, suite_schema};
+pub use file::study_schema;
 pub use finding::Finding;
 pub use moments::Untimely;
 pub use page::page;
