@@ -365,7 +365,7 @@ impl SweptRuns {
     /// Names under which controllers were compared.
     #[getter]
     fn controllers<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        list(py, self.plan.get().sweep.request.contestants.iter().map(|own| own.name.as_str()))
+        list(py, self.plan.get().sweep.request.candidates.iter().map(|own| own.name.as_str()))
     }
 
     /// Sentences on traces that were replaced by others.

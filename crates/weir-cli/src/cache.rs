@@ -20,7 +20,7 @@ pub(crate) fn reference_runs() -> Option<ResultLog> {
     let folder = folder()?;
     fs::create_dir_all(&folder).ok()?;
     let [version, sources] = BUILT_FROM;
-    let path = folder.join(format!("yardsticks-{version}-{sources}.log"));
+    let path = folder.join(format!("reference-runs-{version}-{sources}.log"));
     forget_old(&folder, &path);
     if fs::metadata(&path).is_ok_and(|log| log.len() > LONGEST) {
         let _ = fs::remove_file(&path);
@@ -45,7 +45,9 @@ fn forget_old(folder: &Path, own: &Path) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     let mut others: Vec<(SystemTime, PathBuf)> = entries
         .filter_map(Result::ok)
-        .filter(|entry| entry.path() != own && entry.file_name().to_string_lossy().starts_with("yardsticks-"))
+        .filter(|entry| {
+            entry.path() != own && entry.file_name().to_string_lossy().starts_with("reference-runs-")
+        })
         .filter_map(|entry| Some((entry.metadata().ok()?.modified().ok()?, entry.path())))
         .collect();
     others.sort();
@@ -64,15 +66,15 @@ mod tests {
     fn only_the_newest_logs_of_other_versions_stay() {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name);
-        let own = path("yardsticks-own.log");
+        let own = path("reference-runs-own.log");
         fs::write(&own, "").unwrap();
         fs::write(path("notes"), "").unwrap();
         for age in 0..6_u64 {
-            let file = fs::File::create(path(&format!("yardsticks-{age}.log"))).unwrap();
+            let file = fs::File::create(path(&format!("reference-runs-{age}.log"))).unwrap();
             file.set_modified(SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1000 - age)).unwrap();
         }
         forget_old(folder.path(), &own);
-        let stays = |age: u64| path(&format!("yardsticks-{age}.log")).exists();
+        let stays = |age: u64| path(&format!("reference-runs-{age}.log")).exists();
         assert_eq!((0..6).map(stays).collect::<Vec<_>>(), [true, true, true, true, false, false]);
         assert!(own.exists() && path("notes").exists());
     }

@@ -17,7 +17,7 @@ use weir_study::paired::mark_best;
 
 use crate::args::{CompareArgs, Format};
 use crate::differences;
-use crate::effective::{contestants, say_repeated, threads};
+use crate::effective::{candidates, say_repeated, threads};
 use crate::failure::Failure;
 use crate::terminal;
 use crate::{markdown, progress, table};
@@ -28,9 +28,9 @@ const ROUNDS: usize = 15;
 /// Runs the scenarios of the portrait and prints the table.
 pub(crate) fn compare(args: &CompareArgs, registry: &Registry) -> Result<(), Failure> {
     say_repeated("--controller", &args.controller);
-    let contestants = contestants(&args.controller, registry, |_| Ok(false))?;
+    let candidates = candidates(&args.controller, registry, |_| Ok(false))?;
     let store = args.data.store();
-    let mut overrides = Candidate::laid_over(&contestants);
+    let mut overrides = Candidate::laid_over(&candidates);
     overrides.extend(args.runs.map(|runs| format!("runs={runs}")));
     let bar = progress::bar(args.table.quiet);
     let open = |name: &str| Scenario::open_in(registry, name, &overrides);

@@ -23,17 +23,17 @@ struct OptionChange {
     unwritten: String,
 }
 
-/// The scenario `name` as `args` change it; `contestants` are the candidates unless the arguments name others.
+/// The scenario `name` as `args` change it; the controllers compared are `candidates` unless the arguments name others.
 pub(crate) fn scenario(
     args: &Changes,
     registry: &Registry,
     name: &str,
-    contestants: &[Candidate],
+    candidates: &[Candidate],
     store: &TraceStore,
 ) -> Result<Scenario, Failure> {
     let mut overrides = args.set.clone();
     let mut scenario = Scenario::open_in(registry, name, &overrides)?;
-    for change in changes(args, contestants)? {
+    for change in changes(args, candidates)? {
         overrides.push(change.assignment.clone());
         scenario = Scenario::open_in(registry, name, &overrides).map_err(|error| change.blame(error))?;
     }
@@ -48,7 +48,7 @@ pub(crate) fn scenario(
     Ok(scenario)
 }
 
-fn changes(args: &Changes, contestants: &[Candidate]) -> Result<Vec<OptionChange>, Failure> {
+fn changes(args: &Changes, candidates: &[Candidate]) -> Result<Vec<OptionChange>, Failure> {
     let change = |option: &str, path: &str, value: &str| OptionChange {
         option: format!("--{option} {value}"),
         assignment: format!("{path}={value}"),
@@ -59,13 +59,13 @@ fn changes(args: &Changes, contestants: &[Candidate]) -> Result<Vec<OptionChange
     changes.extend(args.runs.map(|runs| change("runs", "runs", &runs.to_string())));
     changes.extend(args.seed.map(|seed| change("seed", "seed", &seed.to_string())));
     let named = named(&args.controller)?;
-    let contestants = if named.is_empty() { contestants } else { &named };
-    changes.extend(contestants.iter().filter_map(OptionChange::defining));
-    if !contestants.is_empty() {
+    let candidates = if named.is_empty() { candidates } else { &named };
+    changes.extend(candidates.iter().filter_map(OptionChange::defining));
+    if !candidates.is_empty() {
         let option = format!("--controller {}", args.controller.join(","));
         changes.push(OptionChange {
             option,
-            assignment: Candidate::compared(contestants),
+            assignment: Candidate::compared(candidates),
             unwritten: String::new(),
         });
     }
@@ -92,18 +92,18 @@ pub(crate) fn named(values: &[String]) -> Result<Vec<Candidate>, Failure> {
 
 /// The candidates in the values of `--controller`; all controllers if it was not given. Variants defined by the
 /// scenarios, as `is_variant` decides, are also valid.
-pub(crate) fn contestants(
+pub(crate) fn candidates(
     values: &[String],
     registry: &Registry,
     is_variant: impl Fn(&Candidate) -> Result<bool, Failure>,
 ) -> Result<Vec<Candidate>, Failure> {
     let named = named(values)?;
-    for contestant in &named {
-        match OptionChange::defining(contestant) {
+    for candidate in &named {
+        match OptionChange::defining(candidate) {
             // Options are the same in every scenario.
             Some(change) => change.tried(registry, demo::ALONE, &[])?,
-            None if is_variant(contestant)? => {}
-            None => registry.find(&contestant.name).map(drop).map_err(|error| Failure::Option {
+            None if is_variant(candidate)? => {}
+            None => registry.find(&candidate.name).map(drop).map_err(|error| Failure::Option {
                 option: format!("--controller {}", values.join(",")),
                 problem: error.to_string(),
             })?,
@@ -146,8 +146,8 @@ pub(crate) fn blame_sweep(varied: &[Varied], place: &str, error: ScenarioError) 
 
 impl OptionChange {
     /// The change that defines a candidate with options in braces.
-    fn defining(contestant: &Candidate) -> Option<Self> {
-        let Candidate { name, definition } = contestant;
+    fn defining(candidate: &Candidate) -> Option<Self> {
+        let Candidate { name, definition } = candidate;
         let (option, unwritten) = (format!("--controller {name}"), format!("variants.\"{name}\".options."));
         definition.clone().map(|assignment| Self { option, assignment, unwritten })
     }

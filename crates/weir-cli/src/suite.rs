@@ -20,7 +20,7 @@ use weir_study::suite::{self, Case, Suite, SuiteRequest, Untimely};
 use crate::args::{SuiteArgs, SuiteCommand, SuiteSource};
 use crate::browser;
 use crate::cache;
-use crate::effective::{blame_sweep, contestants, each_once, say_repeated};
+use crate::effective::{blame_sweep, candidates, each_once, say_repeated};
 use crate::failure::Failure;
 use crate::kept::ResultStore;
 use crate::sweep::refused;
@@ -95,14 +95,14 @@ fn run(args: &SuiteArgs, suite: &Suite, registry: &Registry) -> Result<bool, Fai
     let swept = (!args.sweep.is_empty()).then(|| suite.over(&places, &cases));
     let gates = Gates::of(&args.gates, suite, &cases, places.len())?;
     let (suite, cases) = swept.as_ref().map_or((suite, cases), |swept| (swept, Vec::new()));
-    let contestants = match suite.controllers.as_slice() {
+    let candidates = match suite.controllers.as_slice() {
         own @ [_, ..] if args.controller.is_empty() => own.to_vec(),
-        _ => contestants(&args.controller, registry, |own| is_variant(own, suite, &cases, registry))?,
+        _ => candidates(&args.controller, registry, |own| is_variant(own, suite, &cases, registry))?,
     };
     let seeds: Vec<u64> = (0..u64::from(args.runs)).map(|run| args.seed.wrapping_add(run)).collect();
     // All errors of the input are found before anything runs.
     let store = args.data.store();
-    let request = SuiteRequest { suite, registry, controllers: &contestants, seeds: &seeds, cases: &cases };
+    let request = SuiteRequest { suite, registry, controllers: &candidates, seeds: &seeds, cases: &cases };
     sweeps_fit(args, &request, &store)?;
     no_fallbacks(args, &request, &store)?;
     let base = args.baseline.as_deref().map(|path| request.base(path, &store)).transpose()?;
@@ -138,7 +138,7 @@ fn run(args: &SuiteArgs, suite: &Suite, registry: &Registry) -> Result<bool, Fai
 /// # Errors
 /// An error if only some of them do.
 fn is_variant(
-    contestant: &Candidate,
+    candidate: &Candidate,
     suite: &Suite,
     selected: &[&str],
     registry: &Registry,
@@ -147,10 +147,10 @@ fn is_variant(
     let cases = suite.cases.iter().filter(is_run);
     let has = |case: &&Case| {
         let scenario = case.open(registry, &case.set);
-        scenario.is_ok_and(|scenario| scenario.variants.get(&contestant.name).is_some())
+        scenario.is_ok_and(|scenario| scenario.variants.get(&candidate.name).is_some())
     };
     let (with, without): (Vec<&Case>, Vec<&Case>) = cases.partition(has);
-    let name = &contestant.name;
+    let name = &candidate.name;
     match (with.first(), without.first()) {
         (Some(one), Some(other)) if !registry.known_names().any(|known| known == name) => {
             let problem = format!(
@@ -167,8 +167,8 @@ fn is_variant(
 fn sweeps_fit(args: &SuiteArgs, request: &SuiteRequest<'_>, store: &TraceStore) -> Result<(), Failure> {
     let swept = request.suite.cases.iter().filter_map(|case| Some((case, case.swept.as_ref()?)));
     for (case, swept) in swept {
-        for contestant in request.controllers {
-            let scenario = case.scenario(request.registry, contestant);
+        for candidate in request.controllers {
+            let scenario = case.scenario(request.registry, candidate);
             let tried = scenario.and_then(|scenario| scenario.try_to_build(store));
             tried.map_err(|error| blame_sweep(&args.sweep, &format!(" in case {}", swept.case), error))?;
         }

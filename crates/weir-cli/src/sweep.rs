@@ -26,7 +26,7 @@ pub(crate) fn sweep(args: &RunArgs, name: &str, registry: &Registry) -> Result<(
     let duration = args.changes.duration.as_ref().map(|duration| format!("duration={duration}"));
     let set = args.changes.set.iter().cloned().chain(duration).collect();
     let source = SweptScenario { registry: registry.clone(), name: name.to_owned(), text: None };
-    let contestants = named(&args.changes.controller)?;
+    let candidates = named(&args.changes.controller)?;
     let refused = |error| match (error, &args.changes.duration) {
         (SweepError::Refused { part: SweepPart::Set(text), problem }, Some(duration))
             if text == format!("duration={duration}") =>
@@ -35,7 +35,7 @@ pub(crate) fn sweep(args: &RunArgs, name: &str, registry: &Registry) -> Result<(
         }
         (error, _) => refused(&args.sweep, error),
     };
-    let request = SweepRequest::new(source, &scenario, set, args.sweep.clone(), contestants, &store);
+    let request = SweepRequest::new(source, &scenario, set, args.sweep.clone(), candidates, &store);
     let PlannedSweep { request, runs } = PlannedSweep::new(request.map_err(refused)?, &store)
         .map_err(|error| effective::blame_sweep(&args.sweep, "", error))?;
     let own = format!("{}-sweep", scenario.name);

@@ -110,7 +110,8 @@ fn a_check_that_counts_for_nobody_is_no_regression() {
     place.write("base.json", &base.to_string());
     let later = run(&["--baseline", "base.json"]);
     assert_eq!(later.code, Some(0), "{}", later.stdout);
-    let said = "Not compared, as in one of the two they count for nobody: 2.2 up 1/2/rate, 2.2 up 1/2/queue wait p95\n";
+    let said =
+        "Not compared, as they do not count in one of the two: 2.2 up 1/2/rate, 2.2 up 1/2/queue wait p95\n";
     assert!(later.stdout.contains(said), "{}", later.stdout);
 }
 

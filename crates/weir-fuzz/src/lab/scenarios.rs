@@ -91,12 +91,12 @@ fn vary(scenario: &str, word: &str) {
 
 /// A list of controllers and variants: each can take over the scenario, or is refused.
 fn contest(scenario: &str, word: &str) {
-    let Ok(contestants) = Candidate::list(word).inspect_err(refused) else { return };
-    for contestant in contestants.iter().take(4) {
-        let definition: Vec<String> = contestant.definition.iter().cloned().collect();
+    let Ok(candidates) = Candidate::list(word).inspect_err(refused) else { return };
+    for candidate in candidates.iter().take(4) {
+        let definition: Vec<String> = candidate.definition.iter().cloned().collect();
         let scenario = Scenario::parse_in(&Registry::standard(), "fuzz.toml", scenario, &definition);
         let Ok(mut scenario) = scenario.inspect_err(refused) else { continue };
-        let _: Result<(), _> = scenario.use_controller(&contestant.name).inspect_err(refused);
+        let _: Result<(), _> = scenario.use_controller(&candidate.name).inspect_err(refused);
     }
 }
 

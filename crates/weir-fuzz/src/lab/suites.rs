@@ -16,9 +16,9 @@ pub(crate) fn suites(data: &[u8]) {
             for case in &suite.cases {
                 assert!(!case.checks.is_empty());
                 assert_eq!(suite.case(&case.name).map(|own| &own.name), Some(&case.name));
-                for contestant in &suite.controllers {
-                    if let Err(error) = case.scenario(&registry, contestant) {
-                        panic!("{} under {}: {error}", case.name, contestant.name);
+                for candidate in &suite.controllers {
+                    if let Err(error) = case.scenario(&registry, candidate) {
+                        panic!("{} under {}: {error}", case.name, candidate.name);
                     }
                 }
             }

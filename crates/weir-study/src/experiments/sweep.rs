@@ -9,7 +9,7 @@ use super::read::{Experiment, read_formula};
 use super::reproduce::Reproduced;
 use super::row::{ComparedVariant, Row, ScenarioSource, Seeds, Sweep, SweepValues};
 use super::row_runs::PlacedRun;
-use super::sweep_check::{SweepError, check_request, contestants};
+use super::sweep_check::{SweepError, candidates, check_request};
 use super::values::GridPoint;
 use crate::paired::{RunRow, RunTable};
 use crate::runs::{TableRun, axis_value};
@@ -79,9 +79,9 @@ pub struct SweepRequest {
     /// Keys and values that are varied, in all combinations.
     pub varied: Vec<Varied>,
     /// Controllers that are compared.
-    pub contestants: Vec<Candidate>,
+    pub candidates: Vec<Candidate>,
     /// Controller of each candidate, which may be a variant of it.
-    pub laws: Vec<String>,
+    pub controllers: Vec<String>,
     /// Number of seeds at each place, from 1 on.
     pub runs: u32,
     /// Sentences on traces that were replaced by others.
@@ -114,18 +114,18 @@ impl SweepRequest {
         traces: &TraceStore,
     ) -> Result<Self, SweepError> {
         check_request(scenario, &set, &varied)?;
-        let contestants = contestants(scenario, named)?;
+        let candidates = candidates(scenario, named)?;
         let traces = scenario.build(&RunOptions::new(1), traces)?.traces;
         Ok(Self {
             name: scenario.name.clone(),
             title: titled(&scenario.title, &traces),
-            laws: contestants.iter().map(|own| scenario.controller_of(&own.name).to_owned()).collect(),
+            controllers: candidates.iter().map(|own| scenario.controller_of(&own.name).to_owned()).collect(),
             runs: scenario.runs,
             notes: fallback_notes(&traces),
             source,
             set,
             varied,
-            contestants,
+            candidates,
         })
     }
 
@@ -135,11 +135,11 @@ impl SweepRequest {
     /// No error that a caller could cause: settings of the scenario are read when its runs are planned.
     pub fn experiment(&self) -> Result<Experiment, ScenarioError> {
         let (row, origin) = (self.row(), Origin::of("--sweep", ""));
-        let contestants = 0..self.contestants.len();
-        let shown = contestants.flat_map(|index| SHOWN.iter().map(move |shown| formula(shown, index)));
+        let candidates = 0..self.candidates.len();
+        let shown = candidates.flat_map(|index| SHOWN.iter().map(move |shown| formula(shown, index)));
         let read = |text: String| read_formula(&row, &text, false, &KeyPath::default());
         let measured = shown.map(read).collect::<Result<_, _>>().map_err(|problem| origin.error(problem))?;
-        let definitions = self.contestants.iter().filter_map(|contestant| contestant.definition.clone());
+        let definitions = self.candidates.iter().filter_map(|candidate| candidate.definition.clone());
         let measured_scenario = MeasuredScenario {
             scenario: self.source.clone(),
             set: definitions.chain(self.set.iter().cloned()).collect(),
@@ -155,9 +155,9 @@ impl SweepRequest {
     }
 
     fn row(&self) -> Row {
-        let variant = |(index, contestant): (usize, &Candidate)| {
+        let variant = |(index, candidate): (usize, &Candidate)| {
             let variant =
-                ComparedVariant { controller: Some(contestant.name.clone()), ..ComparedVariant::default() };
+                ComparedVariant { controller: Some(candidate.name.clone()), ..ComparedVariant::default() };
             (variant_name(index), variant)
         };
         let sweep = |(index, varied): (usize, &Varied)| {
@@ -175,7 +175,7 @@ impl SweepRequest {
             scenario: Some(ScenarioSource::Name(self.source.name.clone())),
             set: Vec::new(),
             windows: Named::default(),
-            variants: self.contestants.iter().enumerate().map(variant).collect(),
+            variants: self.candidates.iter().enumerate().map(variant).collect(),
             sweeps: self.varied.iter().enumerate().map(sweep).collect(),
             formulas: BTreeMap::new(),
             claims: Vec::new(),
@@ -189,9 +189,9 @@ impl SweepRequest {
         let axis = |index: usize| Axis { label: self.varied[index].label(), ..Axis::default() };
         let label = |shown: &Shown| format!("{}, {}", shown.label, shown.unit);
         let line = |shown: &Shown, index: usize| {
-            (self.contestants[index].name.clone(), LineOf::Formula(formula(shown, index)))
+            (self.candidates[index].name.clone(), LineOf::Formula(formula(shown, index)))
         };
-        let contestants = 0..self.contestants.len();
+        let candidates = 0..self.candidates.len();
         if self.varied.len() == 1 {
             let plot = |shown: &Shown| Plot {
                 id: shown.id.to_owned(),
@@ -200,14 +200,14 @@ impl SweepRequest {
                 x: Some(axis(0)),
                 y: Axis { label: label(shown), ..Axis::default() },
                 along: Some(axis_name(0)),
-                lines: contestants.clone().map(|index| line(shown, index)).collect(),
+                lines: candidates.clone().map(|index| line(shown, index)).collect(),
                 ..Plot::default()
             };
             return SHOWN.iter().map(plot).collect();
         }
         let map = |shown: &Shown, index: usize| Plot {
             id: format!("{} {}", shown.id, variant_name(index)),
-            title: format!("{}: {}", self.contestants[index].name, label(shown)),
+            title: format!("{}: {}", self.candidates[index].name, label(shown)),
             kind: PlotKind::Map,
             x: Some(axis(0)),
             y: axis(1),
@@ -216,35 +216,39 @@ impl SweepRequest {
             lines: std::iter::once(line(shown, index)).collect(),
             ..Plot::default()
         };
-        SHOWN.iter().flat_map(|shown| contestants.clone().map(move |index| map(shown, index))).collect()
+        SHOWN.iter().flat_map(|shown| candidates.clone().map(move |index| map(shown, index))).collect()
     }
 
     /// Numbers of the sweep, place by place, from the results of the row.
     pub fn numbers(&self, reproduced: &Reproduced) -> Vec<Swept> {
-        let of_place = |(at, measured): &(GridPoint, Vec<Vec<Value>>)| {
-            let row = |((contestant, law), values): ((&Candidate, &String), &[Vec<Value>])| RunRow {
-                name: contestant.name.clone(),
-                law: law.clone(),
-                values: values.to_vec(),
+        let of_place =
+            |(at, measured): &(GridPoint, Vec<Vec<Value>>)| {
+                let row = |((candidate, controller), values): ((&Candidate, &String), &[Vec<Value>])| {
+                    RunRow { name: candidate.name.clone(), law: controller.clone(), values: values.to_vec() }
+                };
+                let rows = self
+                    .candidates
+                    .iter()
+                    .zip(&self.controllers)
+                    .zip(measured.chunks(SHOWN.len()))
+                    .map(row)
+                    .collect();
+                let columns = SHOWN.iter().map(Shown::column).collect();
+                Swept { at: at.values().copied().collect(), values: RunTable { columns, rows } }
             };
-            let rows =
-                self.contestants.iter().zip(&self.laws).zip(measured.chunks(SHOWN.len())).map(row).collect();
-            let columns = SHOWN.iter().map(Shown::column).collect();
-            Swept { at: at.values().copied().collect(), values: RunTable { columns, rows } }
-        };
         reproduced.measured.iter().map(of_place).collect()
     }
 
     /// The runs of the sweep with all of their metrics, if they were kept.
     pub fn table_runs<'r>(&'r self, reproduced: &'r Reproduced) -> impl Iterator<Item = TableRun<'r>> {
         let of_run = |run: PlacedRun<'r>| {
-            let index = (0..self.contestants.len()).find(|index| variant_name(*index) == run.variant)?;
+            let index = (0..self.candidates.len()).find(|index| variant_name(*index) == run.variant)?;
             let places = self.varied.iter().zip(run.place.values());
             let at = places.map(|(varied, at)| axis_value(varied, varied.value_at(*at)));
             Some(TableRun {
                 scenario: &self.name,
-                variant: &self.contestants[index].name,
-                controller: &self.laws[index],
+                variant: &self.candidates[index].name,
+                controller: &self.controllers[index],
                 seed: run.seed,
                 at: at.collect(),
                 metrics: &run.stored.metrics,
@@ -287,8 +291,8 @@ impl Shown {
     }
 }
 
-fn formula(shown: &Shown, contestant: usize) -> String {
-    shown.formula.replace("V:", &format!("{}:", variant_name(contestant)))
+fn formula(shown: &Shown, candidate: usize) -> String {
+    shown.formula.replace("V:", &format!("{}:", variant_name(candidate)))
 }
 
 /// Name of a variant in formulas; the names sort in the order of their indices.

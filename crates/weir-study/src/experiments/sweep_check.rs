@@ -107,7 +107,7 @@ pub(super) fn check_request(
 }
 
 /// The candidates: those that were named, else those of the scenario.
-pub(super) fn contestants(scenario: &Scenario, named: Vec<Candidate>) -> Result<Vec<Candidate>, SweepError> {
+pub(super) fn candidates(scenario: &Scenario, named: Vec<Candidate>) -> Result<Vec<Candidate>, SweepError> {
     if !named.is_empty() {
         return Ok(named);
     }

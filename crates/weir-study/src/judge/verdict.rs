@@ -33,7 +33,8 @@ pub enum Verdict {
     #[serde(rename = "not reproduced", alias = "missed")]
     Missed,
     /// The check applies to no run: the condition under which it counts is never met.
-    NotAsked,
+    #[serde(rename = "not-asked")]
+    NotApplicable,
     /// The limit is unattainable: the omniscient sender misses it at all of its operating points, and no controller
     /// does better than that sender in this case.
     #[serde(rename = "beyond-physics")]
@@ -74,7 +75,7 @@ impl Verdict {
             Self::Open => "open",
             Self::TwoKinds => "two-kinds",
             Self::Missed => "missed",
-            Self::NotAsked => "not-asked",
+            Self::NotApplicable => "not-asked",
             Self::Unattainable => "beyond-physics",
             Self::NoBoundKnown => "no-bound-known",
             Self::Shown => "shown",

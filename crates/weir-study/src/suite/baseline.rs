@@ -64,20 +64,20 @@ pub enum Unlike {
     /// Check that only one of the two results has.
     OnlyOne,
     /// Check that is excluded for all controllers in one of the two results.
-    ForNobody,
+    NotCounted,
     /// Check of a base saved when its name stood for the queuing delay alone, without the wait at the sender.
     OtherQuantity,
 }
 
 impl Unlike {
     /// All reasons.
-    pub const ALL: [Self; 3] = [Self::OnlyOne, Self::ForNobody, Self::OtherQuantity];
+    pub const ALL: [Self; 3] = [Self::OnlyOne, Self::NotCounted, Self::OtherQuantity];
 
     /// `only one of the two has them`.
     pub const fn in_words(self) -> &'static str {
         match self {
             Self::OnlyOne => "only one of the two has them",
-            Self::ForNobody => "in one of the two they count for nobody",
+            Self::NotCounted => "they do not count in one of the two",
             Self::OtherQuantity => "the base has them without the wait at the sender",
         }
     }
@@ -334,7 +334,7 @@ pub fn compare(before: &SavedStudy, now: &SavedStudy) -> CheckChanges {
 /// omniscient sender, by a version in which no check had the wait at the sender.
 fn unlike(before: &SavedValue, now: &SavedValue, is_old: bool) -> Option<Unlike> {
     if !(before.counts && now.counts) {
-        Some(Unlike::ForNobody)
+        Some(Unlike::NotCounted)
     } else if is_old && now.name == Quantity::QueueWait.name() {
         Some(Unlike::OtherQuantity)
     } else {

@@ -17,7 +17,7 @@ pub(super) use checks::{
 use super::check::{Check, JudgedValue, START_UP};
 use super::moments::{Untimely, untimely};
 use super::quantity::Quantity;
-use super::told::SweptCase;
+use super::result_parts::SweptCase;
 use weir_form::ScenarioError;
 use weir_import::traces::TraceStore;
 use weir_net::Time;
@@ -135,11 +135,11 @@ impl Case {
     /// # Errors
     /// An unknown controller, or options that it does not accept. Shipped cases have no other errors, as a test opens
     /// them all. Cases of a file were opened when it was read.
-    pub fn scenario(&self, registry: &Registry, contestant: &Candidate) -> Result<Scenario, ScenarioError> {
+    pub fn scenario(&self, registry: &Registry, candidate: &Candidate) -> Result<Scenario, ScenarioError> {
         let own = self.set.iter().cloned();
-        let overrides: Vec<String> = own.chain(contestant.definition.clone()).collect();
+        let overrides: Vec<String> = own.chain(candidate.definition.clone()).collect();
         let mut scenario = self.open(registry, &overrides)?;
-        scenario.use_controller(&contestant.name)?;
+        scenario.use_controller(&candidate.name)?;
         if let Some(preset) = &self.preset {
             scenario.use_preset(preset);
         }

@@ -160,7 +160,7 @@ impl Suite {
         let cases = given.cases.iter().enumerate();
         let cases: Vec<Case> =
             cases.map(|(index, case)| reader.case(index, case)).collect::<Result<_, _>>()?;
-        let controllers = reader.contestants(&given.controllers, &cases)?;
+        let controllers = reader.candidates(&given.controllers, &cases)?;
         Ok(Self { name, title: given.title, controllers, cases })
     }
 }
@@ -178,7 +178,7 @@ fn of_the_whole(file: &SuiteFile) -> Vec<Problem> {
         problems.extend(name_problem(case, &file.cases[..index], &path.with("name")));
         let checks = path.with("checks");
         if case.checks.is_empty() {
-            let problem = Problem::value(&checks, "nothing is asked in this case");
+            let problem = Problem::value(&checks, "the case has no check");
             problems.push(problem.help("add a check such as `{ quantity = \"rate\", at_least = 80 }`"));
         }
         for (number, check) in case.checks.iter().enumerate() {
@@ -207,7 +207,7 @@ fn check_problem(check: &CheckOfFile, before: &[CheckOfFile], path: &KeyPath) ->
     let value = |key: &str, message: String| Problem::value(&path.with(key), message);
     if before.iter().any(|earlier| earlier.name() == Some(name)) {
         let key = if check.quantity.is_some() { "quantity" } else { "name" };
-        let problem = value(key, format!("`{name}` is asked twice in this case"));
+        let problem = value(key, format!("`{name}` is checked twice in this case"));
         return Some(problem.help("leave one of them; a second case can have the other"));
     }
     if let Some(quantity) = check.quantity {
@@ -236,7 +236,7 @@ fn check_problem(check: &CheckOfFile, before: &[CheckOfFile], path: &KeyPath) ->
     };
     if !(limit.value().is_finite() && limit.value() > 0.0) {
         let key = if limit.higher_is_better() { "at_least" } else { "at_most" };
-        let help = "write a number above 0: margins are told in per cent of it";
+        let help = "write a number above 0: margins are shares of it";
         return Some(value(key, format!("{} is no limit", limit.value())).help(help));
     }
     match (check.quantity == Some(Quantity::Reconvergence), check.at) {
@@ -422,8 +422,8 @@ impl ScenarioReader<'_> {
             if let Some(Quantity::RateAgainstTcp) = check.quantity.filter(|_| !has_tcp) {
                 let path = path.with("checks").item(number).with("quantity");
                 let name = Quantity::RateAgainstTcp.name();
-                let problem = Problem::value(&path, format!("`{name}` asks for a TCP flow beside the call"));
-                problems.push(problem.help("ask it of a scenario with a flow of `kind = \"tcp\"`"));
+                let problem = Problem::value(&path, format!("`{name}` needs a TCP flow beside the call"));
+                problems.push(problem.help("name a scenario with a flow of `kind = \"tcp\"`"));
             }
         }
         let has_neighbour =
@@ -432,9 +432,8 @@ impl ScenarioReader<'_> {
             if check.quantity == Some(Quantity::Neighbour) && !has_neighbour {
                 let path = path.with("checks").item(number).with("quantity");
                 let problem =
-                    Problem::value(&path, "`neighbour` asks for a TCP flow or a competitor beside the call");
-                let help =
-                    "ask it of a scenario with a flow of `kind = \"tcp\"`, or with `competitor = true`";
+                    Problem::value(&path, "`neighbour` needs a TCP flow or a competitor beside the call");
+                let help = "name a scenario with a flow of `kind = \"tcp\"`, or with `competitor = true`";
                 problems.push(problem.help(help));
             }
         }
@@ -467,18 +466,18 @@ impl ScenarioReader<'_> {
     }
 
     /// Candidates of `controllers`; each is opened in every case, as the scenario may define it as a variant.
-    fn contestants(&self, given: &[String], cases: &[Case]) -> Result<Vec<Candidate>, ScenarioError> {
+    fn candidates(&self, given: &[String], cases: &[Case]) -> Result<Vec<Candidate>, ScenarioError> {
         let mut all: Vec<Candidate> = Vec::new();
         for (index, text) in given.iter().enumerate() {
             let path = KeyPath::of(&["controllers"]).item(index);
             let own =
                 Candidate::list(text).map_err(|problem| self.origin.error(Problem::value(&path, problem)))?;
-            for contestant in own {
+            for candidate in own {
                 for case in cases {
-                    case.scenario(self.registry, &contestant).map_err(|error| self.moved(&error, &path))?;
+                    case.scenario(self.registry, &candidate).map_err(|error| self.moved(&error, &path))?;
                 }
-                if !all.contains(&contestant) {
-                    all.push(contestant);
+                if !all.contains(&candidate) {
+                    all.push(candidate);
                 }
             }
         }

@@ -25,7 +25,7 @@ pub(super) struct CaseJudge<'c> {
     /// Trial of the omniscient sender at each of its operating points, which are presets.
     points: Vec<(Option<&'static str>, SeedTrial<'c>)>,
     /// Trials of the controllers. The omniscient sender, if it is one of them, is not run again.
-    contests: Vec<SeedTrial<'c>>,
+    controller_trials: Vec<SeedTrial<'c>>,
 }
 
 /// Reference runs of a case, run by run.
@@ -44,35 +44,35 @@ impl<'c> CaseJudge<'c> {
         registry: &Registry,
         controllers: &'c [Candidate],
     ) -> Result<Self, RunError> {
-        let trial = |contestant, scenario| SeedTrial { case, contestant, scenario, is_benchmark: false };
+        let trial = |candidate, scenario| SeedTrial { case, candidate, scenario, is_benchmark: false };
         let benchmark = |scenario| SeedTrial { is_benchmark: true, ..trial("tcp for media", scenario) };
         let point =
             |preset: Option<&'static str>| Ok((preset, trial(NAME, case.omniscient(registry, preset)?)));
-        let contest = |contestant: &'c Candidate| {
-            let scenario = match contestant.name.as_str() {
+        let controller_trial = |candidate: &'c Candidate| {
+            let scenario = match candidate.name.as_str() {
                 NAME => case.omniscient(registry, None)?,
-                _ => case.scenario(registry, contestant)?,
+                _ => case.scenario(registry, candidate)?,
             };
-            Ok(trial(&contestant.name, scenario))
+            Ok(trial(&candidate.name, scenario))
         };
         Ok(Self {
             case,
             benchmark: case.benchmark(registry)?.map(benchmark),
             points: POINTS.into_iter().map(point).collect::<Result<_, RunError>>()?,
-            contests: controllers.iter().map(contest).collect::<Result<_, RunError>>()?,
+            controller_trials: controllers.iter().map(controller_trial).collect::<Result<_, RunError>>()?,
         })
     }
 
     /// Trials that are run.
     pub(super) fn trials(&self) -> impl Iterator<Item = &SeedTrial<'c>> {
         let points = self.points.iter().map(|(_, trial)| trial);
-        let contests = self.contests.iter().filter(|trial| trial.contestant != NAME);
-        self.benchmark.iter().chain(points).chain(contests)
+        let controller_trials = self.controller_trials.iter().filter(|trial| trial.candidate != NAME);
+        self.benchmark.iter().chain(points).chain(controller_trials)
     }
 
     /// Scenarios of the controllers.
     pub(super) fn scenarios(&self) -> impl Iterator<Item = &Scenario> {
-        self.contests.iter().map(|trial| &trial.scenario)
+        self.controller_trials.iter().map(|trial| &trial.scenario)
     }
 
     /// Result of the case for each controller, and the time series of the first run of each. `found` has the
@@ -90,11 +90,11 @@ impl<'c> CaseJudge<'c> {
         let checks = &self.case.checks;
         let beside = self.beside(found);
         let void = beside.omniscient.void(self.case);
-        let mut courses = Vec::with_capacity(self.contests.len());
-        let mut controllers = Vec::with_capacity(self.contests.len());
-        for trial in &self.contests {
+        let mut courses = Vec::with_capacity(self.controller_trials.len());
+        let mut controllers = Vec::with_capacity(self.controller_trials.len());
+        for trial in &self.controller_trials {
             // As a candidate the omniscient sender has its reference runs at the best operating point.
-            let runs = match trial.contestant {
+            let runs = match trial.candidate {
                 NAME => beside.omniscient.findings(),
                 _ => found.next().unwrap_or_default(),
             };
@@ -106,9 +106,9 @@ impl<'c> CaseJudge<'c> {
             };
             let checks = checks.iter().enumerate().map(check).collect();
             let viewed = runs.iter().map(Finding::viewed).collect();
-            let name = trial.contestant.to_owned();
-            let law = trial.scenario.controller_of(&name).to_owned();
-            controllers.push(ControllerResult { name, law, checks, viewed });
+            let name = trial.candidate.to_owned();
+            let controller = trial.scenario.controller_of(&name).to_owned();
+            controllers.push(ControllerResult { name, controller, checks, viewed });
             if let (Some(first), Some(&seed)) = (runs.first(), seeds.first()) {
                 let run = trial.scenario.build(&RunOptions::new(seed), store)?;
                 courses.push(RateSeries::of(&run.plan, first.course()));

@@ -43,10 +43,8 @@ pub(super) fn untimely(checks: &[Check], scenario: &Scenario, store: &TraceStore
             let message =
                 format!("within 1 s of {time} nothing changes that gives a media flow a share for 5 s");
             let help = match in_words(events) {
-                None => {
-                    "ask this of a scenario in which flows pause and return, or capacities change in steps"
-                        .to_owned()
-                }
+                None => "name a scenario in which flows pause and return, or capacities change in steps"
+                    .to_owned(),
                 Some(times) => format!("write a time at which something does: {times}"),
             };
             return Some(Untimely { check, message, help });

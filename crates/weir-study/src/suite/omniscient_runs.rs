@@ -123,7 +123,7 @@ impl OmniscientRuns {
         let checks = self.checks(&case.checks).into_iter().map(|check| check.unless(&void)).collect();
         let point = self.preset.map_or_else(String::new, |preset| format!(" ({preset})"));
         let viewed = self.runs.iter().map(|run| run.finding.viewed()).collect();
-        ControllerResult { name: format!("{NAME}{point}"), law: NAME.to_owned(), checks, viewed }
+        ControllerResult { name: format!("{NAME}{point}"), controller: NAME.to_owned(), checks, viewed }
     }
 }
 

@@ -111,7 +111,7 @@ fn leaders(result: &SuiteResult) -> Markup {
     html! {
         @if !leaders.is_empty() {
             section {
-                h2 { "Who leads" " " small { "in useful rate, from 20 s on; recommended: nobody that leads dominates it by frame delay and freezes" } }
+                h2 { "Leaders" " " small { "in useful rate, from 20 s on; recommended: no other leader dominates it by frame delay and freezes" } }
                 div.matrix {
                     table {
                         thead { tr { th { "case" } th { "leading" } th { "recommended" } } }
@@ -260,7 +260,7 @@ mod tests {
     fn a_page_is_read_on_a_phone_and_says_what_repeats_each_cell() {
         let own = |name: &str| ControllerResult {
             name: name.to_owned(),
-            law: name.to_owned(),
+            controller: name.to_owned(),
             checks: Vec::new(),
             viewed: Vec::new(),
         };

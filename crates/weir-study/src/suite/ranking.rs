@@ -7,7 +7,7 @@ use weir_scenario::registry;
 
 /// Ranking of `controllers` without the reference senders, or `None` of fewer than two.
 pub(super) fn ranking(controllers: &[ControllerResult]) -> Option<Ranking> {
-    let compared = controllers.iter().filter(|controller| !registry::is_reference(&controller.law));
+    let compared = controllers.iter().filter(|controller| !registry::is_reference(&controller.controller));
     let candidates: Vec<RankedController> = compared.map(candidate).collect();
     (candidates.len() > 1).then(|| Ranking::of(&candidates))
 }

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::check::Limit;
 use super::quantity::Quantity;
-use super::told::{Less, SweptCase};
+use super::result_parts::{Less, SweptCase};
 use crate::judge::{Verdict, as_check};
 use weir_measure::results::Value;
 use weir_measure::results::ranking::Ranking;
@@ -63,8 +63,8 @@ pub struct ControllerResult {
     /// Name of the controller or variant.
     pub name: String,
     /// Controller of the variant.
-    #[serde(rename = "controller", skip_serializing_if = "String::is_empty")]
-    pub law: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub controller: String,
     /// The checks, in the suite's order.
     pub checks: Vec<CheckResult>,
     /// Results at the viewers in each run, in the order of the seeds.
@@ -167,7 +167,7 @@ impl CheckResult {
         let of_applicable =
             values.iter().zip(applicable).filter(|(_, applicable)| **applicable).map(|(&value, _)| value);
         let of_applicable = Self::new(check, of_applicable.collect());
-        let void = (!applicable.contains(&true)).then_some(Verdict::NotAsked);
+        let void = (!applicable.contains(&true)).then_some(Verdict::NotApplicable);
         Self { values, void, ..of_applicable }.judged()
     }
 
@@ -284,7 +284,7 @@ impl ControllerResult {
         let reasons = [
             (Verdict::Unattainable, "beyond physics"),
             (Verdict::NoBoundKnown, "of no known bound"),
-            (Verdict::NotAsked, "asked of nobody"),
+            (Verdict::NotApplicable, "not applicable"),
             (Verdict::Shown, "only shown"),
         ];
         let reasons = reasons.map(|(why, words)| (void(why), words)).into_iter();

@@ -36,13 +36,13 @@ impl SuiteRuns {
         let places = trials.flat_map(|trial| seeds.iter().map(move |&seed| (trial, seed)));
         for ((trial, seed), finding) in places.zip(findings) {
             let Some(metrics) = finding.take_metrics() else { continue };
-            let SeedTrial { case, contestant, scenario, .. } = trial;
+            let SeedTrial { case, candidate, scenario, .. } = trial;
             let name = case.swept.as_ref().map_or(&case.name, |swept| &swept.case);
             let at = case.swept.iter().flat_map(|swept| &swept.at);
             runs.push(SuiteTableRun {
                 scenario: format!("{}/{name}", suite.name),
-                variant: (*contestant).to_owned(),
-                controller: scenario.controller_of(contestant).to_owned(),
+                variant: (*candidate).to_owned(),
+                controller: scenario.controller_of(candidate).to_owned(),
                 seed,
                 at: at.map(|(path, value)| (path.clone(), value.clone())).collect(),
                 metrics,

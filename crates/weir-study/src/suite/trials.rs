@@ -16,7 +16,7 @@ use weir_scenario::scenario::Scenario;
 pub(super) struct SeedTrial<'c> {
     pub(super) case: &'c Case,
     /// Candidate that takes the place of the media flows.
-    pub(super) contestant: &'c str,
+    pub(super) candidate: &'c str,
     pub(super) scenario: Scenario,
     /// Whether the trial is a benchmark, which is not judged itself.
     pub(super) is_benchmark: bool,
@@ -42,16 +42,15 @@ impl SeedTrial<'_> {
 
     /// Whether no controller takes part, so that the results are the same for all controllers.
     pub(super) fn is_reference(&self) -> bool {
-        self.is_benchmark || self.contestant == NAME
+        self.is_benchmark || self.candidate == NAME
     }
 }
 
 impl<'t> TrialRun<'t> {
     /// Task of the run in a suite of this name.
     pub(super) fn task(&self, suite: &str) -> Task<'t> {
-        let &Self { trial: SeedTrial { case, contestant, scenario, is_benchmark }, seed, is_first, .. } =
-            self;
-        let name = format!("{suite}/{}/{contestant}/{seed}", case.name);
+        let &Self { trial: SeedTrial { case, candidate, scenario, is_benchmark }, seed, is_first, .. } = self;
+        let name = format!("{suite}/{}/{candidate}/{seed}", case.name);
         let folding = if *is_benchmark {
             "receipts".to_owned()
         } else {

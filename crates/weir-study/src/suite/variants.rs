@@ -1,7 +1,7 @@
 //! Differences of the variants of one controller, check by check and run by run.
 
+use super::result_parts::Less;
 use super::results::{CaseResult, CheckResult, ControllerResult, decimals};
-use super::told::Less;
 use crate::paired::{RunRow, RunTable};
 use weir_report::page::{Best, Differences, SummaryCell, SummaryColumn};
 
@@ -11,7 +11,7 @@ impl CaseResult {
         let checks = self.controllers.first().map_or(&[][..], |first| &first.checks);
         let row = |controller_result: &ControllerResult| RunRow {
             name: controller_result.name.clone(),
-            law: controller_result.law.clone(),
+            law: controller_result.controller.clone(),
             values: controller_result.checks.iter().map(|check| check.values.clone()).collect(),
         };
         let rows = self.controllers.iter().map(row).collect();

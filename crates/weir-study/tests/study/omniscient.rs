@@ -69,8 +69,8 @@ fn ahead(case: &CaseResult) -> Vec<String> {
 fn unexpected(suite: &str, cases: &[&str], controllers: &[&str], seeds: &[u64]) -> Vec<String> {
     let suite = find(suite).expect("it ships");
     let registry = &Registry::standard();
-    let contestants: Vec<Candidate> = controllers.iter().copied().map(Candidate::named).collect();
-    let request = SuiteRequest { suite, registry, controllers: &contestants, seeds, cases };
+    let candidates: Vec<Candidate> = controllers.iter().copied().map(Candidate::named).collect();
+    let request = SuiteRequest { suite, registry, controllers: &candidates, seeds, cases };
     let plan = request.plan().expect("it can be read");
     let run = plan.run(2, &TraceStore::find(&[]), &NoStore, &|| {}).expect("it runs");
     let mut found = Vec::new();

@@ -31,9 +31,9 @@ fn it_stands_beside_those_that_ship() {
 
 #[test]
 fn it_is_run_with_options_of_its_own_and_compared_run_by_run() {
-    let contestants = Candidate::list("mine, mine{growth=1.05}, gcc").unwrap();
-    let names: Vec<&str> = contestants.iter().map(|one| one.name.as_str()).collect();
-    let defined = contestants.iter().filter_map(|one| one.definition.clone());
+    let candidates = Candidate::list("mine, mine{growth=1.05}, gcc").unwrap();
+    let names: Vec<&str> = candidates.iter().map(|one| one.name.as_str()).collect();
+    let defined = candidates.iter().filter_map(|one| one.definition.clone());
     let overrides: Vec<String> =
         defined.chain([format!("controllers={names:?}"), "duration=10s".into(), "runs=2".into()]).collect();
     let scenario = Scenario::open_in(&registry(), "gcc-2016/variable-capacity", &overrides).unwrap();
@@ -60,8 +60,8 @@ fn it_is_run_with_options_of_its_own_and_compared_run_by_run() {
 #[test]
 fn mistakes_in_its_options_are_reported_as_those_of_any_law() {
     let refused = |spec: &str| {
-        let contestant = Candidate::list(spec).unwrap().remove(0);
-        let overrides = [contestant.definition.unwrap()];
+        let candidate = Candidate::list(spec).unwrap().remove(0);
+        let overrides = [candidate.definition.unwrap()];
         Scenario::open_in(&registry(), "gcc-2016/variable-capacity", &overrides).unwrap_err().to_string()
     };
     assert!(refused("mine{grwth=2}").contains("grwth"));

@@ -29,8 +29,8 @@ fn result(values: &[f64]) -> SuiteResult {
         verdict: None,
         less: BTreeMap::new(),
     };
-    let (name, law, viewed) = ("gcc".to_owned(), "gcc".to_owned(), Vec::new());
-    let controllers = vec![ControllerResult { name, law, checks: vec![check], viewed }];
+    let (name, controller, viewed) = ("gcc".to_owned(), "gcc".to_owned(), Vec::new());
+    let controllers = vec![ControllerResult { name, controller, checks: vec![check], viewed }];
     let case = CaseResult {
         name: "5.1".to_owned(),
         title: String::new(),
@@ -85,18 +85,18 @@ fn with(mut result: SuiteResult, edit: impl Fn(&mut CheckResult)) -> SuiteResult
 #[test]
 fn a_criterion_without_values_in_one_run_is_not_compared() {
     let (good, bad) = (result(&[90.0; 3]), result(&[10.0; 3]));
-    for void in [Verdict::Unattainable, Verdict::NotAsked] {
+    for void in [Verdict::Unattainable, Verdict::NotApplicable] {
         let idle = |result: &SuiteResult| with(result.clone(), |check| check.void = Some(void));
         for (before, now) in [(&idle(&good), &bad), (&good, &idle(&bad)), (&idle(&good), &idle(&bad))] {
             let changes = compare(before, now);
             assert_eq!((changes.compared, changes.has_regression()), (0, false));
-            assert_eq!(changes.not_compared, [("5.1/rate".to_owned(), Unlike::ForNobody)]);
+            assert_eq!(changes.not_compared, [("5.1/rate".to_owned(), Unlike::NotCounted)]);
         }
     }
 }
 
 #[test]
-fn seeds_in_which_it_is_asked_in_both_are_compared() {
+fn seeds_in_which_a_check_applies_in_both_are_compared() {
     let applicable = |values: [Option<f64>; 3]| {
         let known: Vec<f64> = values.iter().copied().flatten().collect();
         with(result(&known), |check| check.values = values.to_vec())

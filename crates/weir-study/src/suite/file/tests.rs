@@ -78,7 +78,7 @@ fn a_formula_is_judged_by_either_limit_and_its_mistakes_have_their_place() {
         ("+ free", "+ $x", (14, 6), "no sweep `x`", "a number"),
         ("+ free", "+ [1]", (14, 6), "several numbers", "mean"),
         ("name = \"more queue\"\n", "", (13, 1), "no name", "add `name`"),
-        ("more queue", "rate", (15, 8), "asked twice", "leave one"),
+        ("more queue", "rate", (15, 8), "checked twice", "leave one"),
         ("at_most = 40", "at_most = 40\nat_least = 1", (13, 1), "or two of them", "either"),
         ("at_most = 40", "at_most = 0", (17, 11), "no limit", "above 0"),
         ("unit = ", "quantity = \"Jain\"\nunit = ", (14, 1), "belongs to a formula", "leave it out"),
@@ -111,7 +111,7 @@ fn an_error_has_its_place_and_a_remedy() {
         ("at_least = 70", "", (7, 1), "has no limit", "at_least"),
         ("quantity = \"rate\"", "", (7, 1), "nothing is measured", "`of`"),
         ("at_least = 70", "at_least = 70\nat = \"60s\"", (10, 1), "has no time", "leave it out"),
-        ("\"queue wait p95\"", "\"rate\"", (11, 12), "asked twice", "leave one"),
+        ("\"queue wait p95\"", "\"rate\"", (11, 12), "checked twice", "leave one"),
         ("\"queue wait p95\"", "\"re-convergence\"", (10, 1), "counts from a time", "\"60s\""),
         (
             "\"queue wait p95\"",
@@ -127,7 +127,7 @@ fn an_error_has_its_place_and_a_remedy() {
             "within 1 s of 30s nothing changes",
             "something does: 0s, 20s, 40s",
         ),
-        ("\"rate\"", "\"neighbour\"", (8, 12), "asks for a TCP flow", "kind = \"tcp\""),
+        ("\"rate\"", "\"neighbour\"", (8, 12), "needs a TCP flow", "kind = \"tcp\""),
         ("set = [", "preset = \"gamng\"\nset = [", (6, 10), "no controller has a preset", "gaming"),
     ] {
         let text = swapped(from, to);

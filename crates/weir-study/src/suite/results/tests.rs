@@ -18,7 +18,7 @@ fn result(limit: Limit, values: &[f64]) -> CheckResult {
 }
 
 fn case(checks: Vec<CheckResult>) -> ControllerResult {
-    ControllerResult { name: "gcc".to_owned(), law: "gcc".to_owned(), checks, viewed: Vec::new() }
+    ControllerResult { name: "gcc".to_owned(), controller: "gcc".to_owned(), checks, viewed: Vec::new() }
 }
 
 #[test]
@@ -129,9 +129,9 @@ fn a_case_with_a_check_of_which_there_is_nothing_to_measure_is_none_that_passed(
         Verdict::Passed,
         "no controller has to meet it"
     );
-    let sentence = "not judged: loss beyond physics; useful asked of nobody".to_owned();
+    let sentence = "not judged: loss beyond physics; useful not applicable".to_owned();
     assert_eq!(
-        verdict_in_words(vec![beyond, void("useful", Verdict::NotAsked)]),
+        verdict_in_words(vec![beyond, void("useful", Verdict::NotApplicable)]),
         (Verdict::NotJudged, sentence)
     );
 }

@@ -29,16 +29,16 @@ impl SuiteResult {
         let name: fn(&CheckResult) -> String = |check| check.name.clone();
         let reasons = [
             (
-                "Beyond physics, as the omniscient sender does not keep to it, and counted for nobody",
+                "Beyond physics, as the omniscient sender does not keep to it, and not counted",
                 self.void(Verdict::Unattainable, CheckResult::in_short),
             ),
             (
-                "No bound known, and counted for nobody: the omniscient sender does not keep to it, and others may",
+                "No bound known, and not counted: the omniscient sender does not keep to it, and others may",
                 self.void(Verdict::NoBoundKnown, CheckResult::in_short),
             ),
             (
-                "Asked of nobody, as the omniscient sender gets less than a quarter of the frames there in time",
-                self.void(Verdict::NotAsked, name),
+                "Not applicable, as the omniscient sender gets less than a quarter of the frames there in time",
+                self.void(Verdict::NotApplicable, name),
             ),
             (
                 "Not judged, as the runs leave nothing to measure there, not even of the omniscient sender (rates, shares and \
