@@ -1,45 +1,23 @@
 //! Verdicts on claims, from the values of runs.
+//!
+//! Mean, interval and the verdict over several places are those of checks. Two rules differ. The range of a claim has the
+//! tolerance with which a paper is read, so that most runs have to lie in it, and the interval of the mean does not
+//! count. An order is a statement beyond chance, which a single run cannot show; a limit of a suite is a requirement,
+//! which a single run keeps or misses.
 
 #[cfg(test)]
 mod tests;
 
-use serde::{Deserialize, Serialize};
-
 use super::claim::{NumberSide, Range, SignOrder, TrendDirection};
-use crate::judge::Verdict;
+use crate::judge::measured::known;
+use crate::judge::{MeasuredPlace, Verdict};
 use weir_measure::results::Value;
-use weir_measure::results::stats::{Estimate, Kind, mean, sample_sd};
+use weir_measure::results::stats::{Estimate, mean, sample_sd};
 
 /// Least share of runs in the range.
 const RUNS_INSIDE: f64 = 0.7;
 /// Least share of runs on the claimed side.
 const RUNS_ON_THE_SIDE: f64 = 0.8;
-
-/// Measured value at a place.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct MeasuredPlace {
-    /// Mean over the runs that have a value; `runs` counts these.
-    pub mean: Value,
-    /// Half the width of its 95 % interval.
-    pub ci95: Value,
-    /// Number of runs that have a value.
-    pub runs: usize,
-    /// The two kinds of runs, if there are two.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub kinds: Option<[Kind; 2]>,
-}
-
-impl MeasuredPlace {
-    pub(super) fn of(runs: &[Value]) -> Self {
-        let estimate = Estimate::of(&known(runs));
-        Self {
-            mean: estimate.map(|estimate| estimate.mean),
-            ci95: estimate.and_then(|estimate| estimate.half_width),
-            runs: known(runs).len(),
-            kinds: estimate.and_then(|estimate| estimate.kinds),
-        }
-    }
-}
 
 /// Verdict on one place, with its basis.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -50,10 +28,6 @@ pub(super) struct PlaceVerdict {
     pub(super) inside: f64,
     /// Distance of the mean from the limit; negative outside.
     pub(super) margin: f64,
-}
-
-fn known(runs: &[Value]) -> Vec<f64> {
-    runs.iter().flatten().copied().filter(|value| value.is_finite()).collect()
 }
 
 fn share(runs: &[Value], holds: impl Fn(f64) -> bool) -> f64 {
@@ -102,7 +76,7 @@ impl PlaceVerdict {
         let inside = share(runs, holds);
         // The order holds if the worse end of the interval and most runs lie on the claimed side. If even the better
         // end lies on the other side, it does not hold; else the runs do not decide.
-        let verdict = match Estimate::of(&known(runs)) {
+        let verdict = match measured.estimate() {
             None => Verdict::Missed,
             Some(Estimate { mean, half_width, .. }) => match half_width {
                 Some(half) if holds(mean - sign * half) && inside >= RUNS_ON_THE_SIDE => Verdict::Passed,
@@ -156,26 +130,4 @@ fn distance_inside(range: Range, value: f64) -> f64 {
     let above = range.min.map_or(f64::INFINITY, |min| value - min);
     let below = range.max.map_or(f64::INFINITY, |max| max - value);
     above.min(below)
-}
-
-/// Number of places at which a claim has to hold.
-pub(super) fn needed(places: usize, share: f64) -> usize {
-    // The tolerance makes 0.8 of 5 equal to 4, despite rounding of the product.
-    ((share * places as f64 - 1e-9).ceil() as usize).max(1).min(places)
-}
-
-/// Verdict on a claim that has to hold at this share of places.
-pub(super) fn together(places: &[Verdict], share: f64) -> Verdict {
-    let needed = needed(places.len(), share);
-    // Verdicts are ordered from the best to the worst.
-    let so_good = |worst: Verdict| places.iter().filter(|&&verdict| verdict <= worst).count() >= needed;
-    if places.is_empty() {
-        return Verdict::Missed;
-    }
-    if so_good(Verdict::Better) {
-        let better = places.contains(&Verdict::Better);
-        return if better { Verdict::Better } else { Verdict::Passed };
-    }
-    let next = [Verdict::Open, Verdict::TwoKinds];
-    next.into_iter().find(|&worst| so_good(worst)).unwrap_or(Verdict::Missed)
 }

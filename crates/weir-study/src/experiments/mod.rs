@@ -32,7 +32,7 @@ mod tests;
 mod trials;
 mod values;
 
-pub use crate::judge::Harvest;
+pub use crate::judge::{Harvest, MeasuredPlace};
 pub use baseline::{LostClaim, lost};
 pub use catalogue::{ROWS, ShippedRow};
 pub use claim::{
@@ -41,7 +41,6 @@ pub use claim::{
 };
 pub use command_line_sweep::SweptScenario;
 pub use harvest::KeptRun;
-pub use judge::MeasuredPlace;
 pub use markdown::markdown;
 pub use named::open;
 pub use overview::{PaperSummary, WordTable, classes_in_words, numbers_in_words, summary};

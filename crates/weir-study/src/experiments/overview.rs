@@ -164,8 +164,8 @@ fn with_sum(
 
 #[cfg(test)]
 mod tests {
-    use super::super::judge::MeasuredPlace;
     use super::*;
+    use crate::judge::MeasuredPlace;
 
     /// A claim with a value of the paper and the measured one.
     fn number(id: &str, verdict: Verdict, paper: f64, ours: Option<f64>) -> ClaimResult {

@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::claim::{Class, Range, Reported};
-use super::judge::MeasuredPlace;
-use crate::judge::Verdict;
+use crate::judge::{MeasuredPlace, Verdict};
 use weir_measure::results::Value;
 use weir_measure::results::stats::kinds_in_words;
 

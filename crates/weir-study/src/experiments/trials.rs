@@ -3,12 +3,12 @@
 use serde::Serialize;
 
 use super::claim::Selection;
-use super::judge::{MeasuredPlace, needed};
 use super::plan::Extent;
 use super::read::{Experiment, Setting, tried_path};
 use super::reproduce::Reproduction;
 use super::results::{Accepted, ClaimResult, PlaceResult, measured_in_words, with_unit};
 use super::row::{Row, RowForm, Tried};
+use crate::judge::{MeasuredPlace, needed};
 use weir_form::ScenarioError;
 use weir_import::traces::TraceStore;
 

@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize, Serializer};
 /// Verdict on a check, a case or a claim. The first six are in order from the best to the worst; the others are reasons
 /// for which a check does not count.
 ///
-/// In JSON a claim has the name of [`Verdict::words`], a check that of [`Verdict::check_name`]. Both are accepted.
+/// In JSON a claim has the name of [`Verdict::words`], a check that of [`Verdict::check_name`], as a claim of others is
+/// *reproduced* and a requirement *passed*. Both are accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
@@ -108,6 +109,28 @@ pub(crate) fn as_check<S: Serializer>(verdict: &Option<Verdict>, to: S) -> Resul
     verdict.map(Verdict::check_name).serialize(to)
 }
 
+/// Number of places at which a claim has to hold, of `places` places.
+pub(crate) fn needed(places: usize, share: f64) -> usize {
+    // The tolerance makes 0.8 of 5 equal to 4, despite rounding of the product.
+    ((share * places as f64 - 1e-9).ceil() as usize).max(1).min(places)
+}
+
+/// Verdict on all of these places or checks, of which this share has to be met; missed without any.
+pub(crate) fn together(places: &[Verdict], share: f64) -> Verdict {
+    let needed = needed(places.len(), share);
+    // Verdicts are ordered from the best to the worst.
+    let so_good = |worst: Verdict| places.iter().filter(|&&verdict| verdict <= worst).count() >= needed;
+    if places.is_empty() {
+        return Verdict::Missed;
+    }
+    if so_good(Verdict::Better) {
+        let better = places.contains(&Verdict::Better);
+        return if better { Verdict::Better } else { Verdict::Passed };
+    }
+    let next = [Verdict::Open, Verdict::TwoKinds];
+    next.into_iter().find(|&worst| so_good(worst)).unwrap_or(Verdict::Missed)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -130,5 +153,21 @@ mod tests {
                 (reason, '·', false)
             );
         }
+    }
+
+    #[test]
+    fn a_sweep_needs_its_share_of_places() {
+        use Verdict::{Better, Missed, Open, Passed, TwoKinds};
+        assert_eq!(together(&[Passed, Passed], 1.0), Passed);
+        assert_eq!(together(&[Passed, Better], 1.0), Better);
+        assert_eq!(together(&[Passed, Open], 1.0), Open);
+        assert_eq!(together(&[Passed, TwoKinds, Open], 1.0), TwoKinds);
+        assert_eq!(together(&[Passed, Missed], 1.0), Missed);
+        // Four of five places are 80 %, and three are too few.
+        assert_eq!(together(&[Passed, Passed, Passed, Passed, Missed], 0.8), Passed);
+        assert_eq!(together(&[Passed, Passed, Passed, Open, Missed], 0.8), Open);
+        assert_eq!(together(&[Passed, Passed, Passed, Missed, Missed], 0.8), Missed);
+        assert_eq!(together(&[], 1.0), Missed);
+        assert_eq!(needed(5, 1e-10), 1, "at least one place is needed");
     }
 }

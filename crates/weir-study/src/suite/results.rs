@@ -12,11 +12,12 @@ use serde::{Deserialize, Serialize};
 use super::check::Limit;
 use super::quantity::Quantity;
 use super::result_parts::{Less, SweptCase};
-use crate::judge::{Verdict, as_check};
+use crate::judge::measured::known;
+use crate::judge::{MeasuredPlace, Verdict, as_check, together};
 use weir_measure::results::Value;
 use weir_measure::results::ranking::Ranking;
 use weir_measure::results::spread::spread_in_words;
-use weir_measure::results::stats::{Estimate, Kind, kinds_in_words, mean};
+use weir_measure::results::stats::{Kind, kinds_in_words, mean};
 use weir_scenario::compile::TraceUse;
 
 /// A suite under one controller or several, all over the same seeds.
@@ -138,8 +139,9 @@ pub struct CheckResult {
 
 impl CheckResult {
     pub(super) fn new(check: &super::Check, values: Vec<Value>) -> Self {
-        let known: Option<Vec<f64>> = values.iter().copied().collect();
-        let estimate = known.as_deref().and_then(Estimate::of);
+        let measured = MeasuredPlace::of(&values);
+        // A controller may not leave a run without a value.
+        let estimate = measured.estimate().filter(|_| measured.runs == values.len());
         let width = check.quantity().and_then(Quantity::spread_width);
         let result = Self {
             name: check.name.to_string(),
@@ -152,7 +154,7 @@ impl CheckResult {
             passed: estimate.is_some_and(|estimate| check.limit.slack(estimate.mean) >= 0.0),
             open: estimate.is_some_and(|estimate| estimate.leaves_open(check.limit.value())),
             kinds: estimate.and_then(|estimate| estimate.kinds),
-            spread: known.as_deref().zip(width).and_then(|(values, width)| width.ends(values)),
+            spread: estimate.zip(width).and_then(|(_, width)| width.ends(&known(&values))),
             values,
             void: None,
             verdict: None,
@@ -261,9 +263,11 @@ impl ControllerResult {
     /// Verdict: missed if a check that counts is missed. Else not judged if some check has nothing to measure or none
     /// counts. Else passed if every check that counts is passed, and open if not.
     pub fn verdict(&self) -> Verdict {
-        match self.counting().map(CheckResult::verdict).max() {
-            Some(Verdict::Missed) => Verdict::Missed,
-            Some(verdict) if self.void(Verdict::NotJudged).is_empty() => verdict,
+        let counting: Vec<Verdict> = self.counting().map(CheckResult::verdict).collect();
+        match together(&counting, 1.0) {
+            _ if counting.is_empty() => Verdict::NotJudged,
+            Verdict::Missed => Verdict::Missed,
+            verdict if self.void(Verdict::NotJudged).is_empty() => verdict,
             _ => Verdict::NotJudged,
         }
     }

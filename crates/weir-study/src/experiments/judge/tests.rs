@@ -171,19 +171,3 @@ fn the_coefficient_of_variation_is_judged_by_a_range() {
     assert_eq!(PlaceVerdict::variation_in_range(&values, range(0.0, 0.005)).verdict, Verdict::Missed);
     assert_eq!(PlaceVerdict::variation_in_range(&values[..1], range(0.0, 1.0)).verdict, Verdict::Missed);
 }
-
-#[test]
-fn a_sweep_needs_its_share_of_places() {
-    use Verdict::{Better, Missed, Open, Passed, TwoKinds};
-    assert_eq!(together(&[Passed, Passed], 1.0), Passed);
-    assert_eq!(together(&[Passed, Better], 1.0), Better);
-    assert_eq!(together(&[Passed, Open], 1.0), Open);
-    assert_eq!(together(&[Passed, TwoKinds, Open], 1.0), TwoKinds);
-    assert_eq!(together(&[Passed, Missed], 1.0), Missed);
-    // Four of five places are 80 %, and three are too few.
-    assert_eq!(together(&[Passed, Passed, Passed, Passed, Missed], 0.8), Passed);
-    assert_eq!(together(&[Passed, Passed, Passed, Open, Missed], 0.8), Open);
-    assert_eq!(together(&[Passed, Passed, Passed, Missed, Missed], 0.8), Missed);
-    assert_eq!(together(&[], 1.0), Missed);
-    assert_eq!(needed(5, 1e-10), 1, "at least one place is needed");
-}

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use super::super::judge::MeasuredPlace;
 use super::super::values::{Runs, number};
 use super::check::{LineFormulas, PlotFormulas};
 use super::data::{Drawn, PlotLine, PlotResult};
 use super::needs::is_drawn;
 use super::words::{Plot, PlotKind};
+use crate::judge::MeasuredPlace;
 use crate::judge::formula::{Formula, Harvested, UniformSeries};
 use weir_measure::results::Value;
 use weir_report::page::extremes;
