@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::cases::{Case, CaseSource, scenario};
 use crate::judge::Harvest;
 use crate::judge::formula::{Harvested, Leaf};
+use crate::judge::paths::printed;
 use crate::runs::{Ran, RunError, RunWorld, Store, StoredMetrics, Task, kept_or_made, key};
 use weir_import::traces::TraceStore;
 use weir_scenario::compile::RunOptions;
@@ -108,7 +109,8 @@ impl Case {
         let folding = format!("{:?}{}", self.paths, if keeps_metrics { ", metrics" } else { "" });
         let take = |mut ran: Ran| {
             let (series, metrics) = (ran.measured.series.take(), ran.measured.metrics);
-            let values = Harvest::of_run(&self.paths, &metrics, series).map_err(RunError::Series)?;
+            let values =
+                Harvest::of_run(&self.paths, &printed(&metrics), series).map_err(RunError::Series)?;
             let controller = scenario.controllers_in_use();
             let metrics = keeps_metrics.then(|| Box::new(StoredMetrics { controller, metrics }));
             Ok(KeptRun { values, metrics })

@@ -9,7 +9,6 @@ use serde_json::Value;
 use super::formula::Harvested;
 use super::paths;
 use weir_measure::metrics::{Recording, Series};
-use weir_measure::results::RunMetrics;
 
 /// Values taken from a run, by path.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -23,17 +22,17 @@ impl Harvest {
         Self(paths.iter().filter_map(take).collect())
     }
 
-    /// Values of a run at `paths`.
+    /// Values at `paths` in the printed results of a run, and in its recorded time series.
     ///
     /// # Errors
     /// The recorded time series cannot be read.
     pub(crate) fn of_run(
         paths: &BTreeSet<String>,
-        metrics: &RunMetrics,
+        results: &Value,
         series: Option<Recording>,
     ) -> io::Result<Self> {
         let series = series.map(Recording::whole).transpose()?;
-        Ok(Self::of(paths, &paths::printed(metrics), series.as_ref()))
+        Ok(Self::of(paths, results, series.as_ref()))
     }
 
     /// Value at `path`.

@@ -14,7 +14,7 @@ pub(super) use checks::{
     ALONE_IN_QUEUE, AMONG_LIKE, AMONG_LIKE_BESIDE_CALL, BESIDE_CALL, BESIDE_DROP_TAIL_TCP, BESIDE_MARKED_TCP,
 };
 
-use super::check::{Check, JudgedValue, START_UP};
+use super::check::{Check, START_UP};
 use super::moments::{Untimely, untimely};
 use super::quantity::Quantity;
 use super::result_parts::SweptCase;
@@ -102,13 +102,8 @@ impl Case {
 
     /// Paths of the results that formulas of the checks need.
     pub(super) fn paths(&self) -> BTreeSet<String> {
-        let leaves = |check: &Check| match &check.subject {
-            JudgedValue::Formula(_, formula) => {
-                formula.leaves().into_iter().map(|leaf| leaf.path.clone()).collect()
-            }
-            JudgedValue::Quantity(..) => Vec::new(),
-        };
-        self.checks.iter().flat_map(leaves).collect()
+        let formulas = self.checks.iter().filter_map(Check::evaluated);
+        formulas.flat_map(|formula| formula.leaves()).map(|leaf| leaf.path.clone()).collect()
     }
 
     /// Check of the useful rate, if `check` is only shown because of it: `check` is a rate, and the case does not ask

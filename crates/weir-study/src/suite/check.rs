@@ -1,18 +1,21 @@
 //! Checks of a controller in a case, and the measurement of a run for them.
 
 mod against_tcp;
+mod measures;
 mod served;
 #[cfg(test)]
 mod tests;
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Value as Json, to_value};
 use weir_net::Time;
 use weir_units::{DataRate, TimeDelta};
 
 use weir_measure::metrics::{
-    ExtraWindow, FairShares, FlowPlan, Histogram, MeasurePlan, Measured, View, jain, max_min_shares,
+    ExtraWindow, FairShares, FlowPlan, Histogram, MeasurePlan, Measured, View, max_min_shares,
 };
 use weir_measure::results::{Convergence, FlowKind, Value};
 
@@ -20,9 +23,8 @@ use super::quantity::Quantity;
 use crate::judge::formula::Formula;
 pub(super) use against_tcp::AgainstTcp;
 use against_tcp::{bins, bits_of_bins};
-pub(super) use served::{
-    Served, excess_delay, is_applicable, least_useful, served, useful_bytes, worst_frame_delay,
-};
+use measures::{FlowMeasure, RateOfShare, SettledWaits, add_sections};
+pub(super) use served::{Served, is_applicable, served, useful_bytes, worst_frame_delay};
 
 /// Start of the time over which rates count unless a case sets another; a call may start up until then.
 pub(super) const START_UP: Time = Time::from_millis(20_000);
@@ -81,9 +83,25 @@ impl Check {
         if let JudgedValue::Quantity(quantity, _) = self.subject { Some(quantity) } else { None }
     }
 
-    /// Text of the formula, if the check has one.
+    /// Text of the formula that a file gives, or `None` for a quantity.
     pub fn formula(&self) -> Option<&str> {
         if let JudgedValue::Formula(text, _) = &self.subject { Some(text) } else { None }
+    }
+
+    /// Formula of the values, given or named; `None` for a quantity that is none.
+    pub(super) fn evaluated(&self) -> Option<&Formula> {
+        match &self.subject {
+            JudgedValue::Formula(_, formula) => Some(formula),
+            JudgedValue::Quantity(quantity, _) => quantity.formula(),
+        }
+    }
+
+    /// Time in seconds from which on the check counts, if it is of `re-convergence`.
+    pub(super) fn counts_from(&self) -> Option<u32> {
+        match self.subject {
+            JudgedValue::Quantity(Quantity::Reconvergence, at) => Some(at),
+            _ => None,
+        }
     }
 }
 
@@ -137,10 +155,10 @@ impl Limit {
     }
 }
 
-/// Value of a quantity as far as a single run determines it.
+/// Time until the media flows are back at their shares after a change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(super) struct Alone {
-    /// Value, or `None` if there is nothing to measure.
+pub(super) struct ReturnTime {
+    /// Seconds, or `None` if there is nothing to measure.
     value: Value,
     /// Whether there is anything to measure, even without a value.
     is_measurable: bool,
@@ -149,7 +167,7 @@ pub(super) struct Alone {
     is_least: bool,
 }
 
-impl Alone {
+impl ReturnTime {
     /// Value beside `limit`, and whether there is anything to measure. A lower bound that keeps to the limit is no
     /// value: the time left was too short for a verdict.
     pub(super) fn beside(self, limit: Limit) -> (Value, bool) {
@@ -173,64 +191,69 @@ impl<'a> JudgedRun<'a> {
         Self { plan, measured, shares: max_min_shares(plan), from }
     }
 
-    /// Value of `subject` in this run.
-    pub(super) fn alone(&self, subject: &JudgedValue) -> Alone {
-        let JudgedValue::Quantity(quantity, at) = *subject else { return Alone::default() };
-        let value = self.quantity(quantity, at);
-        match quantity {
-            Quantity::Reconvergence => Alone {
-                value,
-                is_measurable: self.comebacks(at).next().is_some(),
-                is_least: self.comebacks(at).any(|event| event.not_converged == Some(1.0)),
-            },
-            _ => Alone { value, is_measurable: value.is_some(), is_least: false },
+    /// Adds to the printed `results` of the run the measurements that `paths` of formulas name.
+    pub(super) fn add_measures(
+        &self,
+        results: &mut Json,
+        paths: &BTreeSet<String>,
+    ) -> serde_json::Result<()> {
+        add_sections(results, paths, |section| self.section(section))
+    }
+
+    /// Section of this name ([`measures`]), or null if there is none.
+    fn section(&self, name: &str) -> serde_json::Result<Json> {
+        let media = self.judged_flows();
+        let counted = &[(self.from, self.plan.end)];
+        let adaptive = self.flows(|kind| matches!(kind, FlowKind::Media | FlowKind::Tcp));
+        let last = self.last_seconds(&media);
+        match name {
+            "counted" => to_value(self.rates(&media, counted)),
+            "before" => to_value(self.rates(&media, &[(START_UP, self.from)])),
+            "stretches" => to_value(self.rates(&media, &self.between_steps())),
+            "last" => to_value(last.map(|last| self.rates(&media, &[last]))),
+            "beside_transfers" => to_value(self.rates_of_what_is_left(&media)),
+            "adaptive" => to_value(self.rates(&adaptive, counted)),
+            "neighbours" => {
+                let others: Vec<usize> =
+                    adaptive.into_iter().filter(|&flow| !self.plan.flows[flow].is_judged()).collect();
+                to_value(self.rates(&others, counted))
+            }
+            "flows" => to_value(media.iter().map(|&flow| self.flow_measure(flow, last)).collect::<Vec<_>>()),
+            "frames" => {
+                to_value(media.iter().map(|&flow| Served::of(&self.measured.views[flow])).collect::<Vec<_>>())
+            }
+            "settled" => to_value(SettledWaits { wait_p95_ms: self.waits(&media) }),
+            _ => Ok(Json::Null),
         }
     }
 
-    /// Value of `quantity`, or `None` if there is nothing to measure or a single run does not determine it.
-    fn quantity(&self, quantity: Quantity, at: u32) -> Option<f64> {
-        let media = self.judged_flows();
-        match quantity {
-            Quantity::Rate => self.least_share(&media, &[(self.from, self.plan.end)]),
-            Quantity::RateBefore => self.least_share(&media, &[(START_UP, self.from)]),
-            Quantity::RateAfterEachStep => self.least_share(&media, &self.between_steps()),
-            Quantity::RateBesideTransfers => self.least_of_what_is_left(&media),
-            Quantity::QueueWait => {
-                let mut waits = Histogram::new();
-                for &flow in &media {
-                    // One percentile over the packets of all media flows.
-                    waits.merge(&self.measured.delays_within.get(SETTLED)?.get(flow)?.whole_wait);
-                }
-                waits.quantile_ms(0.95)
-            }
-            Quantity::Loss => {
-                let loss = |&flow: &usize| {
-                    let View { packets, lost_packets, .. } = self.measured.views[flow];
-                    let sent = packets + lost_packets;
-                    (sent > 0).then(|| 100.0 * lost_packets as f64 / sent as f64)
-                };
-                media.iter().filter_map(loss).reduce(f64::max)
-            }
-            Quantity::OffPriority => self.beside_priorities(&media),
-            Quantity::Jain => self.fairness(&media),
-            Quantity::Coexistence => {
-                let adaptive = self.flows(|kind| matches!(kind, FlowKind::Media | FlowKind::Tcp));
-                self.least_share(&adaptive, &[(self.from, self.plan.end)])
-            }
-            Quantity::Reconvergence => {
-                let seconds = self.comebacks(at).map(|event| event.seconds);
-                seconds.collect::<Option<Vec<f64>>>()?.into_iter().reduce(f64::max)
-            }
-            Quantity::FrameDelay => {
-                let worst = |&flow: &usize| self.measured.delays[flow].frame_delay.quantile_ms(0.99);
-                media.iter().filter_map(worst).reduce(f64::max)
-            }
-            Quantity::Neighbour => {
-                let mut others = self.flows(|kind| matches!(kind, FlowKind::Media | FlowKind::Tcp));
-                others.retain(|&flow| !self.plan.flows[flow].is_judged());
-                self.least_share(&others, &[(self.from, self.plan.end)])
-            }
-            Quantity::RateAgainstTcp | Quantity::Useful | Quantity::ExcessFrameDelay => None,
+    fn flow_measure(&self, flow: usize, last: Option<(Time, Time)>) -> FlowMeasure {
+        let View { packets, lost_packets, .. } = self.measured.views[flow];
+        FlowMeasure {
+            packets: packets + lost_packets,
+            lost_packets,
+            frame_delay_p99_ms: self.measured.delays[flow].frame_delay.quantile_ms(0.99),
+            last_bits: last.map_or(0.0, |last| self.bits(flow, last)),
+            weight: self.plan.flows[flow].weight,
+        }
+    }
+
+    /// 95th percentile over the packets of all these flows, in ms.
+    fn waits(&self, flows: &[usize]) -> Value {
+        let mut waits = Histogram::new();
+        for &flow in flows {
+            waits.merge(&self.measured.delays_within.get(SETTLED)?.get(flow)?.whole_wait);
+        }
+        waits.quantile_ms(0.95)
+    }
+
+    /// Time from the change at `at` seconds until each media flow is back at its share; the slowest one counts.
+    pub(super) fn return_time(&self, at: u32) -> ReturnTime {
+        let seconds: Option<Vec<f64>> = self.comebacks(at).map(|event| event.seconds).collect();
+        ReturnTime {
+            value: seconds.and_then(|seconds| seconds.into_iter().reduce(f64::max)),
+            is_measurable: self.comebacks(at).next().is_some(),
+            is_least: self.comebacks(at).any(|event| event.not_converged == Some(1.0)),
         }
     }
 
@@ -266,18 +289,19 @@ impl<'a> JudgedRun<'a> {
         edges.windows(2).map(|pair| (pair[0], pair[1])).collect()
     }
 
-    /// Least ratio of rate and share, in per cent, over flows and windows.
-    fn least_share(&self, flows: &[usize], windows: &[(Time, Time)]) -> Option<f64> {
+    /// Rate of each flow in each window.
+    fn rates(&self, flows: &[usize], windows: &[(Time, Time)]) -> Vec<RateOfShare> {
         let each = flows.iter().flat_map(|&flow| windows.iter().map(move |&window| (flow, window)));
-        each.filter_map(|(flow, window)| self.rate_over_share(flow, window))
-            .reduce(f64::min)
-            .map(|share| 100.0 * share)
+        each.map(|(flow, window)| self.rate(flow, window)).collect()
     }
 
-    /// Bits received over the bits that the share allows, within the part of `window` in which the flow was active.
-    fn rate_over_share(&self, flow: usize, window: (Time, Time)) -> Option<f64> {
+    /// Bits received and bits that the share allows within the part of `window` in which the flow was active.
+    fn rate(&self, flow: usize, window: (Time, Time)) -> RateOfShare {
         let ideal = self.ideal_bits(flow, window);
-        (ideal > 0.0 && ideal.is_finite()).then(|| self.bits(flow, self.active(flow, window)) / ideal)
+        RateOfShare {
+            bits: self.bits(flow, self.active(flow, window)),
+            share_bits: Some(ideal).filter(|ideal| *ideal > 0.0 && ideal.is_finite()),
+        }
     }
 
     /// Bits that the flow's share allows within `window`.
@@ -317,9 +341,9 @@ impl<'a> JudgedRun<'a> {
         AgainstTcp { carried, bins: bins(window), media }
     }
 
-    /// Ratio as in [`Self::least_share`], with the capacity that the transfers left as the share. Transfers have no
-    /// share of their own, as they are not always active.
-    fn least_of_what_is_left(&self, media: &[usize]) -> Option<f64> {
+    /// Rates with the capacity that the transfers left as the share. Transfers have no share of their own, as they are not
+    /// always active.
+    fn rates_of_what_is_left(&self, media: &[usize]) -> Option<Vec<RateOfShare>> {
         let window = self.window_of(media, self.from)?;
         let mut others = self.flows(|kind| kind != FlowKind::Audio);
         others.retain(|&flow| !self.plan.flows[flow].is_judged());
@@ -332,28 +356,18 @@ impl<'a> JudgedRun<'a> {
         let seconds = (window.1 - window.0).secs_f64();
         let most =
             |flow: usize| self.plan.flows[flow].max_rate.map_or(f64::INFINITY, DataRate::bps_f64) * seconds;
-        // The highest rate of a call caps its share.
-        let share = |&flow: &usize| self.bits(flow, self.active(flow, window)) / left.min(most(flow));
-        (left > 0.0).then(|| media.iter().map(share).reduce(f64::min).map(|share| 100.0 * share))?
+        let rate = |&flow: &usize| RateOfShare {
+            bits: self.bits(flow, self.active(flow, window)),
+            // The highest rate of a call caps its share.
+            share_bits: (left > 0.0).then(|| left.min(most(flow))),
+        };
+        Some(media.iter().map(rate).collect())
     }
 
-    fn fairness(&self, media: &[usize]) -> Option<f64> {
-        let (_, to) = self.window_of(media, Time::ZERO)?;
-        let from = Time::from_nanos(to.nanos().saturating_sub(FAIRNESS_SECONDS * 1_000_000_000));
-        let shares: Option<Vec<f64>> =
-            media.iter().map(|&flow| self.rate_over_share(flow, (from, to))).collect();
-        jain(&shares?)
-    }
-
-    fn beside_priorities(&self, media: &[usize]) -> Option<f64> {
-        let (_, to) = self.window_of(media, Time::ZERO)?;
-        let from = Time::from_nanos(to.nanos().saturating_sub(FAIRNESS_SECONDS * 1_000_000_000));
-        let received = |&flow: &usize| self.bits(flow, (from, to));
-        let weight = |&flow: &usize| self.plan.flows[flow].weight;
-        let (all, weights): (f64, f64) = (media.iter().map(received).sum(), media.iter().map(weight).sum());
-        // The deviation is relative to the part of the priority, so that small and large priorities are judged alike.
-        let beside = |flow: &usize| (received(flow) / all / (weight(flow) / weights) - 1.0).abs();
-        (all > 0.0).then(|| media.iter().map(beside).reduce(f64::max).map(|worst| 100.0 * worst))?
+    /// Last 30 s in which all of these flows are active.
+    fn last_seconds(&self, flows: &[usize]) -> Option<(Time, Time)> {
+        let (_, to) = self.window_of(flows, Time::ZERO)?;
+        Some((Time::from_nanos(to.nanos().saturating_sub(FAIRNESS_SECONDS * 1_000_000_000)), to))
     }
 
     /// Window from `from` until the first of these flows stops.

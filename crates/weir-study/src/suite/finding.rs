@@ -1,19 +1,20 @@
 //! Measurements of a single run, on which its verdict rests.
 
+use std::collections::BTreeMap;
 use std::io;
 
 use serde::{Deserialize, Serialize};
 
 use super::cases::Case;
 use super::check::{
-    AgainstTcp, Alone, Check, JudgedRun, JudgedValue, Served, excess_delay, least_useful, served,
-    useful_bytes, worst_frame_delay,
+    AgainstTcp, Check, JudgedRun, JudgedValue, ReturnTime, Served, served, useful_bytes, worst_frame_delay,
 };
 use super::course::by_second;
 use super::quantity::Quantity;
 use super::results::Viewed;
 use crate::judge::Harvest;
 use crate::judge::formula::{KnownValues, Leaf, evaluate};
+use crate::judge::paths::printed;
 use crate::runs::Ran;
 use weir_measure::metrics::FlowPlan;
 use weir_measure::results::{FlowMeasures, RunMetrics, Value};
@@ -28,8 +29,9 @@ pub(super) const OMNISCIENT: &str = "omniscient";
 /// several machines. Verdicts need the measurements of all runs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Finding {
-    /// Value of each check of the case.
-    alone: Vec<Alone>,
+    /// Time until the media flows are back at their shares, by the second from which on a check counts.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    returns: BTreeMap<u32, ReturnTime>,
     /// Comparison with TCP, if a check needs one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     against_tcp: Option<AgainstTcp>,
@@ -67,12 +69,16 @@ impl Finding {
     pub(super) fn of(case: &Case, further: FurtherParts, mut ran: Ran) -> io::Result<Self> {
         let (checks, from) = (&case.checks, case.counts_from());
         let series = ran.measured.series.take();
-        let harvest = Harvest::of_run(&case.paths(), &ran.measured.metrics, series)?;
         let judged = JudgedRun::new(&ran.plan, &ran.measured, from);
+        let mut results = printed(&ran.measured.metrics);
+        let paths = case.paths();
+        judged.add_measures(&mut results, &paths)?;
+        let harvest = Harvest::of_run(&paths, &results, series)?;
+        let returns = checks.iter().filter_map(Check::counts_from);
         let against_tcp = checks.iter().any(|check| check.is_of(Quantity::RateAgainstTcp));
         let served = served(&ran.plan, &ran.measured);
         Ok(Self {
-            alone: checks.iter().map(|check| judged.alone(&check.subject)).collect(),
+            returns: returns.map(|at| (at, judged.return_time(at))).collect(),
             against_tcp: against_tcp.then(|| judged.against_tcp()),
             viewed: viewed(&ran, &served, judged.overhead(), from),
             served,
@@ -102,21 +108,22 @@ impl Finding {
             run.harvest.get(&leaf.path).cloned()
         };
         let known = |value: Value| (value, value.is_some());
-        let judged = |(check, alone): (&Check, &Alone)| match &check.subject {
-            JudgedValue::Formula(_, formula) => {
-                known(evaluate(formula, &KnownValues { axes: &|_| None, measured: &measured }))
+        let values = KnownValues { axes: &|_| None, measured: &measured };
+        let judged = |check: &Check| {
+            let value = check.evaluated().and_then(|formula| evaluate(formula, &values));
+            match check.subject {
+                JudgedValue::Quantity(Quantity::RateAgainstTcp, _) => {
+                    let both = self.against_tcp.as_ref().zip(benchmark);
+                    known(both.and_then(|(own, benchmark)| own.value(&benchmark.receipts)))
+                }
+                JudgedValue::Quantity(Quantity::Reconvergence, at) => {
+                    self.returns.get(&at).copied().unwrap_or_default().beside(check.limit)
+                }
+                JudgedValue::Quantity(Quantity::Useful, _) => (value, served.iter().any(Served::has_frames)),
+                _ => known(value),
             }
-            JudgedValue::Quantity(Quantity::RateAgainstTcp, _) => {
-                let both = self.against_tcp.as_ref().zip(benchmark);
-                known(both.and_then(|(own, benchmark)| own.value(&benchmark.receipts)))
-            }
-            JudgedValue::Quantity(Quantity::Useful, _) => {
-                (least_useful(&self.served, served), served.iter().any(Served::has_frames))
-            }
-            JudgedValue::Quantity(Quantity::ExcessFrameDelay, _) => known(excess_delay(&self.served, served)),
-            JudgedValue::Quantity(..) => alone.beside(check.limit),
         };
-        checks.iter().zip(&self.alone).map(judged).collect()
+        checks.iter().map(judged).collect()
     }
 
     /// All metrics, if they were kept; later calls have none.

@@ -1,7 +1,6 @@
 //! Times at which the shares of a run change, from which on `re-convergence` can count.
 
-use super::check::{Check, JudgedValue, is_at};
-use super::quantity::Quantity;
+use super::check::{Check, is_at};
 use weir_import::traces::TraceStore;
 use weir_measure::metrics::{MeasurePlan, Recorder};
 use weir_net::Time;
@@ -23,10 +22,7 @@ pub struct Untimely {
 /// First of `checks` that counts from a time outside `scenario`, or at which no media flow gets a new share that lasts.
 /// A scenario that cannot be built with `store` is left out, as its run reports the error.
 pub(super) fn untimely(checks: &[Check], scenario: &Scenario, store: &TraceStore) -> Option<Untimely> {
-    let timed = checks.iter().enumerate().filter_map(|(check, own)| match own.subject {
-        JudgedValue::Quantity(Quantity::Reconvergence, at) => Some((check, at)),
-        _ => None,
-    });
+    let timed = checks.iter().enumerate().filter_map(|(check, own)| Some((check, own.counts_from()?)));
     let mut events = None;
     for (check, at) in timed {
         let time = TimeDelta::from_secs(i64::from(at));

@@ -1,8 +1,17 @@
 //! Named quantities of checks. The *share* of a flow is its fair part of the capacity that the path has for it.
+//!
+//! A quantity is a named formula, computed as the formulas of files are. Two quantities are no formulas. `rate against
+//! TCP` reads a third run, over a time that the TCP flows of this run determine. `re-convergence` counts from a time of
+//! the check, and a lower bound of it is a value only beside the limit.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 use schemars::{JsonSchema, schema_for};
 use serde::{Deserialize, Serialize};
 use weir_measure::results::spread::SpreadWidth;
+
+use crate::judge::formula::{Formula, FormulaContext, Scope, parse_as};
 
 /// Quantity of a check, by its name in tables. "Media" are the flows under the candidate. Their rate is the payload of
 /// frames: padding and headers are load and of no use to a viewer.
@@ -62,6 +71,51 @@ pub enum Quantity {
     Neighbour,
 }
 
+/// Formulas of the quantities. `run` is the run under the controller, `omniscient` the omniscient sender's of the same
+/// seed. Sections below `judged` are measured for these formulas alone.
+const FORMULAS: [(Quantity, &str); 13] = [
+    (Quantity::Rate, "100 * least(run:judged.counted.*.bits / run:judged.counted.*.share_bits)"),
+    (
+        Quantity::RateAfterEachStep,
+        "100 * least(run:judged.stretches.*.bits / run:judged.stretches.*.share_bits)",
+    ),
+    (
+        Quantity::RateBesideTransfers,
+        "100 * least(run:judged.beside_transfers.*.bits / run:judged.beside_transfers.*.share_bits)",
+    ),
+    (Quantity::RateBefore, "100 * least(run:judged.before.*.bits / run:judged.before.*.share_bits)"),
+    (Quantity::QueueWait, "run:judged.settled.wait_p95_ms"),
+    (Quantity::Loss, "greatest(100 * run:judged.flows.*.lost_packets / run:judged.flows.*.packets)"),
+    (Quantity::Jain, "jain(run:judged.last.*.bits / run:judged.last.*.share_bits)"),
+    (Quantity::Coexistence, "100 * least(run:judged.adaptive.*.bits / run:judged.adaptive.*.share_bits)"),
+    // The deviation is relative to the part of the priority, so that small and large priorities are judged alike.
+    (
+        Quantity::OffPriority,
+        "100 * greatest(size(run:judged.flows.*.last_bits / sum(run:judged.flows.*.last_bits) / \
+         (run:judged.flows.*.weight / sum(run:judged.flows.*.weight)) - 1))",
+    ),
+    (Quantity::FrameDelay, "greatest(run:judged.flows.*.frame_delay_p99_ms)"),
+    // Flows of which the omniscient sender delivers less than a quarter in time are left out.
+    (
+        Quantity::Useful,
+        "least(during(100 * run:judged.frames.*.useful_bytes / omniscient:judged.frames.*.useful_bytes, \
+         omniscient:judged.frames.*.useful_bytes / omniscient:judged.frames.*.payload_bytes, 0.25, 1))",
+    ),
+    // A flow without a complete frame has no end of its delay, so that there is no value.
+    (
+        Quantity::ExcessFrameDelay,
+        "greatest(filled(run:judged.frames.*.frame_delay_ms, 1 / 0) - omniscient:judged.frames.*.frame_delay_ms)",
+    ),
+    (Quantity::Neighbour, "100 * least(run:judged.neighbours.*.bits / run:judged.neighbours.*.share_bits)"),
+];
+
+/// [`FORMULAS`], parsed.
+static PARSED: LazyLock<Vec<(Quantity, Formula)>> = LazyLock::new(|| {
+    let reading = FormulaContext { scope: Scope::Place, named: &BTreeMap::new() };
+    let parsed = |(quantity, text)| (quantity, parse_as(text, reading).expect("a formula that ships"));
+    FORMULAS.into_iter().map(parsed).collect()
+});
+
 /// Quantities of checks: the name of each, its unit, empty for a ratio, and its definition.
 pub fn quantities() -> Vec<[String; 3]> {
     let schema = schema_for!(Quantity).to_value();
@@ -109,6 +163,11 @@ impl Quantity {
         self.meaning().2
     }
 
+    /// Formula of its values, or `None` if it is no formula.
+    pub(super) fn formula(self) -> Option<&'static Formula> {
+        PARSED.iter().find(|(own, _)| *own == self).map(|(_, formula)| formula)
+    }
+
     /// Smallest width of its values over runs that is reported as a spread; `None` if none is.
     pub(super) const fn spread_width(self) -> Option<SpreadWidth> {
         match self {
@@ -137,5 +196,19 @@ impl Quantity {
     /// Whether it requires a rate, a short wait or little loss, which the path may not allow to any sender.
     pub(super) const fn is_bound_by_physics(self) -> bool {
         self.is_rate() || matches!(self, Self::QueueWait | Self::Loss)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_quantity_but_two_is_a_formula() {
+        let of_name = |[name, ..]: [String; 3]| serde_json::from_value(name.into()).unwrap();
+        let all: Vec<Quantity> = quantities().into_iter().map(of_name).collect();
+        let others: Vec<&Quantity> = all.iter().filter(|own| own.formula().is_none()).collect();
+        assert_eq!(others, [&Quantity::RateAgainstTcp, &Quantity::Reconvergence]);
+        assert_eq!(all.len(), FORMULAS.len() + others.len());
     }
 }

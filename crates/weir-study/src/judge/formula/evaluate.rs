@@ -151,6 +151,10 @@ fn call(function: Function, arguments: &[Harvested]) -> Option<Harvested> {
         Function::Abs => return Some(first.clone().map(&f64::abs)),
         Function::Ln => return Some(first.clone().map(&libm::log)),
         Function::Sqrt => return Some(first.clone().map(&f64::sqrt)),
+        Function::Filled => {
+            let number = given(1);
+            return Some(first.clone().map(&|value| if value.is_nan() { number } else { value }));
+        }
         Function::Rank => return first.all_numbers(ranks),
         Function::Rescaled => return first.all_numbers(rescaled),
         Function::During => {

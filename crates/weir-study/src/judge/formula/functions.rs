@@ -33,6 +33,8 @@ pub(crate) enum Function {
     Rank,
     /// Values shifted and scaled so that the least is 0 and the greatest 1.
     Rescaled,
+    /// Values with a number in place of missing ones.
+    Filled,
     /// Slope of a time series from step to step, per second.
     Slope,
     /// Part of a time series from one second of the run to another.
@@ -97,7 +99,7 @@ impl ArgumentKind {
 }
 
 /// All functions, by name.
-pub(super) const FUNCTIONS: [(&str, Function); 23] = [
+pub(super) const FUNCTIONS: [(&str, Function); 24] = [
     ("sum", Function::Sum),
     ("mean", Function::Mean),
     ("least", Function::Least),
@@ -112,6 +114,7 @@ pub(super) const FUNCTIONS: [(&str, Function); 23] = [
     ("sqrt", Function::Sqrt),
     ("rank", Function::Rank),
     ("rescaled", Function::Rescaled),
+    ("filled", Function::Filled),
     ("slope", Function::Slope),
     ("between", Function::Between),
     ("during", Function::During),
@@ -137,6 +140,7 @@ impl Function {
             | Self::Rescaled => &[ArgumentKind::Numbers],
             Self::Quantile | Self::Above | Self::Below => &[ArgumentKind::Numbers, ArgumentKind::Number],
             Self::Abs | Self::Ln | Self::Sqrt => &[ArgumentKind::Each],
+            Self::Filled => &[ArgumentKind::Each, ArgumentKind::Number],
             Self::Slope => &[ArgumentKind::AnySeries],
             Self::Between => &[ArgumentKind::AnySeries, ArgumentKind::Number, ArgumentKind::Number],
             Self::During => {
@@ -163,6 +167,7 @@ impl Function {
             | Self::Sqrt
             | Self::Rank
             | Self::Rescaled
+            | Self::Filled
             | Self::Slope => first,
             Self::Fairness => Kind::UniformSeries,
             _ => Kind::Number,

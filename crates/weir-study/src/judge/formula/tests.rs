@@ -97,6 +97,14 @@ fn ranks_share_the_mean_of_the_places_of_what_is_equal() {
 }
 
 #[test]
+fn a_number_takes_the_place_of_missing_ones() {
+    is("sum(filled(b:flows.*.loss_ratio, 2))", 2.5);
+    is("filled(0.5, 2)", 0.5);
+    // What has no end has no value.
+    assert_eq!(value("greatest(filled(b:flows.*.loss_ratio, 1 / 0))"), None);
+}
+
+#[test]
 fn rescaled_numbers_go_from_nothing_to_one() {
     is("mean(rescaled([2, 4, 10]))", (0.0 + 0.25 + 1.0) / 3.0);
 }

@@ -1,6 +1,9 @@
 //! Verdicts over runs made by hand, with the arithmetic beside each number.
 
 use super::*;
+use crate::judge::formula::{KnownValues, Leaf, evaluate};
+use crate::judge::paths::harvest;
+use serde_json::json;
 use weir_measure::metrics::{LinkPlan, Recorder};
 use weir_net::Service;
 
@@ -49,7 +52,24 @@ fn value(plan: &MeasurePlan, measured: &Measured, quantity: Quantity) -> Option<
 }
 
 fn value_at(plan: &MeasurePlan, measured: &Measured, quantity: Quantity, at: u32) -> Option<f64> {
-    JudgedRun::new(plan, measured, START_UP).quantity(quantity, at)
+    value_from(plan, measured, START_UP, quantity, at)
+}
+
+/// Value of `quantity` in a run whose rates count from `from` on.
+fn value_from(
+    plan: &MeasurePlan,
+    measured: &Measured,
+    from: Time,
+    quantity: Quantity,
+    at: u32,
+) -> Option<f64> {
+    let run = JudgedRun::new(plan, measured, from);
+    let Some(formula) = quantity.formula() else { return run.return_time(at).value };
+    let mut results = json!({});
+    let paths = formula.leaves().into_iter().map(|leaf| leaf.path.clone()).collect();
+    run.add_measures(&mut results, &paths).unwrap();
+    let known = |leaf: &Leaf| harvest(&leaf.path, &results, None);
+    evaluate(formula, &KnownValues { axes: &|_| None, measured: &known })
 }
 
 /// Checks that `value` is `expected` within 1e-6.
@@ -74,7 +94,8 @@ fn a_late_call_is_judged_while_it_is_there_and_a_pause_is_no_fault() {
     let run = run(&plan, &[&[(40, 96, 1.0)], &[(20, 40, 1.8), (40, 50, 0.9), (60, 100, 0.9)]]);
     assert_near(value(&plan, &run, Quantity::Rate), 80.0);
     let alone = JudgedRun::new(&plan, &run, START_UP);
-    assert_near(alone.least_share(&[1], &[(START_UP, plan.end)]), 90.0);
+    let rates = alone.rates(&[1], &[(START_UP, plan.end)]);
+    assert_near(rates[0].share_bits.map(|share| 100.0 * rates[0].bits / share), 90.0);
 }
 
 #[test]
@@ -190,11 +211,7 @@ fn the_slowest_to_come_back_counts_and_one_that_does_not_has_no_value() {
         Some(30.0),
         "nothing changes for the other"
     );
-    let measurable = |at| {
-        JudgedRun::new(&plan, &run, START_UP)
-            .alone(&JudgedValue::Quantity(Quantity::Reconvergence, at))
-            .is_measurable
-    };
+    let measurable = |at| JudgedRun::new(&plan, &run, START_UP).return_time(at).is_measurable;
     assert!(measurable(60) && measurable(40), "one that does not come back is measured");
     assert!(!measurable(50), "nothing changes then");
 }
@@ -210,9 +227,7 @@ fn who_never_came_back_has_not_kept_a_limit_longer_than_the_time_there_was() {
         not_converged: Some(1.0),
     };
     let value = |run: &Measured, limit: f64| {
-        let alone =
-            JudgedRun::new(&plan, run, START_UP).alone(&JudgedValue::Quantity(Quantity::Reconvergence, 90));
-        alone.beside(Limit::AtMost(limit)).0
+        JudgedRun::new(&plan, run, START_UP).return_time(90).beside(Limit::AtMost(limit)).0
     };
     run.metrics.flows[0].convergence = vec![never.clone()];
     assert_eq!((value(&run, 8.0), value(&run, 15.0)), (Some(10.0), None));
@@ -278,7 +293,7 @@ fn of_media_the_payload_of_frames_counts_and_what_else_arrives_is_overhead() {
 fn a_case_about_what_follows_a_time_counts_from_there_on() {
     let plan = plan(&[(0, 2), (60, 1)], vec![call()]);
     let run = run(&plan, &[&[(0, 60, 2.0), (60, 100, 0.7)]]);
-    assert_near(JudgedRun::new(&plan, &run, s(60)).quantity(Quantity::Rate, 0), 70.0);
+    assert_near(value_from(&plan, &run, s(60), Quantity::Rate, 0), 70.0);
     assert_eq!(all_from(&plan, s(60)).spans, [(s(60), s(100))]);
 }
 
@@ -290,4 +305,43 @@ fn only_packets_of_frames_of_judged_flows_are_counted_as_lost() {
         (view.packets, view.lost_packets) = (100 - lost, lost);
     }
     assert_near(value(&plan, &run, Quantity::Loss), 3.0);
+}
+
+/// Value of a quantity that compares the frames at the viewers with the omniscient sender's.
+fn beside_omniscient(quantity: Quantity, own: &[Served], omniscient: &[Served]) -> Option<f64> {
+    let results = [own, omniscient].map(|frames| json!({ "judged": { "frames": frames } }));
+    let known = |leaf: &Leaf| harvest(&leaf.path, &results[usize::from(leaf.variant == "omniscient")], None);
+    evaluate(quantity.formula().unwrap(), &KnownValues { axes: &|_| None, measured: &known })
+}
+
+fn frames(payload_bytes: u64, useful_bytes: u64, delay: f64) -> Served {
+    Served { payload_bytes, useful_bytes, frame_delay_ms: Some(delay) }
+}
+
+/// Flow without frames.
+const NO_FRAMES: Served = Served { payload_bytes: 0, useful_bytes: 0, frame_delay_ms: None };
+
+#[test]
+fn the_flow_that_has_least_of_what_could_have_been_counts() {
+    let useful = |own: &[Served], omniscient: &[Served]| beside_omniscient(Quantity::Useful, own, omniscient);
+    let excess = |own: &[Served], other: &[Served]| beside_omniscient(Quantity::ExcessFrameDelay, own, other);
+    let omniscient = [frames(1000, 900, 50.0), NO_FRAMES, frames(1000, 400, 300.0)];
+    let own = [frames(900, 720, 70.0), NO_FRAMES, frames(2000, 240, 480.0)];
+    // 720 of 900, and 240 of 400; 20 ms more, and 180.
+    assert_eq!((useful(&own, &omniscient), excess(&own, &omniscient)), (Some(60.0), Some(180.0)));
+    assert_eq!(useful(&omniscient, &omniscient), Some(100.0));
+
+    // A flow that the omniscient sender can hardly serve in time has no useful rate, and a delay as any other.
+    let hardly = frames(1000, 249, 400.0);
+    assert!(!is_applicable(&[hardly, NO_FRAMES]) && is_applicable(&[hardly, frames(1000, 250, 400.0)]));
+    assert_eq!(useful(&[frames(1000, 0, 0.0)], &[hardly]), None);
+    assert_eq!(useful(&[frames(1000, 125, 0.0)], &[frames(1000, 250, 0.0)]), Some(50.0));
+    let (own, other) = ([frames(1000, 10, 410.0), frames(1000, 500, 100.0)], frames(1000, 1000, 100.0));
+    assert_eq!(useful(&own, &[hardly, other]), Some(50.0));
+    assert_eq!(excess(&own, &[hardly, other]), Some(10.0));
+
+    // A flow without a complete frame has no delay, and then there is no excess at all.
+    assert_eq!(excess(&[NO_FRAMES], &[frames(1000, 900, 50.0)]), None);
+    assert_eq!(excess(&[NO_FRAMES, frames(1000, 500, 100.0)], &[other, other]), None);
+    assert_eq!(useful(&[NO_FRAMES], &[frames(1000, 900, 50.0)]), Some(0.0));
 }
