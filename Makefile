@@ -70,7 +70,7 @@ quick: ## format check, clippy and tests of the crates that changed
 # trip; ten parking lots; the bound of the omniscient sender. Each controller's figures are printed. Then three times as many arbitrary cases of the
 # controllers' own properties, all seeds and loss ratios of the simulator's and the oracles' tests, and ten million hostile packets of a peer.
 test-long: ## the properties of every controller over two hours, and all cases of shortened tests; some five minutes
-	WEIR_LONG=1 cargo test --locked --quiet -p weir-study --test study -- --nocapture --test-threads 1 every_law:: parking_lots:: omniscient:: attack:: padded:: transfers::
+	WEIR_LONG=1 cargo test --locked --quiet -p weir-study --test study -- --nocapture --test-threads 1 whole_path:: parking_lots:: omniscient:: attack:: padded:: transfers::
 	WEIR_LONG=1 cargo test --locked --quiet -p weir-replay --test infer -- --nocapture
 	WEIR_LONG=1 cargo test --locked --quiet -p weir-cc --lib -p weir-sim --test sim -p weir-oracle --test oracle
 	WEIR_LONG=1 cargo test --locked --quiet -p weir-peer --test memory

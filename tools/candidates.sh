@@ -7,9 +7,9 @@
 set -euo pipefail
 file=$1
 shift
-laws=$(weir list controllers --json | jq -r '[.[].name] | join(",")')
+controllers=$(weir list controllers --json | jq -r '[.[].name] | join(",")')
 if [ "${1-}" = --controller ]; then
-    laws=$2
+    controllers=$2
     shift 2
 fi
 folder=$(mktemp -d)
@@ -18,7 +18,7 @@ trap 'rm -r "$folder"' EXIT
 
 # An object of candidates by scenario or case.
 of_suite() {
-    weir suite "$1" --controller "$laws" --runs 5 --quiet --json --out "$folder/suite" | jq --arg suite "$1" '
+    weir suite "$1" --controller "$controllers" --runs 5 --quiet --json --out "$folder/suite" | jq --arg suite "$1" '
         def candidate: {
             name,
             useful_rate_kbps: [.viewed[].useful_bps | if . then . / 1000 else null end],
@@ -29,7 +29,7 @@ of_suite() {
         .cases | map({ key: "\($suite) \(.name)", value: (.controllers | map(candidate)) }) | from_entries'
 }
 of_scenario() {
-    weir run "$1" --controller "$laws" --runs 10 --quiet --out "$folder/run" >/dev/null
+    weir run "$1" --controller "$controllers" --runs 10 --quiet --out "$folder/run" >/dev/null
     jq --arg scenario "$1" '
         def runs($labels; $name): .values[$labels | index($name)];
         (.columns | map(.label)) as $labels

@@ -224,7 +224,7 @@ impl RunSet {
                     run,
                     scenario: &self.scenario.name,
                     variant: &controller.name,
-                    controller: &controller.law,
+                    controller: &controller.controller,
                     seed,
                     metrics,
                 });

@@ -251,9 +251,9 @@ pub const fn join_signals<const N: usize>(controller: &[Signal], observer: &[Sig
     let mut length = 0;
     let mut next = 0;
     while next < controller.len() + observer.len() {
-        let from_law = next < controller.len();
-        let signal = if from_law { controller[next] } else { observer[next - controller.len()] };
-        if from_law || !contains_name(controller, signal.name) {
+        let from_controller = next < controller.len();
+        let signal = if from_controller { controller[next] } else { observer[next - controller.len()] };
+        if from_controller || !contains_name(controller, signal.name) {
             joined[length] = signal;
             length += 1;
         }

@@ -70,7 +70,7 @@ pub mod packet_feedback;
 mod parts;
 pub mod prober;
 pub mod rap;
-pub mod rate_law;
+pub mod rate_controller;
 mod report;
 pub mod scream;
 #[cfg(any(test, feature = "testing"))]

@@ -1,10 +1,10 @@
-//! The controllers of this crate under the tests of [`crate::testing`], a line each in [`LAWS`], and properties of
-//! their lines. Couplers have theirs in `couplers`.
+//! The controllers of this crate under the tests of [`crate::testing`], a line each in [`CONTROLLERS`], and properties
+//! of their lines. Couplers have theirs in `couplers`.
 
+mod controllers;
 mod couplers;
 mod course;
 mod exceptions;
-mod laws;
 mod tfrc_coupled;
 
 use weir_units::{DataRate, DataSize, TimeDelta};
@@ -12,30 +12,44 @@ use weir_units::{DataRate, DataSize, TimeDelta};
 use crate::controller::{PathEvent, RateLimits};
 use crate::packet::{Ecn, PacketFate, PacketResult, SendState, SentPacket};
 use crate::report::ReceptionReport;
-use crate::testing::{Call, Law, survives_silence, usual_limits};
+use crate::testing::{Call, TestedController, survives_silence, usual_limits};
 use crate::time::{ArrivalTime, SendTime};
-use laws::LAWS;
+use controllers::CONTROLLERS;
 
 #[test]
-fn no_two_laws_share_a_name() {
-    for (i, line) in LAWS.iter().enumerate() {
-        assert!(LAWS[..i].iter().all(|other| other.law.name != line.law.name), "{}", line.law.name);
+fn no_two_controllers_share_a_name() {
+    for (i, line) in CONTROLLERS.iter().enumerate() {
+        assert!(
+            CONTROLLERS[..i].iter().all(|other| other.controller.name != line.controller.name),
+            "{}",
+            line.controller.name
+        );
     }
 }
 
 #[test]
-fn at_most_four_laws_have_a_rule_of_their_own_that_is_faster_than_coupling() {
-    assert!(LAWS.iter().filter(|line| line.law.forgets_shares || line.law.own_cut < 1.0).count() <= 4);
+fn at_most_four_controllers_have_a_rule_of_their_own_that_is_faster_than_coupling() {
+    assert!(
+        CONTROLLERS
+            .iter()
+            .filter(|line| line.controller.forgets_shares || line.controller.own_cut < 1.0)
+            .count()
+            <= 4
+    );
 }
 
-fn law(name: &str) -> &'static Law {
-    LAWS.iter().map(|line| &line.law).find(|law| law.name == name).expect("it has a line")
+fn controller(name: &str) -> &'static TestedController {
+    CONTROLLERS
+        .iter()
+        .map(|line| &line.controller)
+        .find(|controller| controller.name == name)
+        .expect("it has a line")
 }
 
 /// Silence after `calls`, all at once.
 fn survives_silence_after(name: &str, calls: impl IntoIterator<Item = Call>) {
     let calls: Vec<_> = calls.into_iter().map(|call| (TimeDelta::ZERO, call, SendState::default())).collect();
-    survives_silence((law(name).build)(usual_limits()).0, usual_limits(), &calls);
+    survives_silence((controller(name).build)(usual_limits()).0, usual_limits(), &calls);
 }
 
 /// A case that was broken once.

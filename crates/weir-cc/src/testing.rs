@@ -7,11 +7,11 @@
 //! ```
 //! use weir_cc::gcc::goog_cc::{Config, GoogCc};
 //! use weir_cc::packet_feedback::PacketFeedback;
-//! use weir_cc::testing::{Law, halves, law_tests};
+//! use weir_cc::testing::{TestedController, halves, controller_tests};
 //!
-//! law_tests!(
+//! controller_tests!(
 //!     mine,
-//!     Law::new("mine", |limits| {
+//!     TestedController::new("mine", |limits| {
 //!         let config = Config::default();
 //!         halves(GoogCc::new(config, limits).unwrap(), PacketFeedback::new(config.feedback_interval))
 //!     })
@@ -22,9 +22,9 @@
 //! ```
 //!
 //! Each of the [`properties`] is then a `#[test]` of the module `mine`, with the name of the property. The line of a
-//! controller names each property that it does not hold by its own design ([`Law`]). Some tests let calls of minutes
-//! pass: with `opt-level = 1` in `[profile.test]` all of them together take seconds. With `WEIR_LONG=1` in the
-//! environment they have three times as many arbitrary cases, and longer calls.
+//! controller names each property that it does not hold by its own design ([`TestedController`]). Some tests let calls
+//! of minutes pass: with `opt-level = 1` in `[profile.test]` all of them together take seconds. With `WEIR_LONG=1` in
+//! the environment they have three times as many arbitrary cases, and longer calls.
 //!
 //! Further properties of a controller can be tested with arbitrary [`calls`] to a sender half, checked by a
 //! [`CheckedSender`], and with arbitrary [`arrivals`], each of which may [`arrive`] at a receiver half. A [`Loop`] is a call over a
@@ -36,22 +36,22 @@ mod arrivals;
 mod calls;
 mod closed_loop;
 pub mod couplers;
-mod law;
 mod life;
 pub mod properties;
 mod reports;
 mod signals;
+mod tested_controller;
 
 #[doc(inline)]
-pub use crate::{coupler_tests, law_tests};
+pub use crate::{controller_tests, coupler_tests};
 pub use arrivals::arrivals;
 pub use calls::{Call, TimedCall, calls, limits};
 pub use closed_loop::{Impairments, Loop, PACKET_PER_ROUND_TRIP, PacketSource};
 pub use couplers::Composition;
 pub use couplers::properties as coupler_properties;
-pub use law::{BothHalves, Law, ROUNDS_TO_RECOVER, halves, usual_limits};
 pub use life::{CheckedSender, check_target, recovers_from_silence, survives_silence};
 pub use reports::arrive;
+pub use tested_controller::{BothHalves, ROUNDS_TO_RECOVER, TestedController, halves, usual_limits};
 
 /// Whether the environment asks for tests at full length (`WEIR_LONG=1`).
 pub(crate) fn is_long() -> bool {
@@ -63,20 +63,20 @@ pub(crate) fn cases(full: u32) -> u32 {
     if is_long() { full } else { full / 3 }
 }
 
-/// The [`properties`] of a controller as tests: `law_tests!(mine, Law::new("mine", ...));` gives a module `mine` with a
-/// `#[test]` for each of them. The second argument must be a constant expression, as a [`Law`](crate::testing::Law)
-/// with its exceptions is.
+/// The [`properties`] of a controller as tests: `controller_tests!(mine, TestedController::new("mine", ...));` gives a
+/// module `mine` with a `#[test]` for each of them. The second argument must be a constant expression, as a
+/// [`TestedController`](crate::testing::TestedController) with its exceptions is.
 #[macro_export]
-macro_rules! law_tests {
-    ($name:ident, $law:expr $(,)?) => {
+macro_rules! controller_tests {
+    ($name:ident, $controller:expr $(,)?) => {
         #[cfg(test)]
         mod $name {
             #[allow(unused_imports)]
             use super::*;
 
-            const LAW: $crate::testing::Law = $law;
+            const CONTROLLER: $crate::testing::TestedController = $controller;
 
-            $crate::law_tests! {
+            $crate::controller_tests! {
                 @tests
                 a_sender_keeps_its_promises_whatever_comes
                 a_sender_survives_five_seconds_of_silence_whatever_came_before
@@ -93,7 +93,7 @@ macro_rules! law_tests {
                 a_source_that_fills_its_rate_is_never_what_lowers_it
                 a_source_that_offers_little_on_an_empty_path_is_not_taken_for_congestion
                 a_share_outside_the_limits_is_clamped_and_the_next_decision_starts_there
-                coupling_is_the_cause_exactly_while_a_share_is_below_what_the_law_computed_last
+                coupling_is_the_cause_exactly_while_a_share_is_below_what_the_controller_computed_last
                 a_rate_that_rises_is_not_limited_by_delay_or_loss
                 alone_in_an_exchange_a_flow_is_as_if_it_were_not_coupled
                 on_a_wide_link_copies_grow_as_fast_as_without_coupling
@@ -107,7 +107,7 @@ macro_rules! law_tests {
         $(
             #[test]
             fn $property() {
-                $crate::testing::properties::$property(&LAW);
+                $crate::testing::properties::$property(&CONTROLLER);
             }
         )*
     };

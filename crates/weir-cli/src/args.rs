@@ -61,16 +61,17 @@ pub(crate) struct Args {
 impl Args {
     /// The command, whose `--controller` takes the controllers of `registry`.
     pub(crate) fn command_with(registry: &Registry) -> clap::Command {
-        let laws = PossibleValuesParser::new(pairs::laws(registry).map(str::to_owned));
-        let takes_laws =
-            |command: clap::Command| command.mut_arg("controller", |arg| arg.value_parser(laws.clone()));
+        let algorithms = PossibleValuesParser::new(pairs::controllers(registry).map(str::to_owned));
+        let takes_algorithms = |command: clap::Command| {
+            command.mut_arg("controller", |arg| arg.value_parser(algorithms.clone()))
+        };
         let controllers = PossibleValuesParser::new(registry.controller_names().map(str::to_owned));
         let takes_controllers = |command: clap::Command| {
             command.mut_arg("controller", |arg| arg.value_parser(controllers.clone()))
         };
         Self::command()
-            .mut_subcommand("pairs", takes_laws)
-            .mut_subcommand("detection", takes_laws)
+            .mut_subcommand("pairs", takes_algorithms)
+            .mut_subcommand("detection", takes_algorithms)
             .mut_subcommand("attack", takes_controllers)
     }
 }

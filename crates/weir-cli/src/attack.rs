@@ -22,7 +22,8 @@ const HIDDEN_LEAST_RATIO: f64 = 0.9;
 pub(crate) fn attack(args: &AttackArgs, registry: &Registry) -> Result<(), Failure> {
     say_repeated("--controller", &args.controller);
     let named = each_once(&args.controller);
-    let laws = registry.controller_names().filter(|name| named.is_empty() || named.contains(name)).collect();
+    let controllers =
+        registry.controller_names().filter(|name| named.is_empty() || named.contains(name)).collect();
     let of_role = |attack: &&Attack| args.role.as_ref().is_none_or(|role| role == attack.role.name());
     let attacks: Vec<Attack> = ATTACKS
         .iter()
@@ -37,19 +38,20 @@ pub(crate) fn attack(args: &AttackArgs, registry: &Registry) -> Result<(), Failu
             problem: format!("no attack matches; the attacks are {}", each_once(&names).join(", ")),
         });
     }
-    let request = AttackRequest { registry, laws, attacks, from: args.from, jobs: threads(args.table.jobs) };
+    let request =
+        AttackRequest { registry, controllers, attacks, from: args.from, jobs: threads(args.table.jobs) };
     let bar = progress::bar(args.table.quiet);
     progress::expect(&bar, "attack", request.len());
     let outcomes = request.run(&|| bar.inc(1)).map_err(|error| match error {
-        AttackError::Law(error) => Failure::from(error),
+        AttackError::Controller(error) => Failure::from(error),
         threads @ AttackError::Threads(_) => Failure::from(std::io::Error::other(threads)),
     })?;
     bar.finish_and_clear();
     let mut out = terminal::stdout();
-    let header = || ["by", "attack"].into_iter().chain(request.laws.iter().copied());
+    let header = || ["by", "attack"].into_iter().chain(request.controllers.iter().copied());
     let rows = request.attacks.iter().map(|attack| {
-        let of = |law: &&str| outcomes.iter().find(|own| is_of(own, law, attack));
-        let cells = request.laws.iter().map(of);
+        let of = |controller: &&str| outcomes.iter().find(|own| is_of(own, controller, attack));
+        let cells = request.controllers.iter().map(of);
         (attack, cells.collect::<Vec<Option<&AttackOutcome>>>())
     });
     match args.table.format() {
@@ -75,7 +77,7 @@ pub(crate) fn attack(args: &AttackArgs, registry: &Registry) -> Result<(), Failu
                 out,
                 "| {} |\n|{}",
                 header().collect::<Vec<_>>().join(" | "),
-                "---|".repeat(2 + request.laws.len())
+                "---|".repeat(2 + request.controllers.len())
             )?;
             for (attack, cells) in rows {
                 let cells: Vec<String> =
@@ -88,8 +90,8 @@ pub(crate) fn attack(args: &AttackArgs, registry: &Registry) -> Result<(), Failu
     Ok(())
 }
 
-fn is_of(outcome: &AttackOutcome, law: &str, attack: &Attack) -> bool {
-    (&*outcome.law, outcome.attack, outcome.role) == (law, attack.name, attack.role.name())
+fn is_of(outcome: &AttackOutcome, controller: &str, attack: &Attack) -> bool {
+    (&*outcome.controller, outcome.attack, outcome.role) == (controller, attack.name, attack.role.name())
 }
 
 /// The rate in % of that without the attack, the least after one packet if below 90 %, the number of stops of
@@ -114,7 +116,7 @@ fn missed_aims(outcomes: &[AttackOutcome], bullet: &str) -> String {
     let judged = outcomes.iter().filter(|own| own.aim != Aim::None).count();
     let missed: Vec<&AttackOutcome> = outcomes.iter().filter(|own| own.aim == Aim::Missed).collect();
     let line = |own: &&AttackOutcome| {
-        format!("{bullet}{}, {}, {}: {}", own.law, own.role, own.attack, own.missed.join("; "))
+        format!("{bullet}{}, {}, {}: {}", own.controller, own.role, own.attack, own.missed.join("; "))
     };
     let lines: String = missed.iter().map(line).collect();
     format!("\n{} of {judged} are within their aims.\n{lines}", judged - missed.len()).trim_end().to_owned()

@@ -52,8 +52,8 @@ pub(crate) fn compare(args: &CompareArgs, registry: &Registry) -> Result<(), Fai
     let differences = values.differences();
     let mut summary = values.summary();
     if args.cost {
-        let laws = comparisons[0].controllers.iter().map(|controller| controller.law.as_str());
-        add_cost(&mut summary, registry, laws);
+        let controllers = comparisons[0].controllers.iter().map(|runs| runs.controller.as_str());
+        add_cost(&mut summary, registry, controllers);
     }
     bar.finish_and_clear();
     let mut out = terminal::stdout();
@@ -99,15 +99,15 @@ pub(crate) fn cost_column() -> SummaryColumn {
 }
 
 /// The cost of a variant is that of its controller with default options.
-fn add_cost<'l>(summary: &mut SummaryTable, registry: &Registry, laws: impl Iterator<Item = &'l str>) {
+fn add_cost<'l>(summary: &mut SummaryTable, registry: &Registry, controllers: impl Iterator<Item = &'l str>) {
     summary.columns.push(cost_column());
-    for (row, law) in summary.rows.iter_mut().zip(laws) {
+    for (row, controller) in summary.rows.iter_mut().zip(controllers) {
         // A reference sender is measured without the run that it observes, so its cost would mean nothing.
-        if registry::is_reference(law) {
+        if registry::is_reference(controller) {
             row.cells.push(None);
             continue;
         }
-        let nanos = (0..ROUNDS).filter_map(|_| nanos_per_packet(registry, law)).reduce(f64::min);
+        let nanos = (0..ROUNDS).filter_map(|_| nanos_per_packet(registry, controller)).reduce(f64::min);
         row.cells.push(nanos.map(SummaryCell::new));
     }
     let position = summary.columns.len() - 1;

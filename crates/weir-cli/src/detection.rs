@@ -4,7 +4,7 @@ use std::io::Write;
 
 use comfy_table::Cell;
 use weir_scenario::registry::Registry;
-use weir_study::detection::{DetectionRequest, IntervalCounts, LAWS, Management, Row, parameters};
+use weir_study::detection::{CONTROLLERS, DetectionRequest, IntervalCounts, Management, Row, parameters};
 
 use crate::args::{DetectionArgs, Format};
 use crate::effective::{each_once, say_repeated, threads};
@@ -30,12 +30,13 @@ const HEADER: [&str; 11] = [
 pub(crate) fn detection(args: &DetectionArgs, registry: &Registry) -> Result<(), Failure> {
     let config = parameters(&args.set)?;
     say_repeated("--controller", &args.controller);
-    let laws = match args.controller.as_slice() {
-        [] => LAWS.to_vec(),
+    let controllers = match args.controller.as_slice() {
+        [] => CONTROLLERS.to_vec(),
         some => each_once(some),
     };
     let jobs = threads(args.table.jobs);
-    let request = DetectionRequest { registry, laws: &laws, seeds: u64::from(args.runs), jobs, config };
+    let request =
+        DetectionRequest { registry, controllers: &controllers, seeds: u64::from(args.runs), jobs, config };
     let bar = progress::bar(args.table.quiet);
     progress::expect(&bar, "detection", request.runs());
     let rows = request.run(&|| bar.inc(1)).map_err(std::io::Error::other)?;
@@ -66,14 +67,14 @@ fn words(row: &Row) -> [String; 11] {
     let both = |judged: &IntervalCounts| {
         format!("{} ({})", percent(judged.ratio()), percent(judged.grouped_ratio()))
     };
-    let Row { law, load, queue, shared, separate, chance } = row;
+    let Row { controller, load, queue, shared, separate, chance } = row;
     let queue = match queue {
         Management::DropTail => "drop-tail",
         Management::Codel => "CoDel",
     };
     [
         queue.to_owned(),
-        law.clone(),
+        controller.clone(),
         load.to_string(),
         percent(shared.ratio()),
         percent(shared.guarded_ratio()),

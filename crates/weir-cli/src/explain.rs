@@ -145,8 +145,11 @@ fn glossary_terms(text: &str) -> Vec<Term> {
 /// The signals of the controllers, those once that several have.
 fn signals(registry: &Registry) -> Vec<Term> {
     let mut terms: Vec<(Term, Vec<&str>)> = Vec::new();
-    for law in registry.controller_names() {
-        let halves = [("sender", registry.sender_signals(law)), ("receiver", registry.receiver_signals(law))];
+    for controller in registry.controller_names() {
+        let halves = [
+            ("sender", registry.sender_signals(controller)),
+            ("receiver", registry.receiver_signals(controller)),
+        ];
         for (word, signals) in halves {
             for signal in signals.unwrap_or_default() {
                 let name = ascii_name(signal.name);
@@ -158,17 +161,17 @@ fn signals(registry: &Registry) -> Vec<Term> {
                     stands_in: String::new(),
                 };
                 match terms.iter_mut().find(|(own, _)| *own == term) {
-                    Some((_, laws)) => laws.push(law),
-                    None => terms.push((term, vec![law])),
+                    Some((_, controllers)) => controllers.push(controller),
+                    None => terms.push((term, vec![controller])),
                 }
             }
         }
     }
-    let with_laws = |(term, laws): (Term, Vec<&str>)| Term {
-        stands_in: format!("{SERIES} of {}, behind it .min and .max of the bin", laws.join(", ")),
+    let with_controllers = |(term, controllers): (Term, Vec<&str>)| Term {
+        stands_in: format!("{SERIES} of {}, behind it .min and .max of the bin", controllers.join(", ")),
         ..term
     };
-    terms.into_iter().map(with_laws).collect()
+    terms.into_iter().map(with_controllers).collect()
 }
 
 /// The term of a key of the results, if it is a number of a run.
@@ -258,19 +261,20 @@ mod tests {
     #[test]
     fn signals_have_different_names_in_ascii_and_units_of_ucum() {
         let registry = weir_scenario::registry::with_references(Registry::standard());
-        for law in registry.known_names() {
-            for signals in
-                [registry.sender_signals(law), registry.receiver_signals(law)].into_iter().flatten()
+        for controller in registry.known_names() {
+            for signals in [registry.sender_signals(controller), registry.receiver_signals(controller)]
+                .into_iter()
+                .flatten()
             {
                 let mut names = BTreeSet::new();
                 for signal in signals {
                     let name = ascii_name(signal.name);
                     assert!(
                         name.bytes().all(|byte| byte == b' ' || byte.is_ascii_graphic()),
-                        "{law}: {name}"
+                        "{controller}: {name}"
                     );
-                    assert!(names.insert(name), "{law}: {}", signal.name);
-                    assert!(results::ucum(signal.unit).is_ascii(), "{law}: {}", signal.unit);
+                    assert!(names.insert(name), "{controller}: {}", signal.name);
+                    assert!(results::ucum(signal.unit).is_ascii(), "{controller}: {}", signal.unit);
                 }
             }
         }

@@ -32,7 +32,7 @@ mod markdown;
 mod new;
 mod output;
 #[cfg(test)]
-mod own_law;
+mod own_controller;
 mod pairs;
 mod peer;
 mod progress;

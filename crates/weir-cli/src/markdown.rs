@@ -73,9 +73,9 @@ mod tests {
             |mean| Row::of("gcc", vec![Some(SummaryCell { ci95: Some(0.26), ..SummaryCell::new(mean) })]);
         let rows = vec![row(-0.01), row(-0.1), row(f64::NAN)];
         let table = SummaryTable { columns: vec![column], rows };
-        let head = "| law | loss, % |\n| --- | --- |\n";
+        let head = "| controller | loss, % |\n| --- | --- |\n";
         let expected = format!("{head}| `gcc` | 0.0 ± 0.3 |\n| `gcc` | -0.1 ± 0.3 |\n| `gcc` | – |\n");
-        assert_eq!(numbers("law", &table), expected);
+        assert_eq!(numbers("controller", &table), expected);
     }
 
     #[test]

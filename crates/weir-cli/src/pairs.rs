@@ -28,14 +28,14 @@ const HEADER: [&str; 8] = [
 /// Runs the pairs and prints them.
 pub(crate) fn pairs(args: &PairsArgs, registry: &Registry) -> Result<(), Failure> {
     say_repeated("--controller", &args.controller);
-    let laws: Vec<&str> = match args.controller.as_slice() {
-        [] => pairs::laws(registry).collect(),
+    let controllers: Vec<&str> = match args.controller.as_slice() {
+        [] => pairs::controllers(registry).collect(),
         some => each_once(some),
     };
     let seeds: Vec<u64> = (1..=u64::from(args.runs)).collect();
     let request = PairsRequest {
         registry,
-        laws: &laws,
+        controllers: &controllers,
         algorithm: &args.algorithm,
         seeds: &seeds,
         jobs: threads(args.table.jobs),
@@ -63,7 +63,7 @@ fn row(pair: &Pair) -> [String; 8] {
     };
     let [jain_alone, queue_alone, used_alone] = figures(&pair.uncoupled);
     let [jain, queue, used] = figures(&pair.coupled);
-    let names = format!("{} + {}", pair.laws[0], pair.laws[1]);
+    let names = format!("{} + {}", pair.controllers[0], pair.controllers[1]);
     let verdict = if pair.is_unharmed() { "yes" } else { "no" };
     [names, jain_alone, jain, queue_alone, queue, used_alone, used, verdict.to_owned()]
 }

@@ -251,7 +251,7 @@ fn table_runs(comparison: &Comparison) -> impl Iterator<Item = TableRun<'_>> {
         own.runs.iter().zip(seeds).map(move |(metrics, &seed)| TableRun {
             scenario,
             variant: &own.name,
-            controller: &own.law,
+            controller: &own.controller,
             seed,
             at: Vec::new(),
             metrics,

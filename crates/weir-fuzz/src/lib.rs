@@ -7,12 +7,12 @@
 //! crate, which replays the inputs kept in `fuzz/corpus/`; and the soak (`make soak`), which runs every controller
 //! through ten million of the operations of the targets `senders` and `receivers`.
 
+pub mod controllers;
 mod embedding;
 mod endpoints;
 mod file;
 mod input;
 mod lab;
-pub mod laws;
 mod peer;
 mod wire;
 
@@ -40,8 +40,8 @@ pub const TARGETS: [FuzzTarget; 25] = [
     FuzzTarget { name: "terms", run: peer::terms },
     FuzzTarget { name: "requests", run: peer::requests },
     // Halves of controllers, and endpoints.
-    FuzzTarget { name: "senders", run: laws::senders },
-    FuzzTarget { name: "receivers", run: laws::receivers },
+    FuzzTarget { name: "senders", run: controllers::senders },
+    FuzzTarget { name: "receivers", run: controllers::receivers },
     FuzzTarget { name: "endpoints", run: endpoints::run },
     FuzzTarget { name: "embedding", run: embedding::endpoints },
     // Files.

@@ -31,8 +31,8 @@ pub(crate) fn call() -> Result<Vec<DataRate>, Box<dyn std::error::Error>> {
         let kbps = DataRate::from_kbps;
         let limits = RateLimits::new(kbps(30), kbps(100), kbps(most))?;
         let config = MediaConfig::new(limits, EncoderConfig::papers());
-        let law = Box::new(GoogCc::new(Config::default(), limits)?);
-        let sender = MediaSender::new(law, config, ssrc, SenderSeeds { encoder: 1, rtcp: 2 });
+        let controller = Box::new(GoogCc::new(Config::default(), limits)?);
+        let sender = MediaSender::new(controller, config, ssrc, SenderSeeds { encoder: 1, rtcp: 2 });
         let id = session.add(sender).map_err(|_| "one SSRC twice")?;
         session.start(now, id);
         coupled.add(now, CoupledFlow::new(id, weight, DesiredRate::Limits, &config), &mut session)?;

@@ -28,11 +28,12 @@ pub(crate) fn call(
     let (mut session, mut receivers) = (Session::new(), Vec::new());
     for ssrc in 0..2 {
         let seeds = SenderSeeds { encoder: u64::from(ssrc), rtcp: 10 + u64::from(ssrc) };
-        let law = Box::new(GoogCc::new(Config::default(), limits)?);
-        let flow = session.add(MediaSender::new(law, config, ssrc, seeds)).map_err(|_| "one SSRC twice")?;
+        let controller = Box::new(GoogCc::new(Config::default(), limits)?);
+        let flow =
+            session.add(MediaSender::new(controller, config, ssrc, seeds)).map_err(|_| "one SSRC twice")?;
         session.start(SendTime::ZERO, flow);
-        let law = Box::new(PacketFeedback::new(TimeDelta::from_millis(50)));
-        receivers.push(MediaReceiver::new(law, config, 100 + ssrc, ssrc, 20));
+        let controller = Box::new(PacketFeedback::new(TimeDelta::from_millis(50)));
+        receivers.push(MediaReceiver::new(controller, config, 100 + ssrc, ssrc, 20));
     }
     let (mut path, mut now, mut room) = (Path::new(receivers), SendTime::ZERO, [0; 1472]);
     while now <= SendTime::from_millis(30_000) {

@@ -12,8 +12,8 @@
 //!     let kbps = DataRate::from_kbps;
 //!     let limits = RateLimits::new(kbps(50), kbps(300), kbps(2500))?;
 //!     let config = MediaConfig::new(limits, EncoderConfig::papers());
-//!     let law = Box::new(GoogCc::new(Config::default(), limits)?);
-//!     let mut sender = MediaSender::new(law, config, 1, SenderSeeds { encoder: 1, rtcp: 2 });
+//!     let controller = Box::new(GoogCc::new(Config::default(), limits)?);
+//!     let mut sender = MediaSender::new(controller, config, 1, SenderSeeds { encoder: 1, rtcp: 2 });
 //!     let feedback = Box::new(PacketFeedback::new(TimeDelta::from_millis(50)));
 //!     let mut receiver = MediaReceiver::new(feedback, config, 2, 1, 3);
 //!     sender.start(SendTime::ZERO);
@@ -52,7 +52,8 @@
 //! 7. Audio of a flow ([`MediaConfig::audio`]) is an RTP stream of its own: another source identifier (video's with its
 //!    highest bit changed), sequence numbers, a clock of 48 kHz, reports. Controller and history count it as they count
 //!    video, and feedback reports it. It goes by neither pacer nor window, and its rate is taken off what the encoder
-//!    gets. To the law's receiver half an audio packet has the media time of the last video packet, as padding has.
+//!    gets. To the controller's receiver half an audio packet has the media time of the last video packet, as padding
+//!    has.
 //! 8. A receiver that asks for key frames ([`MediaConfig::key_frame_requests`]) does so by picture loss indications
 //!    (RFC 4585 §6.3.1) as packets come, and goes by frame markings (RFC 9626): only a key frame repairs the picture.
 //! 9. Retransmissions ([`MediaConfig::chromium`]) are an RTP stream of their own (RFC 4588), without sender and receiver reports: video's

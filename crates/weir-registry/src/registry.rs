@@ -94,7 +94,8 @@ impl Registry {
         let names: Vec<&str> = self.known_names().collect();
         let twice = names.iter().enumerate().find(|(index, name)| names[..*index].contains(name));
         twice.map_or(Ok(()), |(_, &name)| Err(RegistryError::Twice { name: name.to_owned() }))?;
-        let of_windows = names.iter().find(|name| window_algorithms().iter().any(|law| law.name == **name));
+        let of_windows =
+            names.iter().find(|name| window_algorithms().iter().any(|algorithm| algorithm.name == **name));
         of_windows.map_or(Ok(()), |&name| Err(RegistryError::WindowAlgorithm { name: name.to_owned() }))
     }
 

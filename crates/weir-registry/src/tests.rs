@@ -164,14 +164,14 @@ fn a_half_that_is_built_alone_is_that_of_the_pair() {
 }
 
 #[test]
-fn every_window_law_that_is_listed_can_be_built() {
+fn every_window_algorithm_that_is_listed_can_be_built() {
     for info in window_algorithms() {
         assert!(window_algorithm(info.name, TcpProfile::Plain, false).is_ok(), "{}", info.name);
     }
 }
 
 #[test]
-fn laws_with_a_window_are_those_that_say_so() {
+fn controllers_with_a_window_are_those_that_say_so() {
     let with: Vec<&str> = REGISTRY.controller_names().filter(|name| REGISTRY.has_window(name)).collect();
     assert_eq!(with, ["scream", "scream-v2", "ledbat"]);
 }

@@ -141,8 +141,8 @@ pub fn window_algorithm(
 }
 
 fn find(name: &str) -> Result<&'static WindowAlgorithmInfo, RegistryError> {
-    window_algorithms().iter().find(|law| law.name == name).ok_or_else(|| {
-        let advice = advice(name, window_algorithms().iter().map(|law| law.name));
+    window_algorithms().iter().find(|algorithm| algorithm.name == name).ok_or_else(|| {
+        let advice = advice(name, window_algorithms().iter().map(|algorithm| algorithm.name));
         RegistryError::Unknown { what: "TCP algorithm", name: name.to_owned(), advice }
     })
 }
@@ -156,8 +156,8 @@ pub fn window_algorithm_factory(
     profile: TcpProfile,
     pacing: bool,
 ) -> Result<impl Fn() -> Box<dyn WindowAlgorithm> + Send + Sync + 'static, RegistryError> {
-    let law = find(name)?;
-    Ok(move || (law.build)(&Stack { profile, pacing }))
+    let algorithm = find(name)?;
+    Ok(move || (algorithm.build)(&Stack { profile, pacing }))
 }
 
 #[cfg(test)]

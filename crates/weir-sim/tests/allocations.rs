@@ -183,9 +183,9 @@ fn a_call_with_a_window_allocates_nothing() {
     };
     let first = Scream::new(v1::Config::default(), limits).expect("valid");
     let second = ScreamV2::new(v2::Config::default(), limits).expect("valid");
-    let laws: [(Box<dyn Controller>, ScreamReceiver); 2] =
+    let controllers: [(Box<dyn Controller>, ScreamReceiver); 2] =
         [(Box::new(first), ScreamReceiver::v1()), (Box::new(second), ScreamReceiver::v2())];
-    for (controller, receiver) in laws {
+    for (controller, receiver) in controllers {
         let call = Traffic::Media(MediaSpec::new(controller, Box::new(receiver), config));
         assert!(allocations_when_warm(vec![flow("video", call)]) <= RINGS_THAT_MAY_DOUBLE);
     }
@@ -200,9 +200,9 @@ fn the_sender_around_a_controller_allocates_nothing() {
         counted: CountedBytes::WithHeaders(28),
         ..MediaConfig::new(limits, EncoderConfig::chromium())
     };
-    let law = GoogCc::new(goog_cc::Config::default(), limits).expect("valid");
+    let controller = GoogCc::new(goog_cc::Config::default(), limits).expect("valid");
     let feedback = PacketFeedback::new(TimeDelta::from_millis(63));
-    let call = Traffic::Media(MediaSpec::new(Box::new(law), Box::new(feedback), config));
+    let call = Traffic::Media(MediaSpec::new(Box::new(controller), Box::new(feedback), config));
     // TCP makes the losses that are sent again. A list of losses, and of packets that wait, doubles with the longest burst.
     let made = allocations_when_warm(vec![flow("video", call), flow("bulk", tcp())]);
     assert!(made <= 2 * RINGS_THAT_MAY_DOUBLE, "{made}");
@@ -211,8 +211,8 @@ fn the_sender_around_a_controller_allocates_nothing() {
 #[test]
 fn tcp_beside_a_call_allocates_nothing() {
     let linux_6 = || {
-        let law = Box::new(Cubic::linux_6(None));
-        Traffic::Tcp { name: "reno".to_owned(), algorithm: law, config: TcpConfig::linux_6(), size: None }
+        let algorithm = Box::new(Cubic::linux_6(None));
+        Traffic::Tcp { name: "reno".to_owned(), algorithm, config: TcpConfig::linux_6(), size: None }
     };
     for traffic in [tcp(), linux_6()] {
         let flows = vec![flow("bulk", traffic), flow("video", gcc_2016())];
@@ -261,7 +261,7 @@ impl Monitor for Transfers {
 
 #[test]
 fn a_transfer_takes_over_the_connection_of_another_and_allocates_nothing() {
-    let laws = WindowAlgorithms::new("reno", || Box::new(NewReno::default()));
+    let algorithms = WindowAlgorithms::new("reno", || Box::new(NewReno::default()));
     let config = TcpConfig::default();
     let bytes = DataSize::from_bytes;
     let downloads = DownloadTraffic {
@@ -278,9 +278,9 @@ fn a_transfer_takes_over_the_connection_of_another_and_allocates_nothing() {
         most_extra: TimeDelta::from_millis(50),
         sizes: WebSizes::default(),
     };
-    let short = Traffic::Downloads { algorithms: laws.clone(), config, downloads };
+    let short = Traffic::Downloads { algorithms: algorithms.clone(), config, downloads };
     // Clients beyond the former maximum get connections of their own: an algorithm and three rings each.
-    for (traffic, most) in [(short, 0), (Traffic::Web { algorithms: laws, config, web }, 10 * 4)] {
+    for (traffic, most) in [(short, 0), (Traffic::Web { algorithms, config, web }, 10 * 4)] {
         let spec = spec(2000, 600, vec![flow("short", traffic)]);
         let mut simulation = Simulation::new(spec, Transfers::default()).expect("a valid spec");
         simulation.run_until(Time::from_millis(60_000));

@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn variants_are_less_the_first_of_their_law_run_by_run() {
+    fn variants_are_less_the_first_of_their_controller_run_by_run() {
         let rows: [(&str, &[f64]); 5] = [
             ("a", &[10.0, 20.0]),
             ("b", &[1.0, 2.0]),
@@ -327,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn single_runs_and_laws_that_are_alone_have_no_differences() {
+    fn single_runs_and_controllers_that_are_alone_have_no_differences() {
         let single: [(&str, &[f64]); 2] = [("a", &[1.0]), ("a{x=1}", &[2.0])];
         assert!(table(Best::Highest, &single).differences().is_empty());
         let several: [(&str, &[f64]); 2] = [("a", &[1.0, 2.0]), ("b", &[2.0, 4.0])];

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use weir_cc::rate_law::{Computed, FeedbackOutcome, FlowContext, Rule, SendRates};
+use weir_cc::rate_controller::{Computed, FeedbackOutcome, FlowContext, Rule, SendRates};
 use weir_cc::{
     Arrival, ArrivalTime, ChangeReason, DataRate, Feedback, LimitingFactor, Pacing, Receiver, Report,
     ReportKind, SendState, SendTime, Signal, TimeDelta,

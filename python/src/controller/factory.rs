@@ -5,7 +5,7 @@ use std::sync::Arc;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use weir_cc::packet_feedback::PacketFeedback;
-use weir_cc::rate_law::{FlowContext, RateController};
+use weir_cc::rate_controller::{FlowContext, RateController};
 use weir_cc::{Controller, RateLimits, Receiver, TimeDelta};
 use weir_registry::{ControllerEdition, ControllerFactory, ControllerInfo, Half, Options};
 

@@ -1,7 +1,7 @@
 //! The sender half of a class.
 
 use pyo3::prelude::*;
-use weir_cc::rate_law::{Computed, FeedbackOutcome, FlowContext, Rule, SendRates};
+use weir_cc::rate_controller::{Computed, FeedbackOutcome, FlowContext, Rule, SendRates};
 use weir_cc::{
     ChangeReason, Feedback as SenderFeedback, LimitingFactor, Pacing, PacketFate, ReportKind, SendState,
     SendTime, SentPacket, Signal, TimeDelta,

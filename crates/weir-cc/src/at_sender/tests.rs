@@ -42,7 +42,7 @@ struct Clerk {
 impl Clerk {
     const SIGNALS: &[Signal] = &[
         Signal { name: "reports", unit: "", meaning: "reports so far" },
-        Signal { name: "both", unit: "", meaning: "what law and observer call the same" },
+        Signal { name: "both", unit: "", meaning: "what controller and observer call the same" },
     ];
 
     fn new() -> Self {
@@ -118,7 +118,7 @@ struct NetworkObserver {
 impl NetworkObserver {
     const SIGNALS: &[Signal] = &[
         Signal { name: "digest", unit: "", meaning: "of all arrivals" },
-        Signal { name: "both", unit: "", meaning: "what law and observer call the same" },
+        Signal { name: "both", unit: "", meaning: "what controller and observer call the same" },
         Signal { name: "arrivals", unit: "", meaning: "so far" },
     ];
 
@@ -393,18 +393,18 @@ fn a_clock_that_leaps_a_year_does_not_owe_all_its_reports() {
 }
 
 #[test]
-fn the_laws_own_report_is_nothing_new_and_other_feedback_goes_on() {
+fn the_controllers_own_report_is_nothing_new_and_other_feedback_goes_on() {
     let mut sender = witness_each_100_ms();
     let report =
         NativeReport::Nada(NadaReport { ramp_up: true, congestion: TimeDelta::ZERO, receive_rate: kbps(1) });
-    let law = Feedback::Native { report, rtt: None };
-    assert_eq!(sender.on_feedback(ms(0), &law, &SendState::default()), None);
+    let native = Feedback::Native { report, rtt: None };
+    assert_eq!(sender.on_feedback(ms(0), &native, &SendState::default()), None);
     assert!(sender.on_feedback(ms(0), &Feedback::Ceiling(kbps(3)), &SendState::default()).is_some());
     assert_eq!((sender.controller.reports.len(), sender.controller.others), (0, 1));
 }
 
 #[test]
-fn everything_else_is_the_laws() {
+fn everything_else_is_the_controllers() {
     let mut sender = witness_each_100_ms();
     let state = SendState::default();
     assert_eq!(sender.on_timeout(ms(0), &state).map(|d| d.rate), Some(kbps(7)));
@@ -416,7 +416,7 @@ fn everything_else_is_the_laws() {
 }
 
 #[test]
-fn signals_are_the_laws_and_then_those_the_law_does_not_name() {
+fn signals_are_the_controllers_and_then_those_the_controller_does_not_name() {
     let mut sender = witness_each_100_ms();
     deliver(&mut sender, &[came(0, 0, 50), came(1, 0, 60)], Some(150));
     let names: Vec<&str> = sender.signals().iter().map(|signal| signal.name).collect();

@@ -142,11 +142,11 @@ impl WindowConversion {
     /// group has the rate `sum`. Once it has met congestion, it may use slow start up to `threshold`.
     pub(super) fn allocate(&mut self, rate: f64, sum: f64, threshold: Option<f64>) -> Option<Window> {
         let cwnd = window_of(rate, self.segment, self.base_rtt?).max(1.0);
-        let law_window = self.window;
+        let own_window = self.window;
         let ssthresh = match threshold {
             Some(threshold) if sum > 0.0 => (cwnd * (threshold / sum)).max(MIN_THRESHOLD),
-            _ if law_window.in_slow_start() => law_window.ssthresh,
-            _ => law_window.ssthresh.min(cwnd).max(MIN_THRESHOLD),
+            _ if own_window.in_slow_start() => own_window.ssthresh,
+            _ => own_window.ssthresh.min(cwnd).max(MIN_THRESHOLD),
         };
         self.window = Window { cwnd, ssthresh };
         Some(self.window)

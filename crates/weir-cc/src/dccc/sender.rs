@@ -13,7 +13,7 @@ use crate::parts::base_delay::BaseDelay;
 use crate::parts::drain::Drains;
 use crate::parts::feedback_timeout::{self, FeedbackTimeout};
 use crate::parts::path_step::PathSteps;
-use crate::rate_law::{Computed, FeedbackOutcome, FlowContext, RateController, Rule, SendRates};
+use crate::rate_controller::{Computed, FeedbackOutcome, FlowContext, RateController, Rule, SendRates};
 use crate::report::{DcccReport, Feedback, NativeReport, ReportKind};
 use crate::time::{ApparentDelay, ArrivalTime, SendTime};
 

@@ -288,7 +288,7 @@ fn packets_sent_before_a_change_of_route_are_no_evidence_of_the_new_one() {
 #[test]
 fn a_report_from_before_the_new_route_is_recognised() {
     let mut history = history_of(6, 10);
-    let law = |sequence| Report::Native {
+    let native = |sequence| Report::Native {
         report: NativeReport::Nada(NadaReport {
             ramp_up: true,
             congestion: TimeDelta::ZERO,
@@ -296,12 +296,12 @@ fn a_report_from_before_the_new_route_is_recognised() {
         }),
         echo: Echo { sequence, held: TimeDelta::ZERO },
     };
-    assert!(history.join(at(55), &law(5)).is_some());
+    assert!(history.join(at(55), &native(5)).is_some());
     history.change_route(at(60));
-    assert_eq!(history.join(at(61), &law(5)), None);
+    assert_eq!(history.join(at(61), &native(5)), None);
     history.on_media_sent(at(70), DataSize::ZERO, SIZE);
-    assert_eq!(history.join(at(75), &law(5)), None);
-    assert_eq!(rtt(history.join(at(75), &law(6))), Some(TimeDelta::from_millis(5)));
+    assert_eq!(history.join(at(75), &native(5)), None);
+    assert_eq!(rtt(history.join(at(75), &native(6))), Some(TimeDelta::from_millis(5)));
     assert!(history.join(at(75), &Report::Ceiling(weir_units::DataRate::ZERO)).is_some());
     assert_eq!(history.refused(), ImpossibleReports::default(), "old reports are not refused");
 }

@@ -8,8 +8,8 @@ use crate::testing::{Loop, PacketSource, usual_limits as limits};
 const CAPACITY: DataRate = DataRate::from_mbps(1);
 
 fn path(config: Config, source: PacketSource, capacity: DataRate) -> Loop {
-    let law = Ledbat::new(config, limits()).unwrap();
-    Loop::new(law, receiver(&config).unwrap(), source, capacity)
+    let controller = Ledbat::new(config, limits()).unwrap();
+    Loop::new(controller, receiver(&config).unwrap(), source, capacity)
 }
 
 fn mean(values: impl ExactSizeIterator<Item = f64>) -> f64 {

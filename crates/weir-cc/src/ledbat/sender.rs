@@ -15,7 +15,7 @@ use crate::parts::feedback_timeout::FeedbackTimeout;
 use crate::parts::least_window::{least_window, window_of};
 use crate::parts::loss_detection::LossDetection;
 use crate::parts::rtt_estimate::RttEstimate;
-use crate::rate_law::{Computed, FeedbackOutcome, FlowContext, RateController, Rule, SendRates};
+use crate::rate_controller::{Computed, FeedbackOutcome, FlowContext, RateController, Rule, SendRates};
 use crate::report::{Feedback, ReportKind};
 use crate::time::{ApparentDelay, SendTime};
 

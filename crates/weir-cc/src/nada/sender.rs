@@ -12,7 +12,7 @@ use crate::packet::{SendState, SentPacket};
 use crate::parts::allocation_history::AllocationHistory;
 use crate::parts::drain::Drains;
 use crate::parts::feedback_timeout;
-use crate::rate_law::{Computed, FeedbackOutcome, FlowContext, RateController, Rule, SendRates};
+use crate::rate_controller::{Computed, FeedbackOutcome, FlowContext, RateController, Rule, SendRates};
 use crate::report::{Feedback, NativeReport, ReportKind};
 use crate::time::SendTime;
 

@@ -9,7 +9,7 @@
 use weir_units::{DataRate, TimeDelta};
 
 use crate::controller::{Pacing, RateLimits};
-use crate::rate_law::SendRates;
+use crate::rate_controller::SendRates;
 use crate::time::SendTime;
 
 /// Share of the rate that is sent while the queue drains; that of SCReAM's implementation.

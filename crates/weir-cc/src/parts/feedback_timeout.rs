@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn a_law_may_have_times_of_its_own() {
+    fn a_controller_may_have_times_of_its_own() {
         let mut silence =
             FeedbackTimeout::with_step(TimeDelta::from_millis(400), TimeDelta::from_millis(100));
         silence.on_sent(ms(0));

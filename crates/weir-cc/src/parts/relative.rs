@@ -9,7 +9,7 @@ use crate::controller::RateLimits;
 pub(crate) struct Relative {
     factor: f64,
     /// The controller's own rate as last computed.
-    law_rate: Option<f64>,
+    own_rate: Option<f64>,
 }
 
 /// Meaning of a decrease of the controller's own rate.
@@ -30,7 +30,7 @@ pub(crate) struct FallMeaning {
 }
 
 impl Relative {
-    pub(crate) const NONE: Self = Self { factor: 1.0, law_rate: None };
+    pub(crate) const NONE: Self = Self { factor: 1.0, own_rate: None };
 
     /// Scales the flow by `factor` for coupling.
     pub(crate) fn on_allocation(&mut self, factor: f64) {
@@ -40,8 +40,8 @@ impl Relative {
     /// Applies coupling's allocation `share`, which changes the present one by `factor`; `limits` bound the
     /// controller's own rate, too.
     pub(crate) fn on_share(&mut self, share: f64, factor: f64, limits: &RateLimits) {
-        let law_rate = self.law_rate.map(|law_rate| limits.clamp_bps(law_rate));
-        self.factor = law_rate.map_or(self.factor * factor, |law_rate| share / law_rate);
+        let own_rate = self.own_rate.map(|own_rate| limits.clamp_bps(own_rate));
+        self.factor = own_rate.map_or(self.factor * factor, |own_rate| share / own_rate);
     }
 
     pub(crate) fn factor(&self) -> f64 {
@@ -53,26 +53,26 @@ impl Relative {
         self.factor = 1.0;
     }
 
-    /// The rate if the controller's own rate is `law_rate` and the present one is `present`.
-    pub(crate) fn follow(&mut self, law_rate: f64, present: f64, fall: &FallMeaning) -> f64 {
-        if law_rate <= 0.0 {
+    /// The rate if the controller's own rate is `own_rate` and the present one is `present`.
+    pub(crate) fn follow(&mut self, own_rate: f64, present: f64, fall: &FallMeaning) -> f64 {
+        if own_rate <= 0.0 {
             *self = Self::NONE;
-            return law_rate;
+            return own_rate;
         }
-        let before = self.law_rate.replace(law_rate);
+        let before = self.own_rate.replace(own_rate);
         let fell_to =
-            |share: f64| before.is_some_and(|before| law_rate < before && law_rate <= share * before);
+            |share: f64| before.is_some_and(|before| own_rate < before && own_rate <= share * before);
         if self.factor < 1.0 && fell_to(fall.yields_at) {
-            let rate = law_rate.min(present);
-            self.factor = rate / law_rate;
+            let rate = own_rate.min(present);
+            self.factor = rate / own_rate;
             return rate;
         }
         if fell_to(fall.cut_at) {
             self.factor = fall.rescaled.max(1.0);
-        } else if fall.pays_back && self.factor > 1.0 && before.is_some_and(|before| law_rate > before) {
-            self.factor = (present / law_rate).max(1.0);
+        } else if fall.pays_back && self.factor > 1.0 && before.is_some_and(|before| own_rate > before) {
+            self.factor = (present / own_rate).max(1.0);
         }
-        self.factor * law_rate
+        self.factor * own_rate
     }
 }
 
@@ -83,10 +83,10 @@ mod tests {
     const FALL: FallMeaning = FallMeaning { yields_at: 1.0, cut_at: 0.85, pays_back: false, rescaled: 1.0 };
 
     #[test]
-    fn without_an_allocation_the_laws_own_rate_holds() {
+    fn without_an_allocation_the_controllers_own_rate_holds() {
         let mut relative = Relative::NONE;
-        for law_rate in [1e6, 0.3e6, 0.1, 7e6 / 3.0] {
-            assert_eq!(relative.follow(law_rate, 5.0, &FALL), law_rate);
+        for own_rate in [1e6, 0.3e6, 0.1, 7e6 / 3.0] {
+            assert_eq!(relative.follow(own_rate, 5.0, &FALL), own_rate);
         }
     }
 
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn a_share_is_one_of_the_laws_own_rate_within_the_limits() {
+    fn a_share_is_one_of_the_controllers_own_rate_within_the_limits() {
         let kbps = weir_units::DataRate::from_kbps;
         let limits = RateLimits::new(kbps(100), kbps(100), kbps(1000)).unwrap();
         let mut relative = Relative::NONE;

@@ -3,15 +3,15 @@
 
 use core::fmt::Write as _;
 
-use super::LAWS;
+use super::CONTROLLERS;
 use crate::decision::ChangeReason;
 use crate::testing::properties::{CAPACITY, change_path, flow};
-use crate::testing::{Law, PacketSource, usual_limits};
+use crate::testing::{PacketSource, TestedController, usual_limits};
 
 /// One line per second: the target rate, the queuing delay, the packets that the full queue dropped, and the number of
 /// decisions for each reason.
-fn course(law: &Law) -> String {
-    let mut path = flow(law, usual_limits(), PacketSource::VIDEO, CAPACITY);
+fn course(controller: &TestedController) -> String {
+    let mut path = flow(controller, usual_limits(), PacketSource::VIDEO, CAPACITY);
     let mut course = String::new();
     for second in 1..=60 {
         let (dropped, mut decided) = (path.dropped, [0; ChangeReason::ALL.len()]);
@@ -36,8 +36,8 @@ fn course(law: &Law) -> String {
 }
 
 #[test]
-fn the_course_of_each_law_equals_its_snapshot() {
-    for law in LAWS.iter().map(|line| line.law) {
-        insta::assert_snapshot!(law.name.replace(' ', "-"), course(&law));
+fn the_course_of_each_controller_equals_its_snapshot() {
+    for controller in CONTROLLERS.iter().map(|line| line.controller) {
+        insta::assert_snapshot!(controller.name.replace(' ', "-"), course(&controller));
     }
 }

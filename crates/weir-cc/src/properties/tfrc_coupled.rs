@@ -6,7 +6,7 @@ use crate::at_receiver::AtReceiver;
 use crate::controller::RateLimits;
 use crate::decision::Decision;
 use crate::testing::properties::{StaggeredFlows, flow};
-use crate::testing::{BothHalves, Law, Loop, PacketSource, halves};
+use crate::testing::{BothHalves, Loop, PacketSource, TestedController, halves};
 use crate::tfrc::{self, Tfrc, TfrcObserver};
 use crate::time::SendTime;
 
@@ -34,13 +34,13 @@ struct Dumbbell {
 }
 
 impl Dumbbell {
-    fn of(law: &Law, n: usize, coupled: bool) -> Self {
+    fn of(controller: &TestedController, n: usize, coupled: bool) -> Self {
         let kbps = DataRate::from_kbps;
         let (start, capacity) = (kbps(200), DataRate::from_mbps(10));
         let limits = RateLimits::new(kbps(10), start, kbps(100_000)).unwrap();
         let packet = TimeDelta::from_micros(960);
         let flows = (0..n).map(|_| {
-            let mut path = flow(law, limits, PacketSource::STEADY, capacity);
+            let mut path = flow(controller, limits, PacketSource::STEADY, capacity);
             path.describe_link(|link| {
                 link.queue.limit_time = Some(packet * 62);
                 link.delay = TimeDelta::from_millis(100);
@@ -77,7 +77,7 @@ fn tfrc_of_ns2(limits: RateLimits) -> BothHalves {
 /// A factor on the equation's rate, which would keep an allocation, misses both.
 #[test]
 fn tfrc_under_algorithm_2_uses_the_link_with_two_thirds_of_the_queue() {
-    let tfrc = Law::new("tfrc of ns-2", tfrc_of_ns2);
+    let tfrc = TestedController::new("tfrc of ns-2", tfrc_of_ns2);
     for n in [2, 5, 10] {
         let (alone, coupled) = (Dumbbell::of(&tfrc, n, false), Dumbbell::of(&tfrc, n, true));
         assert!(coupled.utilisation >= 0.97, "{n} flows: {coupled:?}");

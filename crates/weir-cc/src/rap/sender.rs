@@ -12,7 +12,7 @@ use crate::decision::ChangeReason;
 use crate::packet::{Ecn, PacketFate, PacketResult, SendState, SentPacket};
 use crate::parts::backlog::media_rate;
 use crate::parts::loss_detection::LossDetection;
-use crate::rate_law::{Computed, FeedbackOutcome, FlowContext, RateController, Rule, SendRates};
+use crate::rate_controller::{Computed, FeedbackOutcome, FlowContext, RateController, Rule, SendRates};
 use crate::report::{Feedback, ReportKind};
 use crate::time::{ArrivalTime, SendTime};
 

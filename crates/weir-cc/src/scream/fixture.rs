@@ -63,14 +63,14 @@ pub(super) fn limits() -> RateLimits {
 /// Sender half on a path of 30 ms there and 20 ms back, with clocks two hours apart.
 #[derive(Debug)]
 pub(super) struct Bench<C> {
-    pub(super) law: C,
+    pub(super) controller: C,
     sent: Vec<SentPacket>,
     reported: usize,
 }
 
 impl<C: Controller> Bench<C> {
-    pub(super) fn new(law: C) -> Self {
-        Self { law, sent: Vec::new(), reported: 0 }
+    pub(super) fn new(controller: C) -> Self {
+        Self { controller, sent: Vec::new(), reported: 0 }
     }
 
     fn in_flight(&self) -> SendState {
@@ -84,7 +84,7 @@ impl<C: Controller> Bench<C> {
             let (id, size) = (self.sent.len() as u64, DataSize::from_bytes(SIZE));
             let packet = SentPacket::new(id, ms(at), size);
             self.sent.push(packet);
-            self.law.on_sent(&packet, &self.in_flight());
+            self.controller.on_sent(&packet, &self.in_flight());
         }
     }
 
@@ -104,23 +104,23 @@ impl<C: Controller> Bench<C> {
         let now = reported.last()?.at + rtt;
         self.reported += ecn.len();
         let feedback = Feedback::packets(&results, Some(rtt));
-        self.law.on_feedback(now, &feedback, &state)
+        self.controller.on_feedback(now, &feedback, &state)
     }
 
     /// Sends and delivers `count` packets each `gap` ms without a queue, until `end` ms; timeouts come when due.
     pub(super) fn flow(&mut self, begin: i64, end: i64, gap: i64, count: usize) {
         for at in (begin..end).step_by(gap as usize) {
             self.send(at, count);
-            while let Some(due) = self.law.next_timeout().filter(|&due| due <= ms(at)) {
-                self.law.on_timeout(due, &SendState::default());
+            while let Some(due) = self.controller.next_timeout().filter(|&due| due <= ms(at)) {
+                self.controller.on_timeout(due, &SendState::default());
             }
             self.deliver(0, &vec![Some(Ecn::NotEct); count]);
         }
     }
 
     pub(super) fn signal(&self, name: &str) -> f64 {
-        let mut values = vec![0.0; self.law.signals().len()];
-        self.law.read_signals(&mut values);
-        values[self.law.signals().iter().position(|signal| signal.name == name).unwrap()]
+        let mut values = vec![0.0; self.controller.signals().len()];
+        self.controller.read_signals(&mut values);
+        values[self.controller.signals().iter().position(|signal| signal.name == name).unwrap()]
     }
 }

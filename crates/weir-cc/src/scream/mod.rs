@@ -39,8 +39,8 @@
 //!    [`Increment`](v1::Increment) selects that form. A consequence of the difference: while the encoder fills its
 //!    target exactly, the rate rises in fast increase only.
 //! 7. `rtp_queue_size` is the least size of the interval: a frame that was captured a moment ago and is about to
-//!    leave is not a queue that must be drained. The queue is the endpoint's; the law never discards it (a SHOULD
-//!    of §4.1.3).
+//!    leave is not a queue that must be drained. The queue is the endpoint's; the controller never discards it (a
+//!    SHOULD of §4.1.3).
 //! 8. A packet may leave when the send window holds it whole, not when the window is above 0; an endpoint with
 //!    nothing in flight may always send. Before the first round-trip time packets leave at the start rate. However
 //!    small the window is, it lets the lowest rate of the limits through, and some headroom in which what waits leaves

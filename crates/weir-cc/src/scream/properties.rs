@@ -9,7 +9,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(cases(256)))]
 
     #[test]
-    fn the_literal_increment_without_compensation_keeps_the_promises_of_every_law(
+    fn the_literal_increment_without_compensation_keeps_the_promises_of_every_controller(
         limits in limits(),
         calls in calls(),
     ) {

@@ -118,7 +118,7 @@ fn call() -> impl Strategy<Value = Call> {
             .prop_map(|(results, at, rtt, missed)| Call::Packets(results, at, rtt, missed)),
         2 => rate().prop_map(Call::Ceiling),
         2 => (reception_report(), rtt()).prop_map(|(report, rtt)| Call::Reception(report, rtt)),
-        4 => (law_report(), rtt()).prop_map(|(report, rtt)| Call::Native(report, rtt)),
+        4 => (own_report(), rtt()).prop_map(|(report, rtt)| Call::Native(report, rtt)),
         3 => Just(Call::Timeout),
         1 => event.prop_map(Call::Event),
         1 => rate().prop_map(Call::Allocation),
@@ -155,7 +155,7 @@ fn reception_report() -> impl Strategy<Value = ReceptionReport> {
     )
 }
 
-fn law_report() -> impl Strategy<Value = NativeReport> {
+fn own_report() -> impl Strategy<Value = NativeReport> {
     let nada = (any::<bool>(), span(), rate()).prop_map(|(ramp_up, congestion, receive_rate)| {
         NativeReport::Nada(NadaReport { ramp_up, congestion, receive_rate })
     });

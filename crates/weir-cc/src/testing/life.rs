@@ -5,8 +5,8 @@ use alloc::boxed::Box;
 use weir_units::{DataRate, DataSize, TimeDelta};
 
 use super::calls::{Call, TimedCall};
-use super::law::{Ease, ROUNDS_TO_RECOVER};
 use super::signals::{check_evidence, read_signals};
+use super::tested_controller::{Ease, ROUNDS_TO_RECOVER};
 use crate::controller::{Controller, Pacing, PathEvent, RateLimits, Target};
 use crate::decision::{AllocatedRate, ChangeReason, Decision};
 use crate::packet::{Ecn, PacketFate, PacketResult, SendState, SentPacket};

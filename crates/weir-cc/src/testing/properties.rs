@@ -1,5 +1,5 @@
 //! Properties of every controller: a function for each, which panics where the property does not hold.
-//! [`law_tests!`](super::law_tests) makes a test of each.
+//! [`controller_tests!`](super::controller_tests) makes a test of each.
 #![allow(clippy::missing_panics_doc, reason = "that is what each of them does")]
 
 mod bottleneck;
@@ -18,9 +18,9 @@ use weir_units::TimeDelta;
 use super::arrivals::arrivals;
 use super::calls::{calls_to, limits};
 use super::cases;
-use super::law::{Law, usual_limits};
 use super::life::{CheckedSender, recovers};
 use super::reports::{ReportContent, reports};
+use super::tested_controller::{TestedController, usual_limits};
 use crate::report::Report;
 
 pub use bottleneck::{
@@ -42,7 +42,7 @@ pub use coupling::{
     a_share_outside_the_limits_is_clamped_and_the_next_decision_starts_there,
     a_source_that_fills_its_rate_is_never_what_lowers_it,
     a_source_that_offers_little_on_an_empty_path_is_not_taken_for_congestion,
-    coupling_is_the_cause_exactly_while_a_share_is_below_what_the_law_computed_last,
+    coupling_is_the_cause_exactly_while_a_share_is_below_what_the_controller_computed_last,
     coupling_that_gives_a_flow_its_own_rate_changes_nothing,
     each_decision_starts_from_the_one_before_and_says_why,
 };
@@ -55,7 +55,11 @@ const CASES: u32 = 150;
 
 /// Checks `property` for arbitrary values of `strategy`. A failing case is printed, as small as it could be made; no
 /// file keeps it.
-fn holds<S: Strategy<Value: Debug>>(law: &Law, strategy: &S, property: impl Fn(S::Value)) {
+fn holds<S: Strategy<Value: Debug>>(
+    controller: &TestedController,
+    strategy: &S,
+    property: impl Fn(S::Value),
+) {
     let config = ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(cases(CASES)) };
     let mut runner = TestRunner::new(config);
     let run = runner.run(strategy, |case| {
@@ -63,15 +67,15 @@ fn holds<S: Strategy<Value: Debug>>(law: &Law, strategy: &S, property: impl Fn(S
         Ok(())
     });
     if let Err(error) = run {
-        panic!("{}: {error}\n{runner}", law.name);
+        panic!("{}: {error}\n{runner}", controller.name);
     }
 }
 
 /// With any calls and limits, rates are within the limits, and no signal is infinite. A timeout that came early changes
 /// nothing, one that has come asks for a later one, and no call panics.
-pub fn a_sender_keeps_its_promises_whatever_comes(law: &Law) {
-    holds(law, &(limits(), calls_to(law.report_name())), |(limits, calls)| {
-        let mut life = CheckedSender::new((law.build)(limits).0, limits);
+pub fn a_sender_keeps_its_promises_whatever_comes(controller: &TestedController) {
+    holds(controller, &(limits(), calls_to(controller.report_name())), |(limits, calls)| {
+        let mut life = CheckedSender::new((controller.build)(limits).0, limits);
         for call in &calls {
             life.call(call);
         }
@@ -79,18 +83,23 @@ pub fn a_sender_keeps_its_promises_whatever_comes(law: &Law) {
 }
 
 /// After any calls, five seconds of silence lower the rate, and good feedback brings it to the maximum.
-pub fn a_sender_survives_five_seconds_of_silence_whatever_came_before(law: &Law) {
-    holds(law, &calls_to(law.report_name()), |calls| {
-        let sender = (law.build)(usual_limits()).0;
-        recovers(CheckedSender::new(sender, usual_limits()), &calls, law.rounds_to_recover, law.ease);
+pub fn a_sender_survives_five_seconds_of_silence_whatever_came_before(controller: &TestedController) {
+    holds(controller, &calls_to(controller.report_name()), |calls| {
+        let sender = (controller.build)(usual_limits()).0;
+        recovers(
+            CheckedSender::new(sender, usual_limits()),
+            &calls,
+            controller.rounds_to_recover,
+            controller.ease,
+        );
     });
 }
 
 /// With any arrivals, the next report is at most 5 s off, and none comes before its time or without end. Ceilings are
 /// within the limits, no signal is infinite, and no call panics.
-pub fn a_receiver_keeps_its_promises_whatever_comes(law: &Law) {
-    holds(law, &(limits(), arrivals()), |(limits, arrivals)| {
-        let (_, mut receiver) = (law.build)(limits);
+pub fn a_receiver_keeps_its_promises_whatever_comes(controller: &TestedController) {
+    holds(controller, &(limits(), arrivals()), |(limits, arrivals)| {
+        let (_, mut receiver) = (controller.build)(limits);
         for report in reports(&mut *receiver, &arrivals, TimeDelta::ZERO) {
             if let ReportContent::Other(Report::Ceiling(rate)) = report {
                 assert_eq!(rate, limits.clamp(rate));
@@ -100,22 +109,22 @@ pub fn a_receiver_keeps_its_promises_whatever_comes(law: &Law) {
 }
 
 /// A receiver's clock that is hours off makes the same reports, except for a controller [by absolute
-/// delays](Law::by_absolute_delays).
-pub fn hours_between_the_clocks_do_not_change_the_reports(law: &Law) {
-    if law.absolute_delays {
+/// delays](TestedController::by_absolute_delays).
+pub fn hours_between_the_clocks_do_not_change_the_reports(controller: &TestedController) {
+    if controller.absolute_delays {
         return;
     }
     let offset = -100_000_000_000_000..100_000_000_000_000_i64;
-    holds(law, &(arrivals(), offset), |(arrivals, offset)| {
-        let reports_at = |offset| reports(&mut *(law.build)(usual_limits()).1, &arrivals, offset);
+    holds(controller, &(arrivals(), offset), |(arrivals, offset)| {
+        let reports_at = |offset| reports(&mut *(controller.build)(usual_limits()).1, &arrivals, offset);
         assert_eq!(reports_at(TimeDelta::ZERO), reports_at(TimeDelta::from_nanos(offset)));
     });
 }
 
 /// The sender half has a signal at least; names and meanings are not empty, and no two signals of a half share a name.
-pub fn every_signal_has_a_name_and_a_meaning_of_its_own(law: &Law) {
-    let (sender, receiver) = (law.build)(usual_limits());
-    assert!(!sender.signals().is_empty(), "{} shows nothing", law.name);
+pub fn every_signal_has_a_name_and_a_meaning_of_its_own(controller: &TestedController) {
+    let (sender, receiver) = (controller.build)(usual_limits());
+    assert!(!sender.signals().is_empty(), "{} shows nothing", controller.name);
     for signals in [sender.signals(), receiver.signals()] {
         for (i, signal) in signals.iter().enumerate() {
             assert!(!signal.name.is_empty() && !signal.meaning.is_empty());

@@ -16,6 +16,6 @@ pub(super) fn check_evidence(signals: &[Signal], evidence: &[Option<Evidence>]) 
     for (place, own) in evidence.iter().flatten().enumerate() {
         let known = signals.iter().any(|signal| signal.name == own.signal);
         let again = evidence.iter().flatten().skip(place + 1).any(|other| other.signal == own.signal);
-        assert!(known && !again, "{} is no signal of the law, or stands there twice", own.signal);
+        assert!(known && !again, "{} is no signal of the controller, or stands there twice", own.signal);
     }
 }

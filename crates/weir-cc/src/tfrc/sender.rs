@@ -13,7 +13,7 @@ use crate::decision::ChangeReason;
 use crate::packet::{SendState, SentPacket, Stamp};
 use crate::parts::allocation_history::AllocationHistory;
 use crate::parts::backlog::media_rate;
-use crate::rate_law::{Computed, FeedbackOutcome, FlowContext, RateController, Rule, SendRates};
+use crate::rate_controller::{Computed, FeedbackOutcome, FlowContext, RateController, Rule, SendRates};
 use crate::report::{Feedback, NativeReport, ReportKind, TfrcReport};
 use crate::time::SendTime;
 

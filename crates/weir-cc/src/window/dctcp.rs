@@ -4,7 +4,7 @@
 //! Divergences from RFC 8257:
 //! 1. Marks are counted by the receiver and reported exactly, so that the flags of its §3.2 are not needed.
 //! 2. Segments are counted instead of bytes (§3.3).
-//! 3. The window never falls below two segments, as that of the other laws.
+//! 3. The window never falls below two segments, as that of the other algorithms.
 
 use crate::time::SendTime;
 use crate::window::rounds::Rounds;

@@ -37,26 +37,26 @@ fn event() -> impl Strategy<Value = Event> {
 }
 
 /// The window algorithms with their rules and forms.
-fn laws() -> Vec<Box<dyn WindowAlgorithm>> {
-    let mut laws: Vec<Box<dyn WindowAlgorithm>> = Vec::new();
-    laws.push(Box::new(Cubic::linux_3_16(Some(HyStart::new(Config::linux_3_16())))));
-    laws.push(Box::new(Cubic::linux_6(Some(HyStart::new(Config::linux())))));
+fn algorithms() -> Vec<Box<dyn WindowAlgorithm>> {
+    let mut algorithms: Vec<Box<dyn WindowAlgorithm>> = Vec::new();
+    algorithms.push(Box::new(Cubic::linux_3_16(Some(HyStart::new(Config::linux_3_16())))));
+    algorithms.push(Box::new(Cubic::linux_6(Some(HyStart::new(Config::linux())))));
     for rules in [Rules::default(), Rules::rfc_5681(), Rules::linux(), Rules::linux_6(), Rules::ns3_26()] {
-        laws.push(Box::new(NewReno::with_rules(rules)));
-        laws.push(Box::new(Cubic::with_rules(rules, Some(HyStart::new(Config::linux())))));
-        laws.push(Box::new(HighSpeed::with_rules(highspeed::Response::Formula, rules)));
-        laws.push(Box::new(HighSpeed::with_rules(highspeed::Response::Table, rules)));
+        algorithms.push(Box::new(NewReno::with_rules(rules)));
+        algorithms.push(Box::new(Cubic::with_rules(rules, Some(HyStart::new(Config::linux())))));
+        algorithms.push(Box::new(HighSpeed::with_rules(highspeed::Response::Formula, rules)));
+        algorithms.push(Box::new(HighSpeed::with_rules(highspeed::Response::Table, rules)));
         for estimator in [
             westwood::Estimator::Linux,
             westwood::Estimator::Ns3,
             westwood::Estimator::Ns3AckSpacing,
             westwood::Estimator::Ns3PerAck,
         ] {
-            laws.push(Box::new(Westwood::with_rules(estimator, rules)));
+            algorithms.push(Box::new(Westwood::with_rules(estimator, rules)));
         }
-        laws.push(Box::new(Dctcp::with_rules(rules)));
+        algorithms.push(Box::new(Dctcp::with_rules(rules)));
     }
-    laws
+    algorithms
 }
 
 /// Passes `event` to `algorithm` at `now`.
@@ -83,8 +83,8 @@ fn apply_event(algorithm: &mut dyn WindowAlgorithm, window: &mut Window, now: Se
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
     #[test]
-    fn a_law_that_is_reset_is_as_new(events in proptest::collection::vec((event(), 0i64..2000), 1..30)) {
-        for (mut algorithm, new) in laws().into_iter().zip(laws()) {
+    fn an_algorithm_that_is_reset_is_as_new(events in proptest::collection::vec((event(), 0i64..2000), 1..30)) {
+        for (mut algorithm, new) in algorithms().into_iter().zip(algorithms()) {
             let mut window = Window { cwnd: 10.0, ssthresh: f64::INFINITY };
             let mut now = SendTime::ZERO;
             for (event, wait) in &events {
@@ -100,7 +100,7 @@ proptest! {
     fn window_stays_a_number_and_only_congestion_shrinks_it(
         events in proptest::collection::vec((event(), 0i64..2000), 1..100),
     ) {
-        for mut algorithm in laws() {
+        for mut algorithm in algorithms() {
             let mut window = Window { cwnd: 10.0, ssthresh: f64::INFINITY };
             let mut now = SendTime::ZERO;
             for (event, wait) in &events {

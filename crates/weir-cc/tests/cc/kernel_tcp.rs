@@ -34,7 +34,7 @@ fn recording(csv: &str) -> Vec<Recorded> {
 
 /// A sender that always has data to send, fed with recorded acknowledgements.
 struct Replay {
-    law: Cubic,
+    algorithm: Cubic,
     window: Window,
     /// Segments sent and acknowledged so far.
     sent: f64,
@@ -43,9 +43,9 @@ struct Replay {
 
 impl Replay {
     fn new() -> Self {
-        let law = Cubic::linux_6(Some(HyStart::new(HyStartConfig::linux())));
+        let algorithm = Cubic::linux_6(Some(HyStart::new(HyStartConfig::linux())));
         let window = Window { cwnd: 10.0, ssthresh: f64::INFINITY };
-        Self { law, window, sent: 10.0, acknowledged: 0.0 }
+        Self { algorithm, window, sent: 10.0, acknowledged: 0.0 }
     }
 
     /// Passes a recorded acknowledgement to the algorithm.
@@ -63,9 +63,9 @@ impl Replay {
             min_rtt: TimeDelta::ZERO, // of the handshake; not to be used
             recovering: false,
         };
-        self.law.on_delivery(&mut self.window, &delivery);
+        self.algorithm.on_delivery(&mut self.window, &delivery);
         let ack = Ack { now: recorded.now, acked, srtt: rtt, min_rtt: TimeDelta::ZERO, window_limited: true };
-        self.law.on_ack(&mut self.window, &ack);
+        self.algorithm.on_ack(&mut self.window, &ack);
         self.sent = self.sent.max(self.acknowledged + self.window.cwnd);
     }
 }

@@ -1,8 +1,8 @@
 //! The tests for other controllers, used from outside: on a controller of our own, and on broken ones.
 
 use weir_cc::packet_feedback::PacketFeedback;
-use weir_cc::rate_law::{Computed, FeedbackOutcome, FlowContext, RateController, Rule, SendRates};
-use weir_cc::testing::{BothHalves, Law, halves, law_tests, properties};
+use weir_cc::rate_controller::{Computed, FeedbackOutcome, FlowContext, RateController, Rule, SendRates};
+use weir_cc::testing::{BothHalves, TestedController, controller_tests, halves, properties};
 use weir_cc::{
     AllocatedRate, ChangeReason, Controller, DataRate, Decision, Feedback, LimitingFactor, Pacing,
     PacketFate, PathEvent, RateLimits, SendState, SendTime, Signal, Target, TimeDelta,
@@ -74,9 +74,9 @@ fn aimd(limits: RateLimits) -> RateController<Aimd> {
     RateController::new_by(Aimd { cut_at: None }, FlowContext::new(limits, Some(TimeDelta::from_secs(1))))
 }
 
-law_tests!(
+controller_tests!(
     aimd_by_loss,
-    Law::new("aimd", |limits| halves(aimd(limits), PacketFeedback::new(FEEDBACK_INTERVAL)))
+    TestedController::new("aimd", |limits| halves(aimd(limits), PacketFeedback::new(FEEDBACK_INTERVAL)))
         // (2500 − 50)/4 = 613 of them.
         .recovering_within(620)
         .cutting_to(CUT)
@@ -94,7 +94,7 @@ enum Fault {
 /// The controller above, with a fault.
 #[derive(Debug)]
 struct Broken {
-    law: RateController<Aimd>,
+    controller: RateController<Aimd>,
     fault: Fault,
     limits: RateLimits,
     was_silent: bool,
@@ -103,18 +103,18 @@ struct Broken {
 
 impl Controller for Broken {
     fn on_sent(&mut self, packet: &weir_cc::SentPacket, state: &SendState) {
-        self.law.on_sent(packet, state);
+        self.controller.on_sent(packet, state);
     }
 
     fn on_feedback(&mut self, now: SendTime, feedback: &Feedback<'_>, state: &SendState) -> Option<Decision> {
         if self.fault == Fault::DeafOnceItWasSilent && self.was_silent {
             return None;
         }
-        self.law.on_feedback(now, feedback, state)
+        self.controller.on_feedback(now, feedback, state)
     }
 
     fn on_timeout(&mut self, now: SendTime, state: &SendState) -> Option<Decision> {
-        let decision = self.law.on_timeout(now, state);
+        let decision = self.controller.on_timeout(now, state);
         self.was_silent |= decision.is_some();
         decision
     }
@@ -123,16 +123,16 @@ impl Controller for Broken {
         if let PathEvent::Limits(limits) = event {
             self.limits = limits;
         }
-        self.law.on_event(now, event)
+        self.controller.on_event(now, event)
     }
 
     fn next_timeout(&self) -> Option<SendTime> {
-        let own = self.law.next_timeout();
+        let own = self.controller.next_timeout();
         if self.fault == Fault::TimeoutThatStays { own.or(Some(SendTime::ZERO)) } else { own }
     }
 
     fn target(&self) -> Target {
-        let target = self.law.target();
+        let target = self.controller.target();
         let exceeds =
             self.fault == Fault::ExceedsItsMaximum && target.limiting_factor == LimitingFactor::Maximum;
         if exceeds { Target { media_rate: target.media_rate.scale(1.01), ..target } } else { target }
@@ -143,68 +143,72 @@ impl Controller for Broken {
             return self.limits.clamp(share.rate);
         }
         self.share = true;
-        self.law.apply_allocation(now, share)
+        self.controller.apply_allocation(now, share)
     }
 
     fn signals(&self) -> &'static [Signal] {
-        self.law.signals()
+        self.controller.signals()
     }
 
     fn read_signals(&self, out: &mut [f64]) {
-        self.law.read_signals(out);
+        self.controller.read_signals(out);
     }
 }
 
 /// The halves of a controller with `fault`.
 fn broken(fault: Fault, limits: RateLimits) -> BothHalves {
-    let law = aimd(limits);
+    let controller = aimd(limits);
     halves(
-        Broken { law, fault, limits, was_silent: false, share: false },
+        Broken { controller, fault, limits, was_silent: false, share: false },
         PacketFeedback::new(FEEDBACK_INTERVAL),
     )
 }
 
 #[test]
 #[should_panic(expected = "outside RateLimits")]
-fn a_law_that_exceeds_its_limits_is_caught() {
-    properties::a_sender_keeps_its_promises_whatever_comes(&Law::new("broken", |limits| {
+fn a_controller_that_exceeds_its_limits_is_caught() {
+    properties::a_sender_keeps_its_promises_whatever_comes(&TestedController::new("broken", |limits| {
         broken(Fault::ExceedsItsMaximum, limits)
     }));
 }
 
 #[test]
 #[should_panic(expected = "after a timeout at")]
-fn a_law_whose_timeout_does_not_move_on_is_caught() {
-    properties::a_sender_keeps_its_promises_whatever_comes(&Law::new("broken", |limits| {
+fn a_controller_whose_timeout_does_not_move_on_is_caught() {
+    properties::a_sender_keeps_its_promises_whatever_comes(&TestedController::new("broken", |limits| {
         broken(Fault::TimeoutThatStays, limits)
     }));
 }
 
 #[test]
 #[should_panic(expected = "left == right")]
-fn a_law_that_does_not_recover_from_silence_is_caught() {
-    let law = Law::new("broken", |limits| broken(Fault::DeafOnceItWasSilent, limits)).recovering_within(620);
-    properties::a_sender_survives_five_seconds_of_silence_whatever_came_before(&law);
+fn a_controller_that_does_not_recover_from_silence_is_caught() {
+    let controller = TestedController::new("broken", |limits| broken(Fault::DeafOnceItWasSilent, limits))
+        .recovering_within(620);
+    properties::a_sender_survives_five_seconds_of_silence_whatever_came_before(&controller);
 }
 
 #[test]
 #[should_panic(expected = "left == right")]
-fn a_law_that_recovers_more_slowly_than_its_line_says_is_caught() {
-    let law = Law::new("slow", |limits| halves(aimd(limits), PacketFeedback::new(FEEDBACK_INTERVAL)));
-    properties::a_sender_survives_five_seconds_of_silence_whatever_came_before(&law);
+fn a_controller_that_recovers_more_slowly_than_its_line_says_is_caught() {
+    let controller =
+        TestedController::new("slow", |limits| halves(aimd(limits), PacketFeedback::new(FEEDBACK_INTERVAL)));
+    properties::a_sender_survives_five_seconds_of_silence_whatever_came_before(&controller);
 }
 
 #[test]
 #[should_panic(expected = "left == right")]
-fn a_law_that_does_not_take_what_coupling_says_is_caught() {
-    let law = Law::new("broken", |limits| broken(Fault::ForgetsCoupling, limits));
-    properties::coupling_is_the_cause_exactly_while_a_share_is_below_what_the_law_computed_last(&law);
+fn a_controller_that_does_not_take_what_coupling_says_is_caught() {
+    let controller = TestedController::new("broken", |limits| broken(Fault::ForgetsCoupling, limits));
+    properties::coupling_is_the_cause_exactly_while_a_share_is_below_what_the_controller_computed_last(
+        &controller,
+    );
 }
 
 #[test]
 #[should_panic(expected = " above ")]
-fn a_law_that_runs_away_while_the_source_offers_less_is_caught() {
+fn a_controller_that_runs_away_while_the_source_offers_less_is_caught() {
     let build = |limits| halves(aimd(limits), PacketFeedback::new(FEEDBACK_INTERVAL));
-    let law = Law::new("aimd", build).bounded_when_limited();
-    properties::while_the_source_offers_a_tenth_of_the_capacity_the_target_does_not_run_away(&law);
+    let controller = TestedController::new("aimd", build).bounded_when_limited();
+    properties::while_the_source_offers_a_tenth_of_the_capacity_the_target_does_not_run_away(&controller);
 }

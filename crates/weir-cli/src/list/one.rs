@@ -151,9 +151,9 @@ fn scenario(scenario: &Scenario) -> ItemFacts {
     let flow = |(name, flow): (&str, &weir_scenario::scenario::Flow)| {
         let words = |value: &Value, key: &str| value[key].as_str().unwrap_or("–").to_owned();
         let value = serde_json::to_value(flow).unwrap_or_default();
-        let law = if value["controller"].is_string() { "controller" } else { "algorithm" };
+        let key = if value["controller"].is_string() { "controller" } else { "algorithm" };
         let ends = format!("{} → {}", words(&value, "from"), words(&value, "to"));
-        vec![name.to_owned(), words(&value, "kind"), words(&value, law), ends]
+        vec![name.to_owned(), words(&value, "kind"), words(&value, key), ends]
     };
     let rows: Vec<Vec<String>> = scenario.flows.iter().map(flow).collect();
     let header = ["name", "kind", "under", "way"];

@@ -12,13 +12,16 @@ pub(crate) fn file_name(controller: &str) -> String {
     if controller.chars().all(is_harmless) && controller.len() <= MOST {
         return controller.to_owned();
     }
-    let of_options = controller.split_once('{').and_then(|(law, rest)| Some((law, rest.strip_suffix('}')?)));
+    let of_options =
+        controller.split_once('{').and_then(|(base, rest)| Some((base, rest.strip_suffix('}')?)));
     let is_option = |c: char| c != '-' && is_harmless(c) || "=,".contains(c);
     match of_options {
-        Some((law, options))
-            if law.chars().all(is_harmless) && options.chars().all(is_option) && controller.len() <= MOST =>
+        Some((base, options))
+            if base.chars().all(is_harmless)
+                && options.chars().all(is_option)
+                && controller.len() <= MOST =>
         {
-            format!("{law}-{}", options.replace(['=', ','], "-"))
+            format!("{base}-{}", options.replace(['=', ','], "-"))
         }
         _ => numbered_name(controller),
     }

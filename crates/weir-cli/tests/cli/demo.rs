@@ -94,9 +94,9 @@ fn the_sentence_is_computed_from_the_runs() {
     let results: Value = serde_json::from_str(&place.read("weir-out/demo/results.json")).unwrap();
     let useful = |controller: &&Value| controller["flows"][0]["useful_rate_bps"]["mean"].as_f64().unwrap();
     let controllers = results["controllers"].as_array().unwrap().iter();
-    let laws =
-        controllers.filter(|law| !weir_scenario::registry::is_reference(law["name"].as_str().unwrap()));
-    let best = laws.max_by(|a, b| useful(a).total_cmp(&useful(b))).unwrap();
+    let controllers = controllers
+        .filter(|controller| !weir_scenario::registry::is_reference(controller["name"].as_str().unwrap()));
+    let best = controllers.max_by(|a, b| useful(a).total_cmp(&useful(b))).unwrap();
     assert_eq!(names("leading")[0], best["name"].as_str().unwrap(), "the highest mean leads");
     assert!(names("recommended").iter().all(|name| names("leading").contains(name)));
     let sentence = outcome.last_line();

@@ -40,7 +40,7 @@ fn two_runs_stand_side_by_side_with_what_the_second_has_beyond_the_first() {
     let rate = outcome.stdout.lines().find(|line| line.starts_with("gcc")).unwrap_or_default().to_owned();
     assert!(rate.contains("0 ± 0"), "a run is not beyond itself: {}", outcome.stdout);
     let page = place.read("weir-out/report.html");
-    assert_eq!(page.matches("second less first").count(), 2, "a difference for each law");
+    assert_eq!(page.matches("second less first").count(), 2, "a difference for each controller");
     assert_eq!(page.matches("<tr class=\"difference\">").count(), 2);
     assert!(page.contains("In colour: a; dashed: b") && page.len() < 1_000_000);
 }
@@ -49,8 +49,8 @@ fn two_runs_stand_side_by_side_with_what_the_second_has_beyond_the_first() {
 fn what_got_worse_is_said_in_words_as_json_and_by_the_exit_code() {
     let place = Place::new();
     let run = "run quality/steady --runs 5 --duration 10s --quiet --set controllers=[\"mine\"]";
-    for (law, out) in [("gcc", "main"), ("gcc-dccc", "branch")] {
-        place.weir(&format!("{run} --set variants.mine={{controller=\"{law}\"}} --out {out}"));
+    for (controller, out) in [("gcc", "main"), ("gcc-dccc", "branch")] {
+        place.weir(&format!("{run} --set variants.mine={{controller=\"{controller}\"}} --out {out}"));
     }
     let outcome = place.try_weir("report main branch --fail-if-worse 5%");
     assert_eq!(outcome.code, Some(1), "{outcome:?}");

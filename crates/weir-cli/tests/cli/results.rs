@@ -228,7 +228,7 @@ fn nothing_but_text_goes_where_nobody_looks() {
 }
 
 #[test]
-fn what_variants_of_a_law_differ_in_stands_below_the_table_of_the_report() {
+fn what_variants_of_a_controller_differ_in_stands_below_the_table_of_the_report() {
     let place = Place::new();
     place.write("call.toml", GOOD);
     let controllers = "gcc,nada,gcc{trendline.window=40}";

@@ -116,7 +116,7 @@ fn a_check_that_counts_for_nobody_is_no_regression() {
 }
 
 #[test]
-fn what_variants_of_a_law_differ_in_is_said_run_by_run() {
+fn what_variants_of_a_controller_differ_in_is_said_run_by_run() {
     let place = Place::new();
     let run = "suite rfc8867 --case 5.1 --runs 2 --quiet --controller gcc,gcc{trendline.window=40}";
     let saved = place.weir(&format!("{run} --json")).stdout;

@@ -134,7 +134,7 @@ fn two_keys_are_crossed_to_a_map() {
 }
 
 #[test]
-fn what_variants_of_a_law_differ_in_is_said_run_by_run() {
+fn what_variants_of_a_controller_differ_in_is_said_run_by_run() {
     let place = place();
     let sweep = "run call.toml --runs 5 --quiet --sweep links.forward.delay=10ms,50ms";
     let run = format!("{sweep} --controller gcc,nada,gcc{{trendline.window=40}}");

@@ -11,8 +11,8 @@ use weir_media::{
     MediaReceiver, MediaSender, PacketFormat, SenderSeeds, Session,
 };
 
+use crate::controllers::{halves, names};
 use crate::input::Input;
-use crate::laws::{halves, names};
 
 /// Source identifier of the first flow's sender, and of its receiver; the next flow has the next ones.
 pub(super) const SENDER: u32 = 0x5EED_0001;
@@ -33,16 +33,16 @@ impl Flow {
     /// The flow `number` of `session`, not started.
     pub(super) fn any(number: u32, session: &mut Session, input: &mut Input<'_>) -> Self {
         let limits = limits(input);
-        let law = halves(input.one_of(names()), limits);
-        let config = config(limits, law.packet_format, input);
+        let controller = halves(input.one_of(names()), limits);
+        let config = config(limits, controller.packet_format, input);
         let (source, reporter) = (SENDER + number, RECEIVER + number);
         let seeds = SenderSeeds { encoder: 1, rtcp: 2 };
-        let mut sender = MediaSender::new(law.controller, config, source, seeds);
+        let mut sender = MediaSender::new(controller.controller, config, source, seeds);
         if input.flag() {
             sender.believe_only(&[reporter]);
         }
         let id = session.add(sender).expect("each has source identifiers of its own");
-        let receiver = MediaReceiver::new(law.receiver, config, reporter, source, 3);
+        let receiver = MediaReceiver::new(controller.receiver, config, reporter, source, 3);
         let audio = config.audio.map_or(0, |audio| audio.payload().bytes() as u16);
         // Padding has up to 255 bytes.
         Self { id, limits, receiver, ecn: config.ecn, payload: config.payload_limit.max(255).max(audio) }

@@ -28,7 +28,7 @@ fn encoders() -> [EncoderConfig; 8] {
     ]
 }
 
-fn laws() -> [fn() -> Halves; 4] {
+fn controllers() -> [fn() -> Halves; 4] {
     [gcc_2016, nada, dccc, tfrc]
 }
 
@@ -49,10 +49,10 @@ struct Came {
 }
 
 impl Endpoint {
-    fn new(encoder: EncoderConfig, law: fn() -> Halves) -> Self {
+    fn new(encoder: EncoderConfig, controller: fn() -> Halves) -> Self {
         let config =
             MediaConfig { audio: Some(AudioConfig::default()), ..MediaConfig::new(limits(), encoder) };
-        let mut sender = media_sender(law().0, &config);
+        let mut sender = media_sender(controller().0, &config);
         sender.start(SendTime::ZERO);
         Self { sender, now: SendTime::ZERO }
     }
@@ -100,8 +100,8 @@ fn assert_little(came: &Came) {
 #[test]
 fn after_a_sleep_of_an_hour_the_present_frame_comes_next() {
     for encoder in encoders() {
-        for law in laws() {
-            let mut endpoint = Endpoint::new(encoder, law);
+        for controller in controllers() {
+            let mut endpoint = Endpoint::new(encoder, controller);
             let before = endpoint.run(TimeDelta::from_secs(2));
             let last = before.iter().flat_map(|came| &came.audio).last().unwrap().header;
             let number = before.iter().flat_map(|came| &came.frames).last().copied().unwrap();
@@ -125,10 +125,10 @@ fn after_a_sleep_of_an_hour_the_present_frame_comes_next() {
 
 #[test]
 fn a_receiver_that_slept_an_hour_reports_once() {
-    for law in laws() {
+    for controller in controllers() {
         let config = MediaConfig::new(limits(), EncoderConfig::papers());
-        let mut endpoint = Endpoint::new(EncoderConfig::papers(), law);
-        let mut receiver = media_receiver(law().1, &config);
+        let mut endpoint = Endpoint::new(EncoderConfig::papers(), controller);
+        let mut receiver = media_receiver(controller().1, &config);
         let at = |now: SendTime| ArrivalTime::ZERO + (now - SendTime::ZERO);
         for came in endpoint.run(TimeDelta::from_secs(2)) {
             for packet in came.video {
@@ -160,13 +160,13 @@ proptest! {
     #[test]
     fn no_call_brings_more_than_a_few_frames(
         encoder in prop::sample::select(encoders().to_vec()),
-        law in 0..4_usize,
+        controller in 0..4_usize,
         jumps in prop::collection::vec(
             prop_oneof![0..50_000_000_i64, 0..2_000_000_000_i64, 0..100_000_000_000_000_i64],
             1..60,
         ),
     ) {
-        let mut endpoint = Endpoint::new(encoder, laws()[law]);
+        let mut endpoint = Endpoint::new(encoder, controllers()[controller]);
         let mut frames = 0;
         for jump in jumps {
             let came = endpoint.wake(endpoint.now + TimeDelta::from_nanos(jump));

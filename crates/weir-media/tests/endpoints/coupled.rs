@@ -103,9 +103,9 @@ fn rates_of_pair(coupled: Option<Config>, every_ms: i64) -> [f64; 2] {
     let fse = |config| CoupledFlows::new(Fse::new(config, InitialGrouping::Together).unwrap());
     let mut flows = coupled.map(fse);
     // Sources 10 and 11 are the senders of `gcc` and `nada`, 20 and 21 their receivers.
-    for (place, (law, receiver)) in (0..).zip([gcc(), nada()]) {
+    for (place, (controller, receiver)) in (0..).zip([gcc(), nada()]) {
         let seeds = SenderSeeds { encoder: u64::from(place), rtcp: 9 };
-        let id = session.add(MediaSender::new(law, config(), 10 + place, seeds)).unwrap();
+        let id = session.add(MediaSender::new(controller, config(), 10 + place, seeds)).unwrap();
         session.start(at(0), id);
         if let Some(flows) = &mut flows {
             let flow = CoupledFlow::new(id, 1.0, DesiredRate::Limits, &config());

@@ -131,7 +131,7 @@ fn only_who_was_named_reports_on_a_flow() {
 }
 
 #[test]
-fn a_kind_that_the_law_does_not_use_changes_nothing() {
+fn a_kind_that_the_controller_does_not_use_changes_nothing() {
     let course = |forged: bool| {
         let mut call = Call::new(gcc(), &config());
         call.run(3000, nothing);
@@ -227,8 +227,8 @@ fn a_frame_each_twenty_seconds_needs_no_answer_in_between() {
         EncoderConfig { frame_rate: 0.05, min_rate: DataRate::from_bps(400), ..EncoderConfig::papers() };
     let with = MediaConfig { breakers: true, encoder, ..config() };
     let receiver = PacketFeedback::new(TimeDelta::from_millis(50));
-    let law = Fixed(Target::rate(DataRate::from_bps(400)));
-    let mut call = Call::new((Box::new(law), Box::new(receiver)), &with);
+    let controller = Fixed(Target::rate(DataRate::from_bps(400)));
+    let mut call = Call::new((Box::new(controller), Box::new(receiver)), &with);
     call.run(130_000, nothing);
     assert_eq!((call.alarms.as_slice(), call.numbers.len()), (&[][..], 7), "a packet each");
     call.answered = false;
@@ -349,9 +349,10 @@ fn while_reports_contradict_each_other_no_rate_rises() {
 fn a_doubt_has_no_probe_leave_and_neither_has_its_end_unless_the_maximum_was_raised_meanwhile() {
     let left = |raised_meanwhile: bool| {
         let sent = Arc::new(Mutex::new(vec![]));
-        let law = Probing { probes: vec![], on_event: Some(probe(1, 900, 5, 1700)), sent: Arc::clone(&sent) };
+        let controller =
+            Probing { probes: vec![], on_event: Some(probe(1, 900, 5, 1700)), sent: Arc::clone(&sent) };
         let receiver = PacketFeedback::new(TimeDelta::from_millis(50));
-        let mut call = Call::new((Box::new(law), Box::new(receiver)), &config());
+        let mut call = Call::new((Box::new(controller), Box::new(receiver)), &config());
         call.run(2000, nothing);
         call.run(3000, too_early());
         let disputed =

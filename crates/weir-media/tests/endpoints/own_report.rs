@@ -1,8 +1,8 @@
 //! A custom controller with a report of its own: an observer that counts losses, and a sender half that uses them.
 //! Their report passes through the bytes of the wire.
 
-use weir_cc::rate_law::{Computed, FeedbackOutcome, FlowContext, RateController, Rule, SendRates};
-use weir_cc::testing::{Law, halves, law_tests, properties};
+use weir_cc::rate_controller::{Computed, FeedbackOutcome, FlowContext, RateController, Rule, SendRates};
+use weir_cc::testing::{TestedController, controller_tests, halves, properties};
 use weir_cc::{
     Arrival, ArrivalTime, AtReceiver, ChangeReason, DataRate, Feedback, LimitingFactor, NativeReport,
     Observer, OwnReport, Pacing, RateLimits, SendState, SendTime, Signal, TimeDelta,
@@ -85,12 +85,12 @@ impl Observer for Counter {
 
 /// Additive increase with each report, multiplicative decrease at most once in a round trip.
 #[derive(Debug)]
-struct LossLaw {
+struct LossRule {
     rest_until: Option<SendTime>,
     counted_last: Counted,
 }
 
-impl Rule for LossLaw {
+impl Rule for LossRule {
     fn on_feedback(
         &mut self,
         now: SendTime,
@@ -145,26 +145,29 @@ impl Rule for LossLaw {
     }
 }
 
-fn sender(limits: RateLimits) -> RateController<LossLaw> {
+fn sender(limits: RateLimits) -> RateController<LossRule> {
     let frame = FlowContext::new(limits, Some(TimeDelta::from_secs(1)));
-    RateController::new_by(LossLaw { rest_until: None, counted_last: Counted::default() }, frame)
+    RateController::new_by(LossRule { rest_until: None, counted_last: Counted::default() }, frame)
 }
 
-law_tests!(
-    loss_law,
-    Law::new("loss law", |limits| halves(sender(limits), AtReceiver::new(Counter::new(NAME))))
-        .hearing(|_| Counted { received: 10, lost: 0 }.report(NAME))
-        // (2500 − 50)/4 = 613 of them.
-        .recovering_within(620)
-        .cutting_to(CUT)
+controller_tests!(
+    loss_rule,
+    TestedController::new("loss controller", |limits| halves(
+        sender(limits),
+        AtReceiver::new(Counter::new(NAME))
+    ))
+    .hearing(|_| Counted { received: 10, lost: 0 }.report(NAME))
+    // (2500 − 50)/4 = 613 of them.
+    .recovering_within(620)
+    .cutting_to(CUT)
 );
 
 #[test]
 #[should_panic(expected = "left == right")]
 fn a_line_that_contradicts_the_report_on_a_good_path_is_caught() {
     let build = |limits| halves(sender(limits), AtReceiver::new(Counter::new(NAME)));
-    let law = Law::new("loss law", build).recovering_within(620).cutting_to(CUT);
-    properties::a_sender_survives_five_seconds_of_silence_whatever_came_before(&law);
+    let controller = TestedController::new("loss controller", build).recovering_within(620).cutting_to(CUT);
+    properties::a_sender_survives_five_seconds_of_silence_whatever_came_before(&controller);
 }
 
 fn call(reports_as: [u8; 4], capacity: DataRate) -> Call {

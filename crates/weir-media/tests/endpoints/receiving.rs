@@ -60,8 +60,8 @@ fn bytes_of(packet: &MediaPacket) -> Vec<u8> {
 }
 
 /// Feeds `twin` with what came in a call of 20 s, and compares each RTCP packet. Returns their number.
-fn same_rtcp(mut twin: ReceivingEndpoint, law: fn() -> Halves, media: &MediaConfig) -> usize {
-    let mut call = Call::new(law(), media, DataRate::from_mbps(2));
+fn same_rtcp(mut twin: ReceivingEndpoint, controller: fn() -> Halves, media: &MediaConfig) -> usize {
+    let mut call = Call::new(controller(), media, DataRate::from_mbps(2));
     call.media_loss = 97;
     call.run(TimeDelta::from_secs(20));
     let mut out = [0; RTCP_ROOM];
@@ -89,11 +89,11 @@ fn same_rtcp(mut twin: ReceivingEndpoint, law: fn() -> Halves, media: &MediaConf
     compared
 }
 
-/// Compares an endpoint around the receiver half of `law`.
-fn same_by_receiver(law: fn() -> Halves, media: &MediaConfig) {
-    let mut twin = ReceivingEndpoint::with_receiver(receiving_config(media), law().1).unwrap();
+/// Compares an endpoint around the receiver half of `controller`.
+fn same_by_receiver(controller: fn() -> Halves, media: &MediaConfig) {
+    let mut twin = ReceivingEndpoint::with_receiver(receiving_config(media), controller().1).unwrap();
     add_streams(&mut twin, media);
-    same_rtcp(twin, law, media);
+    same_rtcp(twin, controller, media);
 }
 
 fn with_audio() -> MediaConfig {
@@ -124,8 +124,8 @@ fn feedback_by_rfc_8888_is_the_same() {
 
 #[test]
 fn reports_of_controllers_are_the_same() {
-    for law in [gcc_2016, nada, dccc, tfrc] {
-        same_by_receiver(law, &with_audio());
+    for controller in [gcc_2016, nada, dccc, tfrc] {
+        same_by_receiver(controller, &with_audio());
     }
     same_by_receiver(nada, &MediaConfig { witness: Some(TimeDelta::from_millis(50)), ..config() });
 }

@@ -38,8 +38,8 @@ pub(crate) fn config() -> MediaConfig {
 }
 
 pub(crate) fn gcc() -> Halves {
-    let law = GoogCc::new(goog_cc::Config::default(), limits()).unwrap();
-    (Box::new(law), Box::new(PacketFeedback::new(TimeDelta::from_millis(50))))
+    let controller = GoogCc::new(goog_cc::Config::default(), limits()).unwrap();
+    (Box::new(controller), Box::new(PacketFeedback::new(TimeDelta::from_millis(50))))
 }
 
 /// Both halves of the GCC of 2016.
@@ -59,18 +59,18 @@ pub(crate) fn nada() -> Halves {
 }
 
 pub(crate) fn nada_at_sender() -> Halves {
-    let law = nada::at_sender(nada::Config::default(), limits()).unwrap();
-    (Box::new(law), Box::new(PacketFeedback::new(TimeDelta::from_millis(50))))
+    let controller = nada::at_sender(nada::Config::default(), limits()).unwrap();
+    (Box::new(controller), Box::new(PacketFeedback::new(TimeDelta::from_millis(50))))
 }
 
 pub(crate) fn scream_v2() -> Halves {
-    let law = ScreamV2::new(scream::v2::Config::default(), limits()).unwrap();
-    (Box::new(law), Box::new(PacketFeedback::new(TimeDelta::from_millis(50))))
+    let controller = ScreamV2::new(scream::v2::Config::default(), limits()).unwrap();
+    (Box::new(controller), Box::new(PacketFeedback::new(TimeDelta::from_millis(50))))
 }
 
 pub(crate) fn ledbat() -> Halves {
-    let law = Ledbat::new(ledbat::Config::default(), limits()).unwrap();
-    (Box::new(law), Box::new(PacketFeedback::new(TimeDelta::from_millis(50))))
+    let controller = Ledbat::new(ledbat::Config::default(), limits()).unwrap();
+    (Box::new(controller), Box::new(PacketFeedback::new(TimeDelta::from_millis(50))))
 }
 
 /// A controller whose packets carry the round-trip time and the rate.
@@ -262,9 +262,9 @@ impl Call {
             if every(self.reports_kept, self.reports) {
                 self.path.answer(true_time(self.now), bytes.clone());
             }
-            let law = self.receiver.receiver();
-            let mut signals = vec![0.0; law.signals().len()];
-            law.read_signals(&mut signals);
+            let controller = self.receiver.receiver();
+            let mut signals = vec![0.0; controller.signals().len()];
+            controller.read_signals(&mut signals);
             self.events.push((at, Event::ReceiverRtcp(bytes, signals)));
         }
     }

@@ -20,7 +20,7 @@ fn by_packets(controller: impl Controller + 'static) -> Halves {
 }
 
 /// Controllers with their names.
-fn laws() -> Vec<(&'static str, Halves)> {
+fn controllers() -> Vec<(&'static str, Halves)> {
     vec![
         ("gcc", by_packets(GoogCc::new(goog_cc::Config::default(), limits()).unwrap())),
         ("gcc-send-side", by_packets(SendSideGcc::new(send_side::Config::default(), limits()).unwrap())),
@@ -44,7 +44,7 @@ fn settled(halves: Halves) -> Call {
 
 #[test]
 fn a_longer_route_is_no_congestion() {
-    for (name, halves) in laws() {
+    for (name, halves) in controllers() {
         let mut call = settled(halves);
         call.change_route(LONGER);
         let began = call.target_kbps();
@@ -63,7 +63,7 @@ fn a_longer_route_is_no_congestion() {
 
 #[test]
 fn sending_goes_on_at_once() {
-    for (name, halves) in laws() {
+    for (name, halves) in controllers() {
         let mut call = settled(halves);
         call.change_route(LONGER);
         // Before any feedback by the new route; SCReAM begins with a window of two packets.

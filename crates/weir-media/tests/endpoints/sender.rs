@@ -237,8 +237,8 @@ fn a_call_works_with_two_thirds_of_its_reports_lost() {
 
 #[test]
 fn a_call_without_any_report_falls_to_the_minimum_and_goes_on() {
-    for law in [gcc_2016, nada] {
-        let mut call = Call::new(law(), &config(), DataRate::from_mbps(1));
+    for controller in [gcc_2016, nada] {
+        let mut call = Call::new(controller(), &config(), DataRate::from_mbps(1));
         call.reports_kept = 0;
         call.run(TimeDelta::from_secs(10));
         // NADA sends up to 5 % above its reference rate while packets wait.
@@ -291,9 +291,9 @@ proptest! {
     #[test]
     fn no_datagram_makes_an_endpoint_stumble(
         datagrams in prop::collection::vec((0..200_i64, datagram()), 0..50),
-        law in prop::sample::select(vec![gcc_2016 as fn() -> _, nada]),
+        controller in prop::sample::select(vec![gcc_2016 as fn() -> _, nada]),
     ) {
-        let (controller, receiver) = law();
+        let (controller, receiver) = controller();
         let mut sender = media_sender(controller, &config());
         let mut receiver = media_receiver(receiver, &config());
         sender.start(SendTime::ZERO);
@@ -365,10 +365,10 @@ fn the_perfect_source_keeps_to_any_rate() {
 fn padding_of_gcc_2016_makes_the_mean_rate_the_target() {
     let encoder = EncoderConfig { max_rate: DataRate::from_kbps(400), ..EncoderConfig::papers() };
     let ratio = |padding| {
-        let law = remb::Config { padding, ..remb::Config::default() };
+        let remb_config = remb::Config { padding, ..remb::Config::default() };
         let halves: Halves = (
-            Box::new(GccSender::new(law, limits()).unwrap()),
-            Box::new(GccReceiver::new(law, limits()).unwrap()),
+            Box::new(GccSender::new(remb_config, limits()).unwrap()),
+            Box::new(GccReceiver::new(remb_config, limits()).unwrap()),
         );
         let mut call = Call::new(halves, &MediaConfig { encoder, ..config() }, DataRate::from_mbps(1));
         call.run(TimeDelta::from_secs(20));

@@ -92,11 +92,12 @@ fn a_report_reaches_the_flow_it_is_about_and_its_decision_comes_out() {
 }
 
 #[test]
-fn a_remb_bounds_a_law_of_single_packets_only_where_it_was_agreed_on() {
+fn a_remb_bounds_a_controller_of_single_packets_only_where_it_was_agreed_on() {
     for (agreed, kbps, refused) in [(false, 300, 1), (true, 50, 0)] {
-        let law = GoogCc::new(goog_cc::Config::default(), limits()).unwrap();
+        let controller = GoogCc::new(goog_cc::Config::default(), limits()).unwrap();
         let config = MediaConfig { remb: agreed, ..config() };
-        let sender = MediaSender::new(Box::new(law), config, FIRST, SenderSeeds { encoder: 1, rtcp: 2 });
+        let sender =
+            MediaSender::new(Box::new(controller), config, FIRST, SenderSeeds { encoder: 1, rtcp: 2 });
         let mut session = Session::new();
         let flow = session.add(sender).unwrap();
         session.start(SendTime::ZERO, flow);

@@ -23,7 +23,7 @@ const INTERVAL: i64 = 50;
 const MARKED_FROM: i64 = 20_000;
 
 /// The media rate after 20 s of marks on every packet; `timed`: whether reports have their arrival times.
-fn rate_under_marks(mut law: Box<dyn Controller>, timed: bool) -> DataRate {
+fn rate_under_marks(mut controller: Box<dyn Controller>, timed: bool) -> DataRate {
     let mut history = SendHistory::new(TimeDelta::from_secs(5));
     history.set_ecn(Ecn::Ect1);
     let (mut reader, numbers) = (FeedbackReader::new(), StreamNumbers::same_as_history(SOURCE));
@@ -32,11 +32,11 @@ fn rate_under_marks(mut law: Box<dyn Controller>, timed: bool) -> DataRate {
     let state = |history: &SendHistory| SendState { in_flight: history.in_flight(), ..SendState::default() };
     for ms in 1..=2 * MARKED_FROM {
         let now = SendTime::from_millis(ms);
-        credit += law.target().media_rate * TimeDelta::from_millis(1);
+        credit += controller.target().media_rate * TimeDelta::from_millis(1);
         while credit >= size {
             credit = credit.saturating_sub(size);
             let sent = history.on_media_sent(now, DataSize::ZERO, size);
-            law.on_sent(&sent, &state(&history));
+            controller.on_sent(&sent, &state(&history));
             on_way.push_back((ms + WAY, sent.id as u16));
         }
         // A report made at `made` comes now.
@@ -60,20 +60,20 @@ fn rate_under_marks(mut law: Box<dyn Controller>, timed: bool) -> DataRate {
                 let before = state(&history);
                 let report = reader.read(now, &message.unwrap(), &numbers, &history).unwrap();
                 let feedback = history.join(now, &report).unwrap();
-                law.on_feedback(now, &feedback, &before);
+                controller.on_feedback(now, &feedback, &before);
             }
         }
-        if law.next_timeout().is_some_and(|due| due <= now) {
-            law.on_timeout(now, &state(&history));
+        if controller.next_timeout().is_some_and(|due| due <= now) {
+            controller.on_timeout(now, &state(&history));
         }
-        while law.poll_probe().is_some() {}
+        while controller.poll_probe().is_some() {}
     }
     assert_eq!(history.refused().total(), 0);
-    law.target().media_rate
+    controller.target().media_rate
 }
 
 /// All controllers that use per-packet reports and reduce their rate by marks without queuing delay.
-fn laws() -> [(&'static str, Box<dyn Controller>); 4] {
+fn controllers() -> [(&'static str, Box<dyn Controller>); 4] {
     let limits = limits();
     [
         ("scream", Box::new(Scream::new(v1::Config::default(), limits).unwrap())),
@@ -85,8 +85,8 @@ fn laws() -> [(&'static str, Box<dyn Controller>); 4] {
 
 #[test]
 fn marks_weigh_the_same_where_their_packets_have_no_arrival_times() {
-    for ((name, law), (_, same)) in laws().into_iter().zip(laws()) {
-        let (timed, untimed) = (rate_under_marks(law, true), rate_under_marks(same, false));
+    for ((name, controller), (_, same)) in controllers().into_iter().zip(controllers()) {
+        let (timed, untimed) = (rate_under_marks(controller, true), rate_under_marks(same, false));
         assert!(timed < limits().max().scale(0.9), "{name} does not answer to marks: {timed:?}");
         assert!(untimed <= timed.scale(2.0), "{name}: {timed:?} with times, {untimed:?} without");
     }

@@ -42,15 +42,15 @@ fn headers(call: &Call) -> impl Iterator<Item = &MediaHeader> {
 
 /// Runs a call whose receiver takes headers as values; a second receiver that takes them as bytes must have the same
 /// results.
-fn header_and_bytes_are_the_same_thing(law: fn() -> Halves) {
-    let mut call = Call::new(law(), &small_packets(), DataRate::from_mbps(3));
+fn header_and_bytes_are_the_same_thing(controller: fn() -> Halves) {
+    let mut call = Call::new(controller(), &small_packets(), DataRate::from_mbps(3));
     call.media_loss = 1009;
     call.run(TWO_WRAPS);
     assert_eq!(wraps(headers(&call).map(|header| header.abs_send_time.ticks())), 2);
     assert!(wraps(headers(&call).map(|header| u32::from(header.sequence))) >= 1);
     assert!(wraps(headers(&call).map(|header| u32::from(header.transport_sequence))) >= 1);
 
-    let mut twin = media_receiver(law().1, &small_packets());
+    let mut twin = media_receiver(controller().1, &small_packets());
     let mut rtcp_packets = 0;
     let mut out = [0; RTCP_ROOM];
     for (at, event) in &call.events {
@@ -93,8 +93,8 @@ fn header_and_bytes_are_the_same_thing_for_tfrc() {
 
 /// A call of 20 s over a path without a queue. For each RTCP packet of the receiver: its bytes, the signals of its
 /// controller's half, and the results at the sender.
-fn sent_and_received(law: fn() -> Halves) -> Vec<(Vec<u8>, Vec<f64>, crate::rig::RtcpOutcome)> {
-    let mut call = Call::new(law(), &config(), DataRate::from_mbps(100));
+fn sent_and_received(controller: fn() -> Halves) -> Vec<(Vec<u8>, Vec<f64>, crate::rig::RtcpOutcome)> {
+    let mut call = Call::new(controller(), &config(), DataRate::from_mbps(100));
     call.media_loss = 20;
     call.run(TimeDelta::from_secs(20));
     let sent = call.events.into_iter().filter_map(|(_, event)| match event {

@@ -42,7 +42,7 @@ impl Outcome {
 /// A path, and its senders.
 #[derive(Clone, Copy, Debug)]
 struct Case {
-    law: &'static str,
+    controller: &'static str,
     /// Delay in each direction in ms, and ns-2's `queue-limit` in packets. The one in service is among them, as a
     /// packet that would be the last to fit is dropped.
     delay: u32,
@@ -56,8 +56,8 @@ impl Case {
     /// The mean of ns-2's results.
     fn of_ns2(&self) -> Outcome {
         let table = table("ns2", "rap-tfrc.csv");
-        let Self { law, delay, queue, tick, flows } = self;
-        let own = [*law, &delay.to_string(), &queue.to_string(), &flows.to_string(), tick, "120"];
+        let Self { controller, delay, queue, tick, flows } = self;
+        let own = [*controller, &delay.to_string(), &queue.to_string(), &flows.to_string(), tick, "120"];
         let number = |cell: &str| cell.parse::<f64>().expect("a number");
         let runs: Vec<Outcome> = rows(&table)
             .filter(|cells| [cells[0], cells[1], cells[3], cells[4], cells[6], cells[8]] == own)
@@ -91,14 +91,14 @@ impl Case {
 
     /// Packets of 1000 bytes with RAP, of 1032 with TFRC, as on ns-2's link; 52 of them are headers here.
     fn scenario(&self) -> Scenario {
-        let Self { law, delay, queue, tick, flows } = self;
-        let payload = if *law == "rap" { 948 } else { 980 };
+        let Self { controller, delay, queue, tick, flows } = self;
+        let payload = if *controller == "rap" { 948 } else { 980 };
         let options = match *tick {
             "" | "0.1" => String::new(),
             tick => format!(", retransmission_timeout = {{ measured-in-ticks = \"{tick}s\" }}"),
         };
         let text = format!(
-            "title = \"{law} of ns-2\"\n\
+            "title = \"{controller} of ns-2\"\n\
              duration = \"120s\"\n\
              measure = {{ from = \"20s\" }}\n\
              [dumbbell.bottleneck]\n\
@@ -116,7 +116,7 @@ impl Case {
              kind = \"media\"\n\
              count = {flows}\n\
              start_spread = \"1s\"\n\
-             controller = \"{law}\"\n\
+             controller = \"{controller}\"\n\
              options = {{ preset = \"ns2\"{options} }}\n\
              encoder = {{ preset = \"greedy\", packet_size = \"{payload}B\", max_rate = \"1Gbps\" }}\n\
              payload_limit = \"{payload}B\"\n\
@@ -127,12 +127,15 @@ impl Case {
 }
 
 /// Prints and checks loss, utilisation and queue against ns-2.
-fn compare(law: &'static str, delay: u32, queue: u32, tick: &'static str) {
-    println!("| {law} {tick}, {} ms, {queue} packets | loss | | use of the link | | queue | |", 2 * delay);
+fn compare(controller: &'static str, delay: u32, queue: u32, tick: &'static str) {
+    println!(
+        "| {controller} {tick}, {} ms, {queue} packets | loss | | use of the link | | queue | |",
+        2 * delay
+    );
     println!("|---|---|---|---|---|---|---|");
     let mut wrong = Vec::new();
     for flows in if long() { &[1, 5, 10, 15][..] } else { &[5, 15] }.iter().copied() {
-        let case = Case { law, delay, queue, tick, flows };
+        let case = Case { controller, delay, queue, tick, flows };
         let (theirs, ours) = (case.of_ns2(), case.of_weir());
         println!(
             "| {flows} | {:.3} % | {:.3} % | {:.3} | {:.3} | {:.1} | {:.1} |",
@@ -147,7 +150,7 @@ fn compare(law: &'static str, delay: u32, queue: u32, tick: &'static str) {
             wrong.push((flows, ours.loss, theirs.loss));
         }
     }
-    assert!(wrong.is_empty(), "{law}, {delay} ms: {wrong:?}");
+    assert!(wrong.is_empty(), "{controller}, {delay} ms: {wrong:?}");
 }
 
 #[test]

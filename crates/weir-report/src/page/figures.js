@@ -6,11 +6,11 @@ const drawn = [];
 
 const isFull = () => view.now[0] <= view.full[0] && view.now[1] >= view.full[1];
 
-// What the leading curves of all laws that are shown have within sight, in order.
+// What the leading curves of all controllers that are shown have within sight, in order.
 const leading = (scale) => {
   const values = [];
   for (const figure of shared.figures) {
-    if (!figure.time || view.hidden.has(figure.law)) continue;
+    if (!figure.time || view.hidden.has(figure.controller)) continue;
     const [first, end] = seen(figure.x, view.now);
     for (const plot of figure.plots.filter((own) => own.scale === scale)) {
       for (const { y } of plot.curves.filter((curve) => curve.leads)) {

@@ -206,7 +206,7 @@ fn over_time(input: &PageInput, names: &Names<'_>, figures: &Figures) -> Markup 
                 }
                 div.panels {
                     @for ((index, panel), figure) in names.panels(input).into_iter().zip(&figures.timelines) {
-                        div.panel.card id=(format!("law-{index}")) data-law=(index) {
+                        div.panel.card id=(format!("controller-{index}")) data-controller=(index) {
                             h3 {
                                 (chip(index)) (panel.name)
                                 @if !panel.description.is_empty() { small { (panel.description) } }
@@ -250,7 +250,7 @@ fn couplings(input: &PageInput, names: &Names<'_>, figures: &Figures) -> Markup 
                 div.panels {
                     @for ((index, panel), own) in names.panels(input).into_iter().zip(&figures.couplings) {
                         @for (coupling, figure) in panel.couplings.iter().zip(own) {
-                            div.panel.card data-law=(index) {
+                            div.panel.card data-controller=(index) {
                                 h3 { (chip(index)) (panel.name) small { (coupling.name) } }
                                 p.of { (input.seed.map_or_else(String::new, |seed| format!("Seed {seed}."))) }
                                 (placeholder(figure, &format!("{} coupled by {} over time", panel.name, coupling.name)))
@@ -282,7 +282,7 @@ fn queuing_delay(input: &PageInput, names: &Names<'_>, figure: Option<&Figure>) 
                 div.direct {
                     @for (index, panel) in names.panels(input) {
                         @if let Some(numbers) = quantiles(panel) {
-                            button type="button" data-law=(index) data-curve=(index) aria-pressed="true" {
+                            button type="button" data-controller=(index) data-curve=(index) aria-pressed="true" {
                                 (chip(index)) (panel.name) small { (numbers) }
                             }
                         }
@@ -315,7 +315,7 @@ fn signals(input: &PageInput, names: &Names<'_>, figures: &Figures) -> Markup {
                 }
                 @for ((index, panel), figure) in shown {
                     @if let Some(figure) = figure {
-                        details.card data-law=(index) {
+                        details.card data-controller=(index) {
                             summary { (chip(index)) (panel.name) small { (names(panel)) } }
                             p.of { (flow_of(input, panel)) }
                             (placeholder(figure, &format!("Signals of {}", panel.name)))

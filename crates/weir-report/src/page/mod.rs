@@ -29,7 +29,7 @@ pub use input::{
     SummaryCell, SummaryColumn, SummaryTable, TableNote, ValueStrip, notes_below,
 };
 pub use markdown::markdown_cell;
-pub use palette::{COMPETITOR, IDEAL, css as palette_css, law as colour_of};
+pub use palette::{COMPETITOR, IDEAL, controller as colour_of, css as palette_css};
 pub use table::MARKED;
 pub use table::{PLACED_CSS, placed};
 

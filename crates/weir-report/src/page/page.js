@@ -17,25 +17,25 @@ const mendLanguage = () => {
 
 const all = (selector, within = document) => [...within.querySelectorAll(selector)];
 
-// Which laws are shown, everywhere.
+// Which controllers are shown, everywhere.
 const pick = () => {
   const boxes = all("input[data-pick]");
   view.hidden = new Set(boxes.filter((box) => !box.checked).map((box) => Number(box.dataset.pick)));
   // A mark in the scatter is no HTML element: it has the attribute alone.
-  all("[data-law]").forEach((own) => { own.toggleAttribute("hidden", view.hidden.has(Number(own.dataset.law))); });
+  all("[data-controller]").forEach((own) => { own.toggleAttribute("hidden", view.hidden.has(Number(own.dataset.controller))); });
   document.getElementById("picked").textContent = `${boxes.length - view.hidden.size} of ${boxes.length} shown`;
   showCurves();
   zoom(...view.now);
 };
 
-// The curves of all laws in one plot: those of hidden laws and those that were touched are not shown.
+// The curves of all controllers in one plot: those of hidden controllers and those that were touched are not shown.
 const showCurves = () => {
   const entry = drawn.find(({ figure }) => !figure.time);
   if (!entry) return;
   const [u] = entry.plots;
-  entry.figure.plots[0].curves.forEach(({ law }, i) => {
-    const button = document.querySelector(`button[data-curve="${law}"]`);
-    const show = !view.hidden.has(law) && button?.getAttribute("aria-pressed") !== "false";
+  entry.figure.plots[0].curves.forEach(({ controller }, i) => {
+    const button = document.querySelector(`button[data-curve="${controller}"]`);
+    const show = !view.hidden.has(controller) && button?.getAttribute("aria-pressed") !== "false";
     if (u.series[i + 1].show !== show) u.setSeries(i + 1, { show });
   });
 };
@@ -60,7 +60,7 @@ const pickers = () => {
     u.hooks.setSeries = [...(u.hooks.setSeries ?? []), (_u, index, { focus }) => {
       // The same is told when a curve is hidden.
       if (focus === undefined) return;
-      const near = index === null ? null : figure.plots[0].curves[index - 1]?.law;
+      const near = index === null ? null : figure.plots[0].curves[index - 1]?.controller;
       all("button[data-curve]").forEach((own) => {
         own.classList.toggle("near", near !== null && Number(own.dataset.curve) === near);
       });

@@ -35,7 +35,7 @@ const COMMON: [Colour; 11] = [
 
 /// Distinct colours of the qualitative scheme "muted" (Tol, Colour Schemes, SRON/EPS/TN/09-002), dark ones first, and
 /// the same hues lighter.
-const LAWS: [(&str, &str); 9] = [
+const CONTROLLERS: [(&str, &str); 9] = [
     ("#332288", "#8f84ea"),
     ("#cc6677", "#e27f8f"),
     ("#117733", "#3fb269"),
@@ -48,20 +48,20 @@ const LAWS: [(&str, &str); 9] = [
 ];
 
 /// The name of the colour of the controller with this index.
-pub fn law(index: usize) -> String {
-    format!("law-{}", index % LAWS.len())
+pub fn controller(index: usize) -> String {
+    format!("controller-{}", index % CONTROLLERS.len())
 }
 
 /// Dash pattern of the controller with this index where all controllers meet: lengths of line and gap in pixels. Lines are solid
 /// as long as the colours suffice.
 pub(super) fn dash(index: usize) -> &'static [u8] {
     const DASHES: [&[u8]; 3] = [&[], &[8, 4], &[2, 3]];
-    DASHES[index / LAWS.len() % DASHES.len()]
+    DASHES[index / CONTROLLERS.len() % DASHES.len()]
 }
 
 /// CSS background of the spot of the controller with this index: its colour, striped where its lines are dashed.
 pub(super) fn fill(index: usize) -> String {
-    let colour = format!("var(--{})", law(index));
+    let colour = format!("var(--{})", controller(index));
     let stripes = |width: u32| {
         let next = width + 2;
         format!("repeating-linear-gradient(90deg,{colour} 0 {width}px,transparent {width}px {next}px)")
@@ -96,12 +96,13 @@ const fn of_factor(factor: LimitingFactor) -> (&'static str, &'static str) {
 
 /// All colours as CSS variables, for both grounds.
 pub fn css() -> String {
-    let laws = LAWS.iter().enumerate().map(|(index, (light, dark))| (law(index), *light, *dark));
+    let controllers =
+        CONTROLLERS.iter().enumerate().map(|(index, (light, dark))| (controller(index), *light, *dark));
     let factors = LimitingFactor::ALL
         .into_iter()
         .map(|factor| (self::factor(factor), of_factor(factor).0, of_factor(factor).1));
     let common = COMMON.iter().map(|(name, light, dark)| ((*name).to_owned(), *light, *dark));
-    let all: Vec<_> = common.chain(laws).chain(factors).collect();
+    let all: Vec<_> = common.chain(controllers).chain(factors).collect();
     let (mut on_light, mut on_dark) = (String::new(), String::new());
     for (name, light, dark) in all {
         // Writing to a string does not fail.
@@ -118,33 +119,39 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_two_factors_and_no_two_of_nine_laws_share_a_colour_on_either_ground() {
+    fn no_two_factors_and_no_two_of_nine_controllers_share_a_colour_on_either_ground() {
         for (i, a) in LimitingFactor::ALL.into_iter().map(of_factor).enumerate() {
             for b in LimitingFactor::ALL.into_iter().map(of_factor).skip(i + 1) {
                 assert!(a.0 != b.0 && a.1 != b.1);
             }
         }
-        for (i, a) in LAWS.iter().enumerate() {
-            for b in &LAWS[i + 1..] {
+        for (i, a) in CONTROLLERS.iter().enumerate() {
+            for b in &CONTROLLERS[i + 1..] {
                 assert!(a.0 != b.0 && a.1 != b.1);
             }
         }
-        assert_ne!((law(2), dash(2)), (law(11), dash(11)));
+        assert_ne!((controller(2), dash(2)), (controller(11), dash(11)));
     }
 
     #[test]
-    fn no_two_of_twenty_seven_laws_share_a_spot() {
+    fn no_two_of_twenty_seven_controllers_share_a_spot() {
         let fills: std::collections::BTreeSet<String> = (0..27).map(fill).collect();
         assert_eq!(fills.len(), 27);
-        assert_eq!(fill(8), "var(--law-8)");
+        assert_eq!(fill(8), "var(--controller-8)");
     }
 
     #[test]
     fn every_colour_stands_in_the_sheet_once_for_each_ground() {
         let sheet = css();
-        for name in [law(0), law(8), factor(LimitingFactor::Maximum), INK.to_owned(), COMPETITOR.to_owned()] {
+        for name in [
+            controller(0),
+            controller(8),
+            factor(LimitingFactor::Maximum),
+            INK.to_owned(),
+            COMPETITOR.to_owned(),
+        ] {
             assert_eq!(sheet.matches(&format!("--{name}:")).count(), 2, "{name}");
         }
-        assert!(sheet.contains("--law-0:#332288;") && sheet.contains("--law-0:#8f84ea;"));
+        assert!(sheet.contains("--controller-0:#332288;") && sheet.contains("--controller-0:#8f84ea;"));
     }
 }

@@ -104,11 +104,11 @@ fn mark(
     let name = escape_html(&point.name);
     let colour = match point.standing {
         ControllerRank::ReferenceSender => palette::MUTED.to_owned(),
-        _ => palette::law(index),
+        _ => palette::controller(index),
     };
     write!(
         out,
-        "<g data-law=\"{}\" style=\"--c:var(--{})\"><title>{name}: {} kbit/s, {} ms</title>",
+        "<g data-controller=\"{}\" style=\"--c:var(--{})\"><title>{name}: {} kbit/s, {} ms</title>",
         index,
         colour,
         in_words(point.rate),

@@ -21,7 +21,7 @@ pub(super) fn summary(table: &SummaryTable, names: &Names<'_>, has_panel: impl F
                 thead { (head(table)) }
                 @for rows in groups(table) {
                     @let index = names.number(&rows[0].name);
-                    tbody data-law=(index) {
+                    tbody data-controller=(index) {
                         @for row in rows { (drawn(table, row, (index, has_panel(&row.name)))) }
                     }
                 }
@@ -72,7 +72,7 @@ fn drawn(table: &SummaryTable, row: &Row, (index, has_panel): (usize, bool)) -> 
                     RowKind::Difference => { span.run { "second less first" } }
                     kind => {
                         (chip(index))
-                        @if has_panel { a href=(format!("#law-{index}")) { (row.name) } } @else { (row.name) }
+                        @if has_panel { a href=(format!("#controller-{index}")) { (row.name) } } @else { (row.name) }
                         @if let RowKind::Of(run) = kind { " " span.run { (run) } }
                     }
                 }

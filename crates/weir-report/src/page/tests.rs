@@ -189,9 +189,9 @@ fn rows_lead_to_plots_and_back_and_every_link_has_its_place() {
         assert_eq!(html.matches(&format!("id=\"{place}\"")).count(), 1, "{place}");
     }
     for index in 0..3 {
-        assert_eq!(html.matches(&format!("href=\"#law-{index}\"")).count(), 1, "{index}");
+        assert_eq!(html.matches(&format!("href=\"#controller-{index}\"")).count(), 1, "{index}");
         // Its row, its plot, its distribution, its signals.
-        assert_eq!(html.matches(&format!("data-law=\"{index}\"")).count(), 4, "{index}");
+        assert_eq!(html.matches(&format!("data-controller=\"{index}\"")).count(), 4, "{index}");
         assert_eq!(html.matches(&format!("data-pick=\"{index}\" checked")).count(), 1, "{index}");
     }
     assert!(
@@ -331,16 +331,18 @@ fn a_controller_has_one_number_whatever_the_page_has_of_it() {
     let html = render(&input);
     for number in 0..4 {
         let name = format!("controller {number}");
-        let title =
-            html.split("<g data-law=\"").skip(1).find(|mark| mark.contains(&format!("<title>{name}:")));
+        let title = html
+            .split("<g data-controller=\"")
+            .skip(1)
+            .find(|mark| mark.contains(&format!("<title>{name}:")));
         assert!(title.unwrap().starts_with(&format!("{number}\"")), "{name}");
         let label =
             html.split("data-pick=\"").find(|label| label.starts_with(&format!("{number}\" checked")));
         assert!(label.unwrap().contains(&name), "{name}");
-        let row = html.split("<tbody data-law=\"").nth(number + 1).unwrap();
+        let row = html.split("<tbody data-controller=\"").nth(number + 1).unwrap();
         assert!(row.starts_with(&format!("{number}\"")) && row.contains(&name), "{name}");
-        assert_eq!(html.contains(&format!("id=\"law-{number}\"")), name != removed);
-        assert_eq!(html.contains(&format!("href=\"#law-{number}\"")), name != removed);
+        assert_eq!(html.contains(&format!("id=\"controller-{number}\"")), name != removed);
+        assert_eq!(html.contains(&format!("href=\"#controller-{number}\"")), name != removed);
     }
     assert!(html.contains("4 of 4 shown"));
     let of_figures: Vec<serde_json::Value> =
@@ -358,7 +360,7 @@ fn marks_of_the_second_of_two_runs_are_squares_of_the_same_colour() {
     let html =
         render(&PageInput { scatter: Some(Scatter { points, note: String::new() }), ..example(1, 20, 0) });
     let marks: Vec<&str> =
-        html.split("<g data-law=\"").filter(|mark| mark.contains("<title>quick")).collect();
+        html.split("<g data-controller=\"").filter(|mark| mark.contains("<title>quick")).collect();
     let [first, other] = marks.as_slice() else { panic!("two marks: {marks:?}") };
     assert!(first.contains("<circle class=\"p\"") && other.contains("<rect class=\"p\""));
     assert_eq!(first.split('"').next(), other.split('"').next(), "one number");
@@ -371,7 +373,7 @@ fn names_in_the_scatter_stand_apart() {
             let near = |value: f64| SummaryCell::new(value + f64::from(index));
             let standing = ControllerRank::Behind;
             ScatterPoint {
-                name: format!("law {index}"),
+                name: format!("controller {index}"),
                 is_second: false,
                 rate: near(500.0),
                 delay: near(1000.0),

@@ -40,12 +40,12 @@ impl DownloadSource {
     pub(crate) fn new(
         life: Life,
         clock: Clock,
-        laws: &WindowAlgorithms,
+        algorithms: &WindowAlgorithms,
         config: TcpConfig,
         mut draws: DownloadDraws,
     ) -> Self {
         let idle = draws.first_idle();
-        let sender = TcpSender::new(config, laws.make(), Some(DataSize::ZERO));
+        let sender = TcpSender::new(config, algorithms.make(), Some(DataSize::ZERO));
         Self {
             connection: SendingEnd { flow: life.flow, config, sender, key: ConnectionKey::default() },
             life,

@@ -22,7 +22,7 @@
 //! 8. Round trips are measured by timestamps on every acknowledgement that advances (RFC 7323 §4), also where
 //!    [`TcpConfig::header`](weir_world::tcp::TcpConfig::header) leaves no room for them.
 //! 9. Whether ECN is used is agreed beforehand, not in the handshake. With exact counts, retransmissions and data of
-//!    any law are ECN-capable (as RFC 8311 §4.3 allows), and the count is 16 bits wide (RFC 9768 §3.2.2 has 3).
+//!    any algorithm are ECN-capable (as RFC 8311 §4.3 allows), and the count is 16 bits wide (RFC 9768 §3.2.2 has 3).
 //! 10. After idle time the window falls to the initial one (RFC 5681 §4.1) at once; Linux halves it per timeout of idle time.
 //!
 //! Where losses are found by time, the endpoints are Linux 6's, but for this:

@@ -36,7 +36,7 @@ const GAP: TimeDelta = TimeDelta::from_secs(2);
 
 /// Kind of both flows.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Law {
+enum FlowKind {
     /// A call at a constant rate.
     Steady,
     Gcc,
@@ -45,8 +45,8 @@ enum Law {
     Cubic,
 }
 
-const CALLS: [Law; 3] = [Law::Steady, Law::Gcc, Law::Nada];
-const TRANSFERS: [Law; 2] = [Law::NewReno, Law::Cubic];
+const CALLS: [FlowKind; 3] = [FlowKind::Steady, FlowKind::Gcc, FlowKind::Nada];
+const TRANSFERS: [FlowKind; 2] = [FlowKind::NewReno, FlowKind::Cubic];
 
 /// Place of the two flows' bottlenecks.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -61,7 +61,7 @@ enum Bottleneck {
 
 #[derive(Clone, Copy, Debug)]
 struct Case {
-    law: Law,
+    kind: FlowKind,
     place: DetectionSide,
     bottleneck: Bottleneck,
     /// Mean load of the background traffic, as a share of the capacity.
@@ -73,9 +73,9 @@ struct Case {
 }
 
 impl Case {
-    fn new(law: Law, bottleneck: Bottleneck, others: f64, seconds: u64, seed: u64) -> Self {
+    fn new(kind: FlowKind, bottleneck: Bottleneck, others: f64, seconds: u64, seed: u64) -> Self {
         Self {
-            law,
+            kind,
             place: DetectionSide::Sender,
             bottleneck,
             others,
@@ -111,24 +111,24 @@ fn links() -> Vec<LinkSpec> {
     ]
 }
 
-/// A call under `law`, whose statistics come from the side `place`.
-fn call(law: Law, place: DetectionSide) -> Traffic {
+/// A call under `kind`, whose statistics come from the side `place`.
+fn call(kind: FlowKind, place: DetectionSide) -> Traffic {
     let kbps = DataRate::from_kbps;
-    let (least, start) = if law == Law::Steady { (500, 500) } else { (150, 300) };
+    let (least, start) = if kind == FlowKind::Steady { (500, 500) } else { (150, 300) };
     let limits = RateLimits::new(kbps(least), kbps(start), kbps(500)).unwrap();
-    let (sender, receiver): (Box<dyn Controller>, Box<dyn Receiver>) = if law == Law::Nada {
-        let law_config = nada::Config::default();
-        let receiver = AtReceiver::new(NadaObserver::new(law_config).unwrap());
-        (Box::new(Nada::new(law_config, limits).unwrap()), Box::new(receiver))
+    let (sender, receiver): (Box<dyn Controller>, Box<dyn Receiver>) = if kind == FlowKind::Nada {
+        let controller_config = nada::Config::default();
+        let receiver = AtReceiver::new(NadaObserver::new(controller_config).unwrap());
+        (Box::new(Nada::new(controller_config, limits).unwrap()), Box::new(receiver))
     } else {
-        let mut law_config = goog_cc::Config::default();
-        if law == Law::Steady {
+        let mut controller_config = goog_cc::Config::default();
+        if kind == FlowKind::Steady {
             // Otherwise they would drop frames and send frames at once, within any bounds of the rate.
-            law_config.push_back.enabled = false;
-            law_config.pacing_burst = TimeDelta::ZERO;
+            controller_config.push_back.enabled = false;
+            controller_config.pacing_burst = TimeDelta::ZERO;
         }
-        let receiver = PacketFeedback::new(law_config.feedback_interval);
-        (Box::new(GoogCc::new(law_config, limits).unwrap()), Box::new(receiver))
+        let receiver = PacketFeedback::new(controller_config.feedback_interval);
+        (Box::new(GoogCc::new(controller_config, limits).unwrap()), Box::new(receiver))
     };
     let config = MediaConfig {
         detection: Some(BottleneckDetection::new(place, &Config::DEFAULT).unwrap()),
@@ -138,16 +138,16 @@ fn call(law: Law, place: DetectionSide) -> Traffic {
     Traffic::Media(MediaSpec::new(sender, receiver, config))
 }
 
-/// A transfer or a call under `law`.
-fn traffic(law: Law, place: DetectionSide) -> Traffic {
-    let transfer = |law: Box<dyn WindowAlgorithm>| {
+/// A transfer or a call under `kind`.
+fn traffic(kind: FlowKind, place: DetectionSide) -> Traffic {
+    let transfer = |algorithm: Box<dyn WindowAlgorithm>| {
         let config = weir_world::tcp::TcpConfig::default();
-        Traffic::Tcp { name: "reno".to_owned(), algorithm: law, config, size: None }
+        Traffic::Tcp { name: "reno".to_owned(), algorithm, config, size: None }
     };
-    match law {
-        Law::NewReno => transfer(Box::new(NewReno::new())),
-        Law::Cubic => transfer(Box::new(Cubic::new())),
-        _ => call(law, place),
+    match kind {
+        FlowKind::NewReno => transfer(Box::new(NewReno::new())),
+        FlowKind::Cubic => transfer(Box::new(Cubic::new())),
+        _ => call(kind, place),
     }
 }
 
@@ -191,7 +191,7 @@ fn changes<M: Monitor>(case: &Case, watch: M) -> (Vec<(f64, bool)>, M) {
             Bottleneck::Moves => vec![WAY[number], SHARED, OWN[number]],
         };
         let place = CoupledSpec::new(0).telling(&Config::DEFAULT);
-        FlowSpec::new(name, traffic(case.law, case.place)).over(links, [BACK]).coupled(place)
+        FlowSpec::new(name, traffic(case.kind, case.place)).over(links, [BACK]).coupled(place)
     };
     let spec = RunSpec { seed: case.seed, ..RunSpec::over(links(), Time::from_millis(1000 * case.seconds)) }
         .with(flow("first", 0))
@@ -223,12 +223,12 @@ fn seeds() -> core::ops::Range<u64> {
 /// Cases whose bottleneck is busy enough to be detected, and whose background traffic starves no flow.
 fn cases(bottleneck: Bottleneck, calls: f64, transfers: f64, seconds: u64) -> impl Iterator<Item = Case> {
     let cases_of =
-        move |law, others| seeds().map(move |seed| Case::new(law, bottleneck, others, seconds, seed));
-    let at_the_receiver = CALLS.into_iter().flat_map(move |law| cases_of(law, calls));
+        move |kind, others| seeds().map(move |seed| Case::new(kind, bottleneck, others, seconds, seed));
+    let at_the_receiver = CALLS.into_iter().flat_map(move |kind| cases_of(kind, calls));
     CALLS
         .into_iter()
-        .flat_map(move |law| cases_of(law, calls))
-        .chain(TRANSFERS.into_iter().flat_map(move |law| cases_of(law, transfers)))
+        .flat_map(move |kind| cases_of(kind, calls))
+        .chain(TRANSFERS.into_iter().flat_map(move |kind| cases_of(kind, transfers)))
         .chain(at_the_receiver.map(|case| Case { place: DetectionSide::Receiver, ..case }))
 }
 
@@ -244,9 +244,9 @@ fn flows_of_one_bottleneck_are_grouped_within_35_s() {
         let (changes, _) = changes(&case, Unwatched);
         let Some(&(from, true)) = changes.first() else { panic!("{case:?}: {changes:?}") };
         assert!(from >= 21.0, "{case:?}: {from}");
-        match (case.law, case.place) {
+        match (case.kind, case.place) {
             _ if from <= 35.0 => {}
-            (Law::Gcc, DetectionSide::Receiver) => late_at_the_receiver_of_gcc += 1,
+            (FlowKind::Gcc, DetectionSide::Receiver) => late_at_the_receiver_of_gcc += 1,
             _ => late.push((case, from)),
         }
     }
@@ -281,7 +281,7 @@ fn a_clock_that_is_off_by_eleven_days_and_drifts_by_100_ppm_changes_nothing() {
         let clock = ClockSpec { offset: TimeDelta::from_secs(1_000_000), drift_ppm, ..ClockSpec::default() };
         for case in cases(Bottleneck::Moves, 1.0, 0.5, 180).filter(|case| case.seed < 2) {
             let (skewed, _) = changes(&Case { clock, ..case }, Unwatched);
-            if case.law == Law::Steady {
+            if case.kind == FlowKind::Steady {
                 let (plain, _) = changes(&case, Unwatched);
                 let same = plain.len() == skewed.len()
                     && plain.iter().zip(&skewed).all(|(a, b)| a.1 == b.1 && (a.0 - b.0).abs() <= 1.5);
@@ -333,8 +333,8 @@ impl Monitor for Truth {
 
 #[test]
 fn the_statistics_of_a_tcp_flow_are_those_of_its_segments() {
-    for law in TRANSFERS {
-        let case = Case::new(law, Bottleneck::Shared, 0.5, 120, 1);
+    for kind in TRANSFERS {
+        let case = Case::new(kind, Bottleneck::Shared, 0.5, 120, 1);
         let statistics = FlowStatistics::new(Config::default()).unwrap();
         let truth =
             Truth { statistics, lost: VecDeque::new(), true_statistics: Vec::new(), reported: Vec::new() };
@@ -347,7 +347,7 @@ fn the_statistics_of_a_tcp_flow_are_those_of_its_segments() {
             .collect();
         assert!(
             pairs.len() > 330 && reported.len() - pairs.len() < 3,
-            "{law:?}: {} of {}",
+            "{kind:?}: {} of {}",
             pairs.len(),
             reported.len()
         );
@@ -370,12 +370,12 @@ fn the_statistics_of_a_tcp_flow_are_those_of_its_segments() {
         ];
         assert!(
             offs.iter().zip([0.05, 0.02, 0.05, 0.15]).all(|(off, most)| *off < most),
-            "{law:?}: {offs:?}"
+            "{kind:?}: {offs:?}"
         );
         let seldom = pairs
             .iter()
             .filter(|(reported, true_statistics)| reported.bottleneck != true_statistics.bottleneck)
             .count();
-        assert!(seldom < pairs.len() / 20, "{law:?}: {seldom} of {}", pairs.len());
+        assert!(seldom < pairs.len() / 20, "{kind:?}: {seldom} of {}", pairs.len());
     }
 }

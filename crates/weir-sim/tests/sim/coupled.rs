@@ -325,10 +325,10 @@ fn a_lone_tcp_under_ctrl_tcp_goes_as_if_it_were_not_coupled() {
 #[test]
 fn every_recovery_that_is_left_was_entered() {
     let linux = || {
-        let law = Box::new(NewReno::with_rules(Rules::linux_6()));
+        let algorithm = Box::new(NewReno::with_rules(Rules::linux_6()));
         weir_world::Traffic::Tcp {
             name: "reno".to_owned(),
-            algorithm: law,
+            algorithm,
             config: TcpConfig::linux_6(),
             size: None,
         }

@@ -114,12 +114,12 @@ const fn paced(mbps: u64, classic: usize, scalable: usize) -> Bottleneck {
 }
 
 impl Bottleneck {
-    /// The results of the classic flows under `law` and of the scalable flows.
-    fn run(self, law: fn() -> Box<dyn WindowAlgorithm>) -> Both {
+    /// The results of the classic flows under `algorithm` and of the scalable flows.
+    fn run(self, algorithm: fn() -> Box<dyn WindowAlgorithm>) -> Both {
         let Self { mbps, classic, scalable, paced, ack_every, coupling, ramp_from } = self;
         let tcp = |n: usize| {
-            let (law, config): (Box<dyn WindowAlgorithm>, TcpConfig) = if n < classic {
-                (law(), TcpConfig::default())
+            let (algorithm, config): (Box<dyn WindowAlgorithm>, TcpConfig) = if n < classic {
+                (algorithm(), TcpConfig::default())
             } else {
                 let config =
                     TcpConfig { ecn: EcnMode::Accurate, pacing: paced, ack_every, ..TcpConfig::default() };
@@ -130,7 +130,7 @@ impl Bottleneck {
                 start,
                 ..flow(
                     &format!("tcp-{n}"),
-                    Traffic::Tcp { name: "reno".to_owned(), algorithm: law, config, size: None },
+                    Traffic::Tcp { name: "reno".to_owned(), algorithm, config, size: None },
                 )
             }
         };
@@ -165,11 +165,11 @@ fn cubic() -> Box<dyn WindowAlgorithm> {
 
 #[test]
 fn scalable_and_classic_flows_get_about_the_same_each_at_its_own_delay() {
-    for law in [new_reno, cubic] {
+    for algorithm in [new_reno, cubic] {
         for bottleneck in
             [paced(100, 5, 5), paced(100, 10, 10), paced(100, 5, 1), paced(40, 2, 2), paced(40, 5, 5)]
         {
-            let both = bottleneck.run(law);
+            let both = bottleneck.run(algorithm);
             assert!((1.0 / 1.5..1.5).contains(&both.ratio()), "{bottleneck:?}: {}", both.ratio());
             // The target of 15 ms, which a few flows do not reach all the time; a ramp from 0.8 to 1.2 ms.
             assert!((10.0..18.0).contains(&both.classic.wait), "{bottleneck:?}: {}", both.classic.wait);

@@ -79,21 +79,21 @@ impl Passed {
     }
 }
 
-/// A call under `law` of at most `most` kbit/s.
-fn media(law: &str, most: u64) -> Traffic {
+/// A call under `controller` of at most `most` kbit/s.
+fn media(controller: &str, most: u64) -> Traffic {
     let kbps = DataRate::from_kbps;
     let limits = RateLimits::new(kbps(50), kbps(300), kbps(most)).unwrap();
     let mut config = MediaConfig::new(limits, EncoderConfig::perfect());
-    let (sender, receiver): (Box<dyn Controller>, Box<dyn Receiver>) = match law {
+    let (sender, receiver): (Box<dyn Controller>, Box<dyn Receiver>) = match controller {
         "gcc" => {
-            let law_config = goog_cc::Config::default();
-            let receiver = PacketFeedback::new(law_config.feedback_interval);
-            (Box::new(GoogCc::new(law_config, limits).unwrap()), Box::new(receiver))
+            let controller_config = goog_cc::Config::default();
+            let receiver = PacketFeedback::new(controller_config.feedback_interval);
+            (Box::new(GoogCc::new(controller_config, limits).unwrap()), Box::new(receiver))
         }
         "nada" => {
-            let law_config = nada::Config::default();
-            let receiver = AtReceiver::new(NadaObserver::new(law_config).unwrap());
-            (Box::new(Nada::new(law_config, limits).unwrap()), Box::new(receiver))
+            let controller_config = nada::Config::default();
+            let receiver = AtReceiver::new(NadaObserver::new(controller_config).unwrap());
+            (Box::new(Nada::new(controller_config, limits).unwrap()), Box::new(receiver))
         }
         "scream" => {
             config.packet_format = PacketFormat::Rfc8888;
@@ -101,21 +101,21 @@ fn media(law: &str, most: u64) -> Traffic {
             (Box::new(sender), Box::new(ScreamReceiver::v1()))
         }
         _ => {
-            let law_config = ledbat::Config::default();
-            let receiver = ledbat::receiver(&law_config).unwrap();
-            (Box::new(Ledbat::new(law_config, limits).unwrap()), Box::new(receiver))
+            let controller_config = ledbat::Config::default();
+            let receiver = ledbat::receiver(&controller_config).unwrap();
+            (Box::new(Ledbat::new(controller_config, limits).unwrap()), Box::new(receiver))
         }
     };
     Traffic::Media(MediaSpec::new(sender, receiver, config))
 }
 
 /// A TCP transfer without end.
-fn data(law: &str) -> Traffic {
-    let law: Box<dyn WindowAlgorithm> =
-        if law == "cubic" { Box::new(Cubic::new()) } else { Box::new(NewReno::new()) };
+fn data(algorithm: &str) -> Traffic {
+    let algorithm: Box<dyn WindowAlgorithm> =
+        if algorithm == "cubic" { Box::new(Cubic::new()) } else { Box::new(NewReno::new()) };
     Traffic::Tcp {
         name: "reno".to_owned(),
-        algorithm: law,
+        algorithm,
         config: weir_world::tcp::TcpConfig::default(),
         size: None,
     }
@@ -159,7 +159,7 @@ impl Case {
         if let Some((from, to)) = self.pause {
             flows = flows.into_iter().map(|flow| flow.pausing(secs(from), secs(to))).collect();
         }
-        flows.extend(self.data.map(|law| flow("data", data(law)).from(secs(DATA_FROM))));
+        flows.extend(self.data.map(|algorithm| flow("data", data(algorithm)).from(secs(DATA_FROM))));
         if let Some((config, of_media, of_data)) = self.coupled {
             let coupler: Box<dyn Coupler> = Box::new(Mixed::new(config).unwrap());
             let delay = TimeDelta::ZERO;
@@ -176,18 +176,18 @@ impl Case {
 
 /// Asserts the queuing delay, the data's share and the utilisation of a call with data on one link. The grid of links,
 /// priorities and seeds is the row `weir/media-and-data`; here each controller has one place of it.
-fn data_beside(law: &'static str, data: &'static str, (of_media, of_data): (f64, f64)) {
+fn data_beside(controller: &'static str, data: &'static str, (of_media, of_data): (f64, f64)) {
     let narrow = LINKS[0];
-    let alone = Case { data: None, ..Case::of(law, "", narrow) }.run().p95(40.0, 80.0);
-    let apart = Case::of(law, data, narrow).run().p95(40.0, 80.0);
-    assert!(apart > alone + 200.0, "{law}, {data}: {apart} ms on their own, {alone} without data");
-    let run = Case::of(law, data, narrow).coupled(Config::default(), of_media, of_data).run();
+    let alone = Case { data: None, ..Case::of(controller, "", narrow) }.run().p95(40.0, 80.0);
+    let apart = Case::of(controller, data, narrow).run().p95(40.0, 80.0);
+    assert!(apart > alone + 200.0, "{controller}, {data}: {apart} ms on their own, {alone} without data");
+    let run = Case::of(controller, data, narrow).coupled(Config::default(), of_media, of_data).run();
     let queue = run.p95(40.0, 80.0);
-    assert!(queue <= alone + 25.0, "{law}, {data}: {queue} ms, {alone} without data");
+    assert!(queue <= alone + 25.0, "{controller}, {data}: {queue} ms, {alone} without data");
     let part = run.worst_part(of_data / (of_media + of_data), 40, 80);
-    assert!((part - 1.0).abs() <= 0.05, "{law}, {data}: {part} of its part");
+    assert!((part - 1.0).abs() <= 0.05, "{controller}, {data}: {part} of its part");
     let used = run.used(narrow, 40.0, 80.0);
-    assert!(used >= 0.85, "{law}, {data}: {used} used");
+    assert!(used >= 0.85, "{controller}, {data}: {used} used");
 }
 
 #[test]
@@ -216,16 +216,16 @@ fn windows_by_the_smallest_round_trip_time_miss_the_datas_part() {
 
 #[test]
 fn data_takes_the_link_while_media_pauses_and_yields_when_it_is_back() {
-    for (law, link) in [("nada", LINKS[0]), ("scream", LINKS[1])] {
-        let mut case = Case::of(law, "newreno", link).coupled(Config::default(), 1.0, 1.0);
+    for (controller, link) in [("nada", LINKS[0]), ("scream", LINKS[1])] {
+        let mut case = Case::of(controller, "newreno", link).coupled(Config::default(), 1.0, 1.0);
         case.pause = Some((40, 60));
         let run = case.run();
         let used = run.used(link, 41.0, 45.0);
-        assert!(used > 0.95, "{law}: {used} used in the pause");
+        assert!(used > 0.95, "{controller}: {used} used in the pause");
         let (before, pause, back) = (run.p95(25.0, 40.0), run.p95(41.0, 60.0), run.p95(62.0, 70.0));
-        assert!(pause < 80.0, "{law}: {pause} ms in the pause");
-        assert!(back <= before + 25.0, "{law}: {back} ms again, {before} before");
-        assert_eq!(run.lost, 0, "{law}");
+        assert!(pause < 80.0, "{controller}: {pause} ms in the pause");
+        assert!(back <= before + 25.0, "{controller}: {back} ms again, {before} before");
+        assert_eq!(run.lost, 0, "{controller}");
     }
 }
 

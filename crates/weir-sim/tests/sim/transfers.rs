@@ -47,7 +47,7 @@ fn seen(spec: RunSpec) -> Seen {
     Simulation::new(spec, Seen::default()).expect("a valid spec").run()
 }
 
-fn laws() -> WindowAlgorithms {
+fn algorithms() -> WindowAlgorithms {
     WindowAlgorithms::new("reno", || Box::new(NewReno::default()))
 }
 
@@ -56,7 +56,7 @@ fn downloads(begins_idle: bool) -> FlowSpec {
     let size = DataSize::from_bytes(100_000);
     let downloads =
         DownloadTraffic { smallest: size, largest: size, idle: TimeDelta::from_secs(1), begins_idle };
-    flow("short", Traffic::Downloads { algorithms: laws(), config: TcpConfig::default(), downloads })
+    flow("short", Traffic::Downloads { algorithms: algorithms(), config: TcpConfig::default(), downloads })
 }
 
 /// Clients without an additional delay of their own, whose responses have 11 579 bytes.
@@ -69,7 +69,7 @@ fn web(kbps: u64, requests: f64) -> FlowSpec {
         most_extra: TimeDelta::ZERO,
         sizes: WebSizes { sigma: 0.0, tail: 0.0, ..WebSizes::default() },
     };
-    flow("web", Traffic::Web { algorithms: laws(), config: TcpConfig::default(), web })
+    flow("web", Traffic::Web { algorithms: algorithms(), config: TcpConfig::default(), web })
 }
 
 #[test]

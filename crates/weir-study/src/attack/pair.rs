@@ -26,7 +26,7 @@ const SETTLING: TimeDelta = TimeDelta::from_secs(5);
 /// Two flows on one path; forged reports claim congestion of the second.
 pub(super) struct FlowPair<'a> {
     pub(super) registry: &'a Registry,
-    pub(super) law: &'a str,
+    pub(super) controller: &'a str,
     /// Whether the flows are coupled by RFC 8699's conservative algorithm.
     pub(super) coupled: bool,
     /// Interval between forged reports.
@@ -45,8 +45,8 @@ impl FlowPair<'_> {
             Fse::new(Config::rfc8699_conservative(), InitialGrouping::Together).expect("it is a preset");
         let mut coupled = CoupledFlows::new(fse);
         let mut receivers = Vec::new();
-        for (place, law) in (0..).zip([self.law, ATTACKED]) {
-            let halves = self.registry.build(law, None, limits(), 1.0)?;
+        for (place, controller) in (0..).zip([self.controller, ATTACKED]) {
+            let halves = self.registry.build(controller, None, limits(), 1.0)?;
             let config = MediaConfig {
                 packet_format: halves.packet_format,
                 breakers: false,

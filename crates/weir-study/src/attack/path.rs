@@ -53,7 +53,7 @@ impl CallSeries {
 #[derive(Clone, Copy)]
 pub(super) struct CallConfig<'a> {
     pub(super) registry: &'a Registry,
-    pub(super) law: &'a str,
+    pub(super) controller: &'a str,
     /// Time after the attack until the call ends.
     pub(super) afterwards: TimeDelta,
     /// Time of the attack.
@@ -75,7 +75,7 @@ impl CallConfig<'_> {
     /// # Errors
     /// An unknown controller.
     pub(super) fn run(&self, mut forger: Option<Forger>) -> Result<CallSeries, RegistryError> {
-        let halves = self.registry.build(self.law, None, limits(), 1.0)?;
+        let halves = self.registry.build(self.controller, None, limits(), 1.0)?;
         let config = MediaConfig {
             packet_format: halves.packet_format,
             breakers: self.breakers,

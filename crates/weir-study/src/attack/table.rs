@@ -50,8 +50,7 @@ pub enum Aim {
 #[derive(Clone, Debug, Serialize)]
 pub struct AttackOutcome {
     /// Name of the controller.
-    #[serde(rename = "controller")]
-    pub law: String,
+    pub controller: String,
     /// Name of the attack.
     pub attack: &'static str,
     /// Role of the attacker.
@@ -91,7 +90,7 @@ pub struct AttackRequest<'a> {
     /// Registry of the controllers.
     pub registry: &'a Registry,
     /// Names of the controllers.
-    pub laws: Vec<&'a str>,
+    pub controllers: Vec<&'a str>,
     /// The attacks.
     pub attacks: Vec<Attack>,
     /// Beginning of the attacks, from the start of the call: 0 s to an hour.
@@ -105,7 +104,7 @@ pub struct AttackRequest<'a> {
 pub enum AttackError {
     /// An unknown controller.
     #[error(transparent)]
-    Law(#[from] RegistryError),
+    Controller(#[from] RegistryError),
     /// The threads could not be started.
     #[error("no threads: {0}")]
     Threads(#[from] rayon::ThreadPoolBuildError),
@@ -114,7 +113,7 @@ pub enum AttackError {
 impl AttackRequest<'_> {
     /// Number of outcomes.
     pub fn len(&self) -> usize {
-        self.laws.len() * self.attacks.len()
+        self.controllers.len() * self.attacks.len()
     }
 
     /// Whether there is no outcome.
@@ -130,23 +129,29 @@ impl AttackRequest<'_> {
     pub fn run(&self, done: &(dyn Fn() + Sync)) -> Result<Vec<AttackOutcome>, AttackError> {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(self.jobs).build()?;
         let (registry, span) = (self.registry, AttackSpan::beginning(self.from));
-        let call =
-            |law| CallConfig { registry, law, afterwards: AFTERWARDS, span, breakers: true, narrowed: None };
+        let call = |controller| CallConfig {
+            registry,
+            controller,
+            afterwards: AFTERWARDS,
+            span,
+            breakers: true,
+            narrowed: None,
+        };
         // A controller that trips a circuit breaker without an attack is judged without circuit breakers.
-        let alone = |law| -> Result<(CallConfig<'_>, CallSeries), RegistryError> {
-            let course = call(law).run(None)?;
+        let alone = |controller| -> Result<(CallConfig<'_>, CallSeries), RegistryError> {
+            let course = call(controller).run(None)?;
             let trips = course.alarms.iter().any(|(_, alarm)| matches!(alarm, Alarm::Stopped(_)));
-            let call = CallConfig { breakers: !trips, ..call(law) };
+            let call = CallConfig { breakers: !trips, ..call(controller) };
             Ok((call, if trips { call.run(None)? } else { course }))
         };
         pool.install(|| {
             let honest: Vec<(CallConfig<'_>, CallSeries)> =
-                self.laws.par_iter().map(|law| alone(law)).collect::<Result<_, _>>()?;
-            let tasks = self.laws.iter().zip(&honest);
+                self.controllers.par_iter().map(|controller| alone(controller)).collect::<Result<_, _>>()?;
+            let tasks = self.controllers.iter().zip(&honest);
             let tasks: Vec<_> =
                 tasks.flat_map(|task| self.attacks.iter().map(move |attack| (task, attack))).collect();
-            let made = tasks.par_iter().map(|&((law, (call, honest)), attack)| {
-                let outcome = outcome(call, law, attack, honest);
+            let made = tasks.par_iter().map(|&((controller, (call, honest)), attack)| {
+                let outcome = outcome(call, controller, attack, honest);
                 done();
                 outcome
             });
@@ -157,12 +162,12 @@ impl AttackRequest<'_> {
 
 fn outcome(
     call: &CallConfig<'_>,
-    law: &str,
+    controller: &str,
     attack: &Attack,
     honest: &CallSeries,
 ) -> Result<AttackOutcome, RegistryError> {
     if matches!(attack.feedback, ForgedFeedback::Slander) {
-        return of_pair(call, law, attack);
+        return of_pair(call, controller, attack);
     }
     let course = call.run(Some(Forger::new(*attack, call.span)))?;
     let (from, to) = call.span.seconds();
@@ -236,7 +241,7 @@ fn outcome(
         }
     };
     Ok(AttackOutcome {
-        law: law.to_owned(),
+        controller: controller.to_owned(),
         attack: attack.name,
         role: attack.role.name(),
         rate_kbps,
@@ -255,9 +260,10 @@ fn outcome(
 }
 
 /// Effect of an attack on one flow of a coupled pair, compared with an uncoupled one.
-fn of_pair(call: &CallConfig<'_>, law: &str, attack: &Attack) -> Result<AttackOutcome, RegistryError> {
+fn of_pair(call: &CallConfig<'_>, controller: &str, attack: &Attack) -> Result<AttackOutcome, RegistryError> {
     let every = TimeDelta::from_millis(attack.interval_ms);
-    let pair = |coupled| FlowPair { registry: call.registry, law, coupled, every, span: call.span }.run();
+    let pair =
+        |coupled| FlowPair { registry: call.registry, controller, coupled, every, span: call.span }.run();
     let (rate_kbps, honest_kbps) = (pair(true)?, pair(false)?);
     let share = rate_kbps / honest_kbps;
     let missed = if share < MIN_COUPLED_RATIO {
@@ -266,7 +272,7 @@ fn of_pair(call: &CallConfig<'_>, law: &str, attack: &Attack) -> Result<AttackOu
         vec![]
     };
     Ok(AttackOutcome {
-        law: law.to_owned(),
+        controller: controller.to_owned(),
         attack: attack.name,
         role: attack.role.name(),
         rate_kbps,

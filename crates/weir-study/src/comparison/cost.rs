@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn every_law_gets_reports_for_the_whole_minute() {
+    fn every_controller_gets_reports_for_the_whole_minute() {
         let registry = Registry::standard();
         for name in registry.controller_names() {
             let minute = ReplayedCall::of(&registry, name).unwrap();

@@ -60,7 +60,11 @@ pub fn table(alone: &Comparison, beside: &Comparison) -> RunTable {
             ColumnSource::BesideCubic => metric.values(&with_tcp.runs),
             ColumnSource::BeyondReference => metric.values_beyond(&own.runs, reference_runs),
         };
-        RunRow { name: own.name.clone(), law: own.law.clone(), values: columns.iter().map(cell).collect() }
+        RunRow {
+            name: own.name.clone(),
+            law: own.controller.clone(),
+            values: columns.iter().map(cell).collect(),
+        }
     });
     let rows = rows.collect();
     RunTable { columns: columns.into_iter().map(|(_, metric)| metric.column).collect(), rows }

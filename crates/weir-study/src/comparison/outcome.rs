@@ -23,7 +23,7 @@ pub struct ControllerRuns {
     /// The name under which it was compared.
     pub name: String,
     /// The controller that this name stands for.
-    pub law: String,
+    pub controller: String,
     /// Metrics of each run, in the order of the seeds.
     pub runs: Vec<RunMetrics>,
     /// The recorded calls, in the order of the seeds and of the flows.

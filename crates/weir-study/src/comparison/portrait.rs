@@ -21,13 +21,13 @@ pub fn table(comparisons: &[Comparison; SCENARIOS.len()]) -> RunTable {
     columns.push((steady, start_up()));
     columns.push((three, fairness()));
     columns.push((beside, share()));
-    let rows = call.controllers.iter().enumerate().map(|(index, controller)| {
+    let rows = call.controllers.iter().enumerate().map(|(index, first)| {
         let cell = |(comparison, metric): &(&Comparison, ColumnMetric<'_>)| {
             comparison.controllers.get(index).map_or_else(Vec::new, |own| metric.values(&own.runs))
         };
         RunRow {
-            name: controller.name.clone(),
-            law: controller.law.clone(),
+            name: first.name.clone(),
+            law: first.controller.clone(),
             values: columns.iter().map(cell).collect(),
         }
     });

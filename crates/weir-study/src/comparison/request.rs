@@ -124,13 +124,13 @@ impl ComparisonRequest<'_> {
         let scenario = self.scenario;
         if scenario.controllers.is_empty() {
             let (name, scenario) = (scenario.controllers_in_use(), scenario.clone());
-            return Ok(vec![ScenarioTrial { law: name.clone(), name, scenario }]);
+            return Ok(vec![ScenarioTrial { controller: name.clone(), name, scenario }]);
         }
         let under = |name: &String| {
             let mut scenario = scenario.clone();
             scenario.use_controller(name)?;
-            let law = scenario.controller_of(name).to_owned();
-            Ok(ScenarioTrial { name: name.clone(), law, scenario })
+            let controller = scenario.controller_of(name).to_owned();
+            Ok(ScenarioTrial { name: name.clone(), controller, scenario })
         };
         scenario.controllers.iter().map(under).collect()
     }
@@ -167,8 +167,8 @@ impl ComparisonRequest<'_> {
         let traces = outcomes.first().map(|first| first.traces.clone()).unwrap_or_default();
         let mut outcomes = outcomes.into_iter();
         let mut controllers = Vec::with_capacity(trials.len());
-        for ScenarioTrial { name, law, .. } in trials {
-            let (name, law) = (name.clone(), law.clone());
+        for ScenarioTrial { name, controller, .. } in trials {
+            let (name, controller) = (name.clone(), controller.clone());
             let (mut runs, mut calls, mut first) = (Vec::new(), Vec::new(), None);
             for (&seed, outcome) in self.seeds.iter().zip(outcomes.by_ref()) {
                 let flow = |(flow, call)| RecordedFlowCall { seed, flow, call };
@@ -179,7 +179,7 @@ impl ComparisonRequest<'_> {
             let Some(sample) = first else {
                 return Err(UnevenRuns { controller: name, runs: 0, seeds: self.seeds.len() }.into());
             };
-            controllers.push(ControllerRuns { name, law, runs, calls, sample });
+            controllers.push(ControllerRuns { name, controller, runs, calls, sample });
         }
         let runs = controllers.iter().map(|c| (c.name.as_str(), c.runs.as_slice()));
         let summary = Summary::from_runs(&self.scenario.name, self.seeds, runs)?;
@@ -201,7 +201,7 @@ const WITH_SAMPLE: &str = "with sample";
 struct ScenarioTrial {
     name: String,
     /// The controller that the name stands for.
-    law: String,
+    controller: String,
     scenario: Scenario,
 }
 

@@ -62,7 +62,7 @@ impl<'a> ColumnMetric<'a> {
 
 /// The table of any comparison: sums over its media flows, and the bottleneck.
 pub fn summary_table(comparison: &Comparison) -> RunTable {
-    table_of_runs(comparison.controllers.iter().map(|c| ([&c.name, &c.law], c.runs.as_slice())))
+    table_of_runs(comparison.controllers.iter().map(|c| ([&c.name, &c.controller], c.runs.as_slice())))
 }
 
 impl Comparison {
@@ -80,8 +80,9 @@ pub fn differences(comparison: &Comparison) -> Vec<Differences> {
 /// The differences of each controller to itself in `before`, run by run. The result is `None` where `before` has other seeds, or
 /// none of the controllers.
 pub fn change_table(before: &Comparison, now: &Comparison) -> Option<SummaryTable> {
-    let values =
-        |of: &Comparison| table_of_all(of.controllers.iter().map(|c| ([&c.name, &c.law], &c.runs[..])));
+    let values = |of: &Comparison| {
+        table_of_all(of.controllers.iter().map(|c| ([&c.name, &c.controller], &c.runs[..])))
+    };
     let (earlier, RunTable { columns, rows }) = (values(before).rows, values(now));
     let change =
         |row: &RunRow| Some(less(&columns, row, earlier.iter().find(|other| other.name == row.name)?));
@@ -102,9 +103,9 @@ fn table_of_all<'a>(controllers: impl Iterator<Item = ([&'a String; 2], &'a [Run
     metrics.extend(network_metrics());
     metrics.extend(breaker_metrics());
     let values = |runs: &[RunMetrics]| metrics.iter().map(|m| m.values(runs)).collect();
-    let row = |([name, law], runs): ([&String; 2], &[RunMetrics])| RunRow {
+    let row = |([name, controller], runs): ([&String; 2], &[RunMetrics])| RunRow {
         name: name.clone(),
-        law: law.clone(),
+        law: controller.clone(),
         values: values(runs),
     };
     let rows = controllers.map(row).collect();

@@ -50,9 +50,9 @@ impl Comparison {
 
     /// The controllers, each with its index, or the reference senders where there are no others.
     fn candidates(&self) -> impl Iterator<Item = (usize, &ControllerRuns)> {
-        let is_law = |c: &ControllerRuns| !registry::is_reference(&c.law);
-        let some = self.controllers.iter().any(is_law);
-        self.controllers.iter().enumerate().filter(move |(_, c)| !some || is_law(c))
+        let is_controller = |c: &ControllerRuns| !registry::is_reference(&c.controller);
+        let some = self.controllers.iter().any(is_controller);
+        self.controllers.iter().enumerate().filter(move |(_, c)| !some || is_controller(c))
     }
 
     /// The ranking in a sentence, and one on controllers that delivered no data in any run, if there are any.

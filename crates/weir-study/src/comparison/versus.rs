@@ -254,15 +254,21 @@ mod tests {
             decimals: 0,
             best,
         };
-        let row = |(law, values): &(&str, &[f64])| {
+        let row = |(controller, values): &(&str, &[f64])| {
             let values: Vec<Value> = values.iter().copied().map(Some).collect();
-            RunRow { name: (*law).to_owned(), law: (*law).to_owned(), values: vec![values.clone(), values] }
+            RunRow {
+                name: (*controller).to_owned(),
+                law: (*controller).to_owned(),
+                values: vec![values.clone(), values],
+            }
         };
         let columns = vec![column("rate", Best::Highest), column("delay", Best::Lowest)];
         let table = RunTable { columns, rows: rows.iter().map(row).collect() };
         let saved = Saved { scenario: "call".to_owned(), seeds: seeds.to_vec(), table, ..Saved::default() };
-        let panel =
-            |(law, _): &(&str, &[f64])| ControllerPanel { name: (*law).to_owned(), ..Default::default() };
+        let panel = |(controller, _): &(&str, &[f64])| ControllerPanel {
+            name: (*controller).to_owned(),
+            ..Default::default()
+        };
         let controllers = rows.iter().map(panel).collect();
         Loaded { name: name.to_owned(), saved, controllers, ..Loaded::default() }
     }
@@ -275,7 +281,7 @@ mod tests {
         let second =
             loaded("branch", &[2, 3, 4], &[("gcc", &[110.0, 210.2, 7.0]), ("nada", &[9.0, 2.0, 3.0])]);
         let Versus { page, differences, .. } = versus(first, second);
-        let [gcc, nada] = differences.rows.as_slice() else { panic!("two laws: {differences:?}") };
+        let [gcc, nada] = differences.rows.as_slice() else { panic!("two controllers: {differences:?}") };
         let rate = gcc.cells[0].unwrap();
         assert!((rate.mean - 10.1).abs() < 1e-9 && rate.best && !rate.worse);
         let delay = gcc.cells[1].unwrap();
@@ -289,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn laws_of_one_run_alone_are_shown_without_a_difference() {
+    fn controllers_of_one_run_alone_are_shown_without_a_difference() {
         let first = loaded("main", &[1, 2], &[("gcc", &[1.0, 2.0])]);
         let second = loaded("branch", &[1, 2], &[("nada", &[1.0, 2.0]), ("gcc", &[2.0, 3.0])]);
         let Versus { page, differences, .. } = versus(first, second);
@@ -325,8 +331,9 @@ mod tests {
 
     #[test]
     fn the_verdict_says_what_became_of_each_controller_and_what_is_missing() {
-        let run = |name: &str, laws: &[&str], useful: f64| {
-            let rows: Vec<(&str, &[f64])> = laws.iter().map(|law| (*law, &[0.0; 6][..])).collect();
+        let run = |name: &str, controllers: &[&str], useful: f64| {
+            let rows: Vec<(&str, &[f64])> =
+                controllers.iter().map(|controller| (*controller, &[0.0; 6][..])).collect();
             let mut own = loaded(name, &[1, 2, 3, 4, 5, 6], &rows);
             own.saved.table.columns[0].label = USEFUL_RATE.to_owned();
             for row in &mut own.saved.table.rows {

@@ -71,7 +71,7 @@ impl Management {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Case<'l> {
     /// Controller of both flows, or their TCP algorithm.
-    pub(super) law: &'l str,
+    pub(super) controller: &'l str,
     /// Whether they share a bottleneck.
     pub(super) kind: Kind,
     /// Additional one-way delay of the second flow to its bottleneck.
@@ -117,17 +117,17 @@ pub(super) fn run<'l>(
     config: &Config,
     case: &Case<'l>,
 ) -> Result<CaseSeries<'l>, RegistryError> {
-    let flows = [traffic(registry, case.law)?, traffic(registry, case.law)?];
+    let flows = [traffic(registry, case.controller)?, traffic(registry, case.controller)?];
     let watch = PairMonitor { flows: [FlowMonitor::new(config), FlowMonitor::new(config)] };
     let watch = Simulation::new(spec(case, flows), watch).expect("the network is valid").run();
     Ok(CaseSeries { case: *case, intervals: watch.flows.map(|flow| flow.intervals) })
 }
 
-fn traffic(registry: &Registry, law: &str) -> Result<Traffic, RegistryError> {
-    if registry::window_algorithms().iter().any(|info| info.name == law) {
-        let algorithm = registry::window_algorithm(law, TcpProfile::Plain, false)?;
+fn traffic(registry: &Registry, controller: &str) -> Result<Traffic, RegistryError> {
+    if registry::window_algorithms().iter().any(|info| info.name == controller) {
+        let algorithm = registry::window_algorithm(controller, TcpProfile::Plain, false)?;
         return Ok(Traffic::Tcp {
-            name: law.to_owned(),
+            name: controller.to_owned(),
             algorithm,
             config: TcpConfig::default(),
             size: None,
@@ -135,7 +135,7 @@ fn traffic(registry: &Registry, law: &str) -> Result<Traffic, RegistryError> {
     }
     let kbps = DataRate::from_kbps;
     let limits = RateLimits::new(kbps(150), kbps(300), MAX_RATE)?;
-    let halves = registry.build(law, None, limits, 1.0)?;
+    let halves = registry.build(controller, None, limits, 1.0)?;
     let config = MediaConfig::new(limits, EncoderConfig::rfc8867());
     let config =
         MediaConfig { packet_format: halves.packet_format, leave_out: None, breakers: false, ..config };

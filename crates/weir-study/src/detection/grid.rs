@@ -10,7 +10,7 @@ use super::course::{Case, CaseSeries, IntervalStatistics, Kind, Management, run}
 use weir_scenario::registry::{Registry, RegistryError};
 
 /// Controllers and TCP algorithms of the grid by default.
-pub const LAWS: [&str; 3] = ["gcc", "nada", "cubic"];
+pub const CONTROLLERS: [&str; 3] = ["gcc", "nada", "cubic"];
 const LAGS_MS: [i64; 3] = [0, 50, 100];
 const LOADS: [f64; 3] = [0.7, 0.9, 1.1];
 const QUEUES: [Management; 2] = [Management::DropTail, Management::Codel];
@@ -20,14 +20,14 @@ const COUNT_FROM: TimeDelta = TimeDelta::from_secs(35);
 /// others.
 const FIRST_SEED: u64 = 101;
 
-/// Cases of the grid of `laws` with `seeds` seeds each.
-fn cases<'l>(laws: &'l [&'l str], seeds: u64) -> Vec<Case<'l>> {
+/// Cases of the grid of `controllers` with `seeds` seeds each.
+fn cases<'l>(controllers: &'l [&'l str], seeds: u64) -> Vec<Case<'l>> {
     let mut cases = Vec::new();
-    for (queue, law, load) in cells(laws) {
+    for (queue, controller, load) in cells(controllers) {
         for kind in [Kind::Shared, Kind::Separate] {
             for lag in LAGS_MS.map(TimeDelta::from_millis) {
                 let seeds = FIRST_SEED..FIRST_SEED + seeds;
-                cases.extend(seeds.map(|seed| Case { law, kind, lag, load, queue, seed }));
+                cases.extend(seeds.map(|seed| Case { controller, kind, lag, load, queue, seed }));
             }
         }
     }
@@ -35,9 +35,11 @@ fn cases<'l>(laws: &'l [&'l str], seeds: u64) -> Vec<Case<'l>> {
 }
 
 /// Rows of the table.
-fn cells<'l>(laws: &'l [&'l str]) -> impl Iterator<Item = (Management, &'l str, f64)> {
-    let of_law = move |queue| laws.iter().flat_map(move |&law| LOADS.map(move |load| (queue, law, load)));
-    QUEUES.into_iter().flat_map(of_law)
+fn cells<'l>(controllers: &'l [&'l str]) -> impl Iterator<Item = (Management, &'l str, f64)> {
+    let of_controller = move |queue| {
+        controllers.iter().flat_map(move |&controller| LOADS.map(move |load| (queue, controller, load)))
+    };
+    QUEUES.into_iter().flat_map(of_controller)
 }
 
 /// Counts of intervals in which a pair was in one group.
@@ -171,8 +173,7 @@ fn pair_counts(config: &Config, intervals: [&[IntervalStatistics]; 2]) -> Interv
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Row {
     /// Name of the controller or TCP algorithm.
-    #[serde(rename = "controller")]
-    pub law: String,
+    pub controller: String,
     /// Mean offered load.
     pub load: f64,
     /// Queue management.
@@ -190,8 +191,8 @@ pub struct Row {
 pub struct DetectionRequest<'a> {
     /// Registry of the controllers.
     pub registry: &'a Registry,
-    /// Algorithms of the grid, controllers or TCP algorithms, such as [`LAWS`].
-    pub laws: &'a [&'a str],
+    /// Algorithms of the grid, controllers or TCP algorithms, such as [`CONTROLLERS`].
+    pub controllers: &'a [&'a str],
     /// Seeds of each case, from 101 on.
     pub seeds: u64,
     /// Number of threads.
@@ -203,7 +204,7 @@ pub struct DetectionRequest<'a> {
 impl DetectionRequest<'_> {
     /// Number of runs.
     pub fn runs(&self) -> usize {
-        cases(self.laws, self.seeds).len()
+        cases(self.controllers, self.seeds).len()
     }
 
     /// Runs all cases; `done` is called after each run, from any thread.
@@ -212,7 +213,7 @@ impl DetectionRequest<'_> {
     /// An unknown algorithm, or threads that could not be started.
     pub fn run(&self, done: &(dyn Fn() + Sync)) -> Result<Vec<Row>, DetectionError> {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(self.jobs).build()?;
-        let cases = cases(self.laws, self.seeds);
+        let cases = cases(self.controllers, self.seeds);
         let courses: Result<Vec<CaseSeries<'_>>, RegistryError> = pool.install(|| {
             let series_of = |case| {
                 let course = run(self.registry, &self.config, case);
@@ -227,9 +228,9 @@ impl DetectionRequest<'_> {
     /// Rows of the table from `courses`.
     fn rows(&self, courses: &[CaseSeries<'_>]) -> Vec<Row> {
         let config = &self.config;
-        let row = |(queue, law, load): (Management, &str, f64)| {
+        let row = |(queue, controller, load): (Management, &str, f64)| {
             let of_row = |case: &Case<'_>| {
-                case.queue == queue && case.law == law && case.load.total_cmp(&load).is_eq()
+                case.queue == queue && case.controller == controller && case.load.total_cmp(&load).is_eq()
             };
             let sum = |kind: Kind| {
                 let of = |course: &&CaseSeries<'_>| course.case.kind == kind && of_row(&course.case);
@@ -238,9 +239,9 @@ impl DetectionRequest<'_> {
             };
             let (shared, separate) = (sum(Kind::Shared), sum(Kind::Separate));
             let chance = shuffled(config, courses, &of_row);
-            Row { law: law.to_owned(), load, queue, shared, separate, chance }
+            Row { controller: controller.to_owned(), load, queue, shared, separate, chance }
         };
-        cells(self.laws).map(row).collect()
+        cells(self.controllers).map(row).collect()
     }
 }
 
@@ -249,7 +250,7 @@ impl DetectionRequest<'_> {
 pub enum DetectionError {
     /// An unknown controller or TCP algorithm.
     #[error(transparent)]
-    Law(#[from] RegistryError),
+    Controller(#[from] RegistryError),
     /// The threads could not be started.
     #[error(transparent)]
     Threads(#[from] rayon::ThreadPoolBuildError),

@@ -14,5 +14,5 @@ mod grid;
 mod parameters;
 
 pub use course::Management;
-pub use grid::{DetectionError, DetectionRequest, IntervalCounts, LAWS, Row};
+pub use grid::{CONTROLLERS, DetectionError, DetectionRequest, IntervalCounts, Row};
 pub use parameters::parameters;

@@ -247,16 +247,17 @@ impl OutputDirectory {
     /// Whether `subject` names a run: a controller or a variant of one, those of a scenario's flows, or none.
     fn are_controllers(&self, subject: &str) -> bool {
         let known = |name: &str| self.registry.find(name).is_ok();
-        let of_former_versions =
-            subject.split_once('{').is_some_and(|(law, options)| known(law) && options.ends_with('}'));
+        let of_former_versions = subject
+            .split_once('{')
+            .is_some_and(|(controller, options)| known(controller) && options.ends_with('}'));
         let mut ends = subject.match_indices('-');
         let of_a_variant = ends.any(|(end, _)| self.are_options(&subject[..end], &subject[end + 1..]));
         subject == "none" || of_former_versions || of_a_variant || subject.split('+').all(known)
     }
 
-    /// Whether `options` are those of the controller `law` in a file's name: `aimd.decrease-0.7`.
-    fn are_options(&self, law: &str, options: &str) -> bool {
-        let Some(schema) = self.registry.options_schema(law) else { return false };
+    /// Whether `options` are those of `controller` in a file's name: `aimd.decrease-0.7`.
+    fn are_options(&self, controller: &str, options: &str) -> bool {
+        let Some(schema) = self.registry.options_schema(controller) else { return false };
         let first = options.split('-').next().unwrap_or_default();
         let keys = weir_form::keys(schema);
         options.contains('-') && keys.iter().any(|own| own.key == first)

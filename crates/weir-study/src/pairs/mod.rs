@@ -29,7 +29,7 @@ const MORE_QUEUE_MS: f64 = 5.0;
 const LEAST_UTILISATION: f64 = 0.9;
 
 /// Algorithms that can form a pair: the controllers of `registry`, then [`WINDOW_ALGORITHMS`].
-pub fn laws(registry: &Registry) -> impl Iterator<Item = &str> {
+pub fn controllers(registry: &Registry) -> impl Iterator<Item = &str> {
     registry.controller_names().chain(WINDOW_ALGORITHMS)
 }
 
@@ -39,7 +39,7 @@ pub struct PairsRequest<'a> {
     /// Registry of the controllers.
     pub registry: &'a Registry,
     /// Algorithms; each is paired with itself and once with each of the others.
-    pub laws: &'a [&'a str],
+    pub controllers: &'a [&'a str],
     /// The coupling algorithm.
     pub algorithm: &'a str,
     /// The seeds of the runs.
@@ -52,8 +52,7 @@ pub struct PairsRequest<'a> {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Pair {
     /// Names of the algorithms.
-    #[serde(rename = "controllers")]
-    pub laws: [String; 2],
+    pub controllers: [String; 2],
     /// Result without coupling.
     pub uncoupled: PairOutcome,
     /// Result with coupling.
@@ -73,8 +72,8 @@ pub struct PairOutcome {
 
 impl PairsRequest<'_> {
     fn pairs(&self) -> Vec<[&str; 2]> {
-        let from = |(place, &first)| self.laws[place..].iter().map(move |&second| [first, second]);
-        self.laws.iter().enumerate().flat_map(from).collect()
+        let from = |(place, &first)| self.controllers[place..].iter().map(move |&second| [first, second]);
+        self.controllers.iter().enumerate().flat_map(from).collect()
     }
 
     /// Number of runs.
@@ -89,9 +88,9 @@ impl PairsRequest<'_> {
     pub fn run(&self, store: &TraceStore, done: &(dyn Fn() + Sync)) -> Result<Vec<Pair>, RunError> {
         let pairs = self.pairs();
         let mut scenarios = Vec::with_capacity(2 * pairs.len());
-        for &laws in &pairs {
+        for &controllers in &pairs {
             for algorithm in [NO_COUPLER, self.algorithm] {
-                scenarios.push((laws, algorithm, scenario(self.registry, laws, algorithm)?));
+                scenarios.push((controllers, algorithm, scenario(self.registry, controllers, algorithm)?));
             }
         }
         let tasks: Vec<Task<'_>> = scenarios
@@ -107,22 +106,25 @@ impl PairsRequest<'_> {
         let metrics = runner.run(&tasks, store, &NoStore, |_, ran| ran.measured.metrics)?;
         let mut outcomes = metrics.chunks(self.seeds.len().max(1)).map(PairOutcome::of);
         let mut next = || outcomes.next().unwrap_or_else(|| PairOutcome::of(&[]));
-        let pair =
-            |laws: [&str; 2]| Pair { laws: laws.map(str::to_owned), uncoupled: next(), coupled: next() };
+        let pair = |controllers: [&str; 2]| Pair {
+            controllers: controllers.map(str::to_owned),
+            uncoupled: next(),
+            coupled: next(),
+        };
         Ok(pairs.into_iter().map(pair).collect())
     }
 }
 
 /// Scenario with these controllers or TCP algorithms, under this coupling algorithm.
-fn scenario(registry: &Registry, laws: [&str; 2], algorithm: &str) -> Result<Scenario, ScenarioError> {
-    let set = |(flow, law): (&str, &str)| {
-        if WINDOW_ALGORITHMS.contains(&law) {
-            format!("flows.{flow}={{ kind = \"tcp\", algorithm = \"{law}\", start_spread = \"1s\" }}")
+fn scenario(registry: &Registry, controllers: [&str; 2], algorithm: &str) -> Result<Scenario, ScenarioError> {
+    let set = |(flow, controller): (&str, &str)| {
+        if WINDOW_ALGORITHMS.contains(&controller) {
+            format!("flows.{flow}={{ kind = \"tcp\", algorithm = \"{controller}\", start_spread = \"1s\" }}")
         } else {
-            format!("flows.{flow}.controller={law}")
+            format!("flows.{flow}.controller={controller}")
         }
     };
-    let mut sets: Vec<String> = ["first", "second"].into_iter().zip(laws).map(set).collect();
+    let mut sets: Vec<String> = ["first", "second"].into_iter().zip(controllers).map(set).collect();
     sets.push(format!("coupling.call.algorithm={algorithm}"));
     Scenario::open_in(registry, SCENARIO, &sets)
 }

@@ -10,8 +10,8 @@ fn outcome(queue_ms: f64, utilisation: f64) -> PairOutcome {
 #[test]
 fn a_pair_is_harmed_by_a_longer_queue_or_an_emptier_link() {
     let unharmed = |uncoupled, coupled| {
-        let laws = ["gcc", "nada"].map(str::to_owned);
-        Pair { laws, uncoupled, coupled }.is_unharmed()
+        let controllers = ["gcc", "nada"].map(str::to_owned);
+        Pair { controllers, uncoupled, coupled }.is_unharmed()
     };
     // 100 ms may become 125, and 10 ms may become 15.
     assert!(unharmed(outcome(100.0, 0.9), outcome(125.0, 0.81)));
@@ -26,12 +26,17 @@ fn a_pair_is_harmed_by_a_longer_queue_or_an_emptier_link() {
 #[test]
 fn each_pair_meets_once_and_is_left_alone_once() {
     let registry = &Registry::standard();
-    let request =
-        PairsRequest { registry, laws: &["gcc", "cubic"], algorithm: NO_COUPLER, seeds: &[1, 2], jobs: 2 };
+    let request = PairsRequest {
+        registry,
+        controllers: &["gcc", "cubic"],
+        algorithm: NO_COUPLER,
+        seeds: &[1, 2],
+        jobs: 2,
+    };
     assert_eq!(request.pairs(), [["gcc", "gcc"], ["gcc", "cubic"], ["cubic", "cubic"]]);
     assert_eq!(request.runs(), 12);
-    for law in laws(registry) {
-        scenario(registry, [law, "newreno"], NO_COUPLER).unwrap();
+    for controller in controllers(registry) {
+        scenario(registry, [controller, "newreno"], NO_COUPLER).unwrap();
     }
     assert!(scenario(registry, ["gcc", "reno"], NO_COUPLER).is_err());
 }

@@ -83,7 +83,7 @@ impl<'a> Task<'a> {
         if self.capture.is_some() || self.world.is_some_and(|world| !world.is_simulator()) {
             return None;
         }
-        let own = self.own_laws()?;
+        let own = self.own_controllers()?;
         let Run { spec, plan, .. } = run;
         let scenario = self.scenario.to_toml().unwrap_or_else(|_| format!("{:?}", self.scenario));
         let encoders = spec.flows.iter().filter_map(|flow| match &flow.traffic {
@@ -98,7 +98,7 @@ impl<'a> Task<'a> {
     }
 
     /// Editions of the controllers that take part and do not ship; empty where all ship, `None` where one has no edition.
-    fn own_laws(&self) -> Option<String> {
+    fn own_controllers(&self) -> Option<String> {
         let Self { scenario, options, .. } = self;
         let media = scenario.flows.iter().filter_map(|(_, flow)| match &flow.carried {
             FlowTraffic::Media(media) => {
@@ -108,14 +108,15 @@ impl<'a> Task<'a> {
             _ => None,
         });
         let shipped = with_references(Registry::standard());
-        let mut own: Vec<&str> = media.into_iter().filter(|law| shipped.find(law).is_err()).collect();
+        let mut own: Vec<&str> =
+            media.into_iter().filter(|controller| shipped.find(controller).is_err()).collect();
         own.sort_unstable();
         own.dedup();
         let mut editions = String::new();
-        for law in own {
-            let edition = match scenario.registry.edition(law) {
+        for controller in own {
+            let edition = match scenario.registry.edition(controller) {
                 ControllerEdition::Executable => format!("{:016x}", command()?),
-                ControllerEdition::Version(version) => format!("{law} {version}"),
+                ControllerEdition::Version(version) => format!("{controller} {version}"),
                 ControllerEdition::Unknown => return None,
             };
             editions.push('\n');

@@ -75,12 +75,12 @@ fn alone(flow: &str, algorithm: &str, testbed: bool) -> Measured {
 #[test]
 fn a_lone_flow_under_a_flow_state_exchange_goes_as_if_it_were_not_coupled() {
     let registry = Registry::standard();
-    let media = registry.controller_names().map(|law| {
-        format!("{{ kind = \"media\", controller = \"{law}\", encoder = \"greedy\", rates = {{ max = \"10Mbps\" }} }}")
+    let media = registry.controller_names().map(|controller| {
+        format!("{{ kind = \"media\", controller = \"{controller}\", encoder = \"greedy\", rates = {{ max = \"10Mbps\" }} }}")
     });
-    let tcps = window_algorithms().iter().map(|law| {
+    let tcps = window_algorithms().iter().map(|algorithm| {
         // That of a present Linux gives nothing back while it is coupled.
-        format!("{{ kind = \"tcp\", profile = \"plain\", algorithm = \"{}\" }}", law.name)
+        format!("{{ kind = \"tcp\", profile = \"plain\", algorithm = \"{}\" }}", algorithm.name)
     });
     let exchanges: Vec<_> = couplers()
         .filter(|info| info.name.starts_with("rfc8699") || info.name.starts_with("fse-") || info.testbed_only)

@@ -118,12 +118,12 @@ fn is_ordered(series: &Series, flow: &str) -> bool {
 /// A single connection gets no allocation.
 #[test]
 fn tcp_flows_of_one_bottleneck_end_coupled_and_those_of_two_do_not() {
-    for law in ["newreno", "cubic"] {
-        let flow = format!("kind = \"tcp\"\nalgorithm = \"{law}\"");
+    for controller in ["newreno", "cubic"] {
+        let flow = format!("kind = \"tcp\"\nalgorithm = \"{controller}\"");
         for (apart, coupled) in [(false, true), (true, false)] {
             let series = series(&scenario(&flow, apart, 5.0, MEASURED, QUEUE));
             let ordered = ["first", "second"].map(|flow| is_ordered(&series, flow));
-            assert_eq!(ordered, [coupled; 2], "{law}, apart: {apart}");
+            assert_eq!(ordered, [coupled; 2], "{controller}, apart: {apart}");
         }
     }
 }

@@ -9,7 +9,7 @@ use weir_scenario::registry::Registry;
 use weir_scenario::scenario::Scenario;
 use weir_study::comparison::ComparisonRequest;
 
-use crate::every_law::NEEDS_SYNCHRONISED_CLOCKS;
+use crate::whole_path::NEEDS_SYNCHRONISED_CLOCKS;
 
 /// At a capacity of a tenth of its highest rate this controller rests at ten times the propagation delay. A shorter queue
 /// overflows, so that complete frames are rare.

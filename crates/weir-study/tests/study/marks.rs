@@ -32,13 +32,16 @@ ecn = "by-controller"
 #[test]
 fn a_flow_that_reacts_to_marks_keeps_codels_queue_short_without_loss() {
     let hearing = |name: &&str| Registry::standard().mark_response(name) == MarkResponse::Classic;
-    for law in Registry::standard().controller_names().filter(hearing) {
+    for controller in Registry::standard().controller_names().filter(hearing) {
         let scenario =
-            Scenario::parse("codel.toml", CODEL, &[format!("flows.video.controller={law}")]).unwrap();
+            Scenario::parse("codel.toml", CODEL, &[format!("flows.video.controller={controller}")]).unwrap();
         let request = ComparisonRequest { scenario: &scenario, seeds: &[1], jobs: 1, series: false };
         let comparison = request.run(&TraceStore::at(None), &|| {}).unwrap();
         let run = &comparison.controllers[0].runs[0];
         let (loss, queue) = (run.flows[0].loss_ratio, run.links[0].queue_ms.p50);
-        assert!(loss == Some(0.0) && queue.is_some_and(|ms| ms < 30.0), "{law}: {loss:?} lost, {queue:?} ms");
+        assert!(
+            loss == Some(0.0) && queue.is_some_and(|ms| ms < 30.0),
+            "{controller}: {loss:?} lost, {queue:?} ms"
+        );
     }
 }

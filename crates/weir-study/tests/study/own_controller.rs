@@ -43,8 +43,8 @@ fn it_is_run_with_options_of_its_own_and_compared_run_by_run() {
     let rates: Vec<f64> =
         comparison.controllers.iter().map(|controller| controller.runs[0].media.rate_bps.unwrap()).collect();
     assert!(rates[0] > 1.2 * rates[1], "a slower growth gets less: {rates:?}");
-    let laws: Vec<&str> = comparison.controllers.iter().map(|controller| controller.law.as_str()).collect();
-    assert_eq!(laws, ["mine", "mine", "gcc"]);
+    let controllers: Vec<&str> = comparison.controllers.iter().map(|runs| runs.controller.as_str()).collect();
+    assert_eq!(controllers, ["mine", "mine", "gcc"]);
     let [differences] = tables::differences(&comparison).try_into().unwrap();
     assert_eq!(differences.first, "mine", "and nothing of gcc, which is alone");
     let [first] = differences.table.rows.as_slice() else { panic!("one variant: {differences:?}") };
@@ -58,7 +58,7 @@ fn it_is_run_with_options_of_its_own_and_compared_run_by_run() {
 }
 
 #[test]
-fn mistakes_in_its_options_are_reported_as_those_of_any_law() {
+fn mistakes_in_its_options_are_reported_as_those_of_any_controller() {
     let refused = |spec: &str| {
         let candidate = Candidate::list(spec).unwrap().remove(0);
         let overrides = [candidate.definition.unwrap()];
@@ -71,23 +71,29 @@ fn mistakes_in_its_options_are_reported_as_those_of_any_law() {
 #[test]
 fn it_is_coupled_with_others_and_detected() {
     let registry = registry();
-    assert!(pairs::laws(&registry).any(|law| law == "mine"));
-    let laws = ["mine", "cubic"];
-    let request =
-        PairsRequest { registry: &registry, laws: &laws, algorithm: pairs::ALGORITHM, seeds: &[1], jobs: 2 };
+    assert!(pairs::controllers(&registry).any(|controller| controller == "mine"));
+    let controllers = ["mine", "cubic"];
+    let request = PairsRequest {
+        registry: &registry,
+        controllers: &controllers,
+        algorithm: pairs::ALGORITHM,
+        seeds: &[1],
+        jobs: 2,
+    };
     let pairs = request.run(&TraceStore::at(None), &|| {}).unwrap();
-    let first = pairs.iter().find(|pair| pair.laws == ["mine", "mine"]).unwrap();
+    let first = pairs.iter().find(|pair| pair.controllers == ["mine", "mine"]).unwrap();
     assert!(first.uncoupled.utilisation.unwrap().mean > 0.2, "{first:?}");
-    let laws = ["mine"];
+    let controllers = ["mine"];
     let config = detection::parameters(&[]).unwrap();
-    let request = DetectionRequest { registry: &registry, laws: &laws, seeds: 1, jobs: 2, config };
+    let request =
+        DetectionRequest { registry: &registry, controllers: &controllers, seeds: 1, jobs: 2, config };
     let rows = request.run(&|| {}).unwrap();
-    assert_eq!((rows.len(), rows[0].law.as_str()), (6, "mine"));
+    assert_eq!((rows.len(), rows[0].controller.as_str()), (6, "mine"));
     assert!(rows[2].shared.intervals > 0, "{rows:?}");
 }
 
 #[test]
-fn rows_of_papers_put_it_in_the_place_of_a_law() {
+fn rows_of_papers_put_it_in_the_place_of_a_controller() {
     let row = r#"
 title = "Who is first"
 scenario = "gcc-2016/variable-capacity"

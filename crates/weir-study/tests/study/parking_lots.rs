@@ -14,7 +14,7 @@ use weir_scenario::compile::RunOptions;
 use weir_scenario::scenario::Scenario;
 use weir_theory::analysis::solver;
 
-use super::every_law::long;
+use super::whole_path::long;
 
 const SECONDS: u32 = 400;
 const MEASURED: u32 = 150;

@@ -28,7 +28,7 @@ fn rates(controller: &str, overrides: &[&str]) -> Vec<f64> {
 const TWICE: &str = "flows.video-1.priority=2";
 
 #[test]
-fn a_priority_is_the_constant_that_each_law_has_for_it() {
+fn a_priority_is_the_constant_that_each_controller_has_for_it() {
     for (controller, constant) in [
         ("nada", "priority=2.0"),
         ("nada-at-sender", "priority=2.0"),
@@ -49,7 +49,7 @@ fn a_priority_is_the_constant_that_each_law_has_for_it() {
 }
 
 #[test]
-fn a_law_without_priorities_does_not_heed_them() {
+fn a_controller_without_priorities_does_not_heed_them() {
     for controller in ["gcc", "scream", "tfrc"] {
         assert_eq!(rates(controller, &[TWICE]), rates(controller, &[]), "{controller}");
     }

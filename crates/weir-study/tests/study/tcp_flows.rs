@@ -209,14 +209,14 @@ fn profiles_differ_in_how_their_window_grows() {
 }
 
 #[test]
-fn every_window_law_fills_a_link_under_every_profile() {
-    for law in window_algorithms().iter().map(|law| law.name) {
+fn every_window_algorithm_fills_a_link_under_every_profile() {
+    for algorithm in window_algorithms().iter().map(|algorithm| algorithm.name) {
         for profile in ["", "profile = \"rfc\"\n", "profile = \"linux-3.16\"\n", "profile = \"ns3-3.26\"\n"] {
-            let series = recording(&format!("{profile}law = \"{law}\"")).whole().unwrap();
+            let series = recording(&format!("{profile}law = \"{algorithm}\"")).whole().unwrap();
             let flow = series.flows.iter().find(|flow| flow.name == "bulk").unwrap();
             let rates = &flow.receive_rate_bps[100..];
             let mean = rates.iter().sum::<f64>() / rates.len() as f64;
-            assert!(mean > 4e6, "{law} {profile}: {mean}");
+            assert!(mean > 4e6, "{algorithm} {profile}: {mean}");
         }
     }
 }

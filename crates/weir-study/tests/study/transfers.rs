@@ -7,7 +7,7 @@ use weir_measure::simulate;
 use weir_scenario::compile::RunOptions;
 use weir_scenario::scenario::Scenario;
 
-use super::every_law::long;
+use super::whole_path::long;
 
 /// Metrics of `flows` over 10 Mbit/s with a round trip of 100 ms.
 fn run(seconds: u32, seed: u64, flows: &str) -> RunMetrics {

@@ -123,7 +123,7 @@ fn rule_1_a_window_is_the_share_in_a_round_trip_and_two_segments_at_least() {
     let mut call = Call::with_sum(Config::default(), 2000);
     assert_eq!((call.media_rate(), call.data_window()), (Some(1000.0), None), "ten segments are its share");
     call.send_message(1100, DATA, update_of(WindowEvent::Acknowledged, 12.0, 12.1, 100));
-    assert_eq!(call.data_window(), Some(10.0), "not what its own law made of it");
+    assert_eq!(call.data_window(), Some(10.0), "not what its own controller made of it");
     // The window makes up for a queue of 20 ms, not for all of one of 30 ms, and by `Base` for none.
     let mut steady = Call::with_sum(Config { led_shrink_per_rtt: 0.0, ..Config::default() }, 2000);
     steady.send_message(1200, DATA, update_of(WindowEvent::Acknowledged, 12.0, 12.1, 120));
@@ -381,7 +381,7 @@ fn a_flow_that_does_not_use_its_window_leaves_it_to_others() {
 }
 
 #[test]
-fn alone_a_media_flow_has_what_its_law_computes() {
+fn alone_a_media_flow_has_what_its_controller_computes() {
     let mut call = Call::by(Config::default());
     call.send_message(0, MEDIA, media(300, parameters(0.3, None)));
     let mut rate = 300;

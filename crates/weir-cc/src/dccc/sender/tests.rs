@@ -278,7 +278,7 @@ fn silence_halves_the_rate_each_round_trip_down_to_the_minimum() {
 }
 
 #[test]
-fn events_and_coupling_become_the_laws_own_state() {
+fn events_and_coupling_become_the_controllers_own_state() {
     let mut sender = dccc(fixed());
     assert_eq!(sender.apply_allocation(at(0), AllocatedRate { rate: kbps(600) }), kbps(600));
     assert_eq!(

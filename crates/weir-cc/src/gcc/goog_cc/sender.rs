@@ -23,7 +23,7 @@ use crate::gcc::blocks::push_back::PushBack;
 use crate::gcc::blocks::throughput::Throughput;
 use crate::packet::{PacketFate, PacketResult, SendState, SentPacket};
 use crate::parts::allocation_history::AllocationHistory;
-use crate::rate_law::{Decided, RateInForce};
+use crate::rate_controller::{Decided, RateInForce};
 use crate::report::{Feedback, ReceptionReport, ReportKind};
 use crate::time::SendTime;
 

@@ -355,7 +355,7 @@ fn a_source_that_paused_goes_on_at_its_rate() {
 }
 
 #[test]
-fn empty_feedback_and_reports_of_other_laws_change_nothing() {
+fn empty_feedback_and_reports_of_other_controllers_change_nothing() {
     let mut call = Call::new(&Config::default());
     let empty = Feedback::Packets { results: &[], at: None, rtt: None, missed_reports: 3 };
     assert_eq!(call.sender.on_feedback(at(0), &empty, &STATE), None);
@@ -365,7 +365,7 @@ fn empty_feedback_and_reports_of_other_laws_change_nothing() {
 }
 
 #[test]
-fn events_and_coupling_become_the_laws_own_state() {
+fn events_and_coupling_become_the_controllers_own_state() {
     let mut call = Call::new(&Config::default());
     call.run(2050, 375, |_| Some(0));
     call.sender.apply_allocation(at(2050), AllocatedRate { rate: kbps(700) });

@@ -11,7 +11,7 @@ use crate::packet::SendState;
 use crate::parts::allocation_history::AllocationHistory;
 use crate::parts::feedback_timeout;
 use crate::parts::relative::{FallMeaning, Relative};
-use crate::rate_law::{Computed, FeedbackOutcome, FlowContext, RateController, Rule, SendRates};
+use crate::rate_controller::{Computed, FeedbackOutcome, FlowContext, RateController, Rule, SendRates};
 use crate::report::{Feedback, ReportKind};
 use crate::time::SendTime;
 
@@ -359,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn coupling_and_limits_become_the_laws_own_state() {
+    fn coupling_and_limits_become_the_controllers_own_state() {
         let mut s = sender(Config::default());
         s.apply_allocation(SendTime::ZERO, AllocatedRate { rate: kbps(600) });
         assert_eq!(s.target().media_rate, kbps(600));

@@ -21,7 +21,7 @@ use crate::packet::{PacketFate, PacketResult, SendState};
 use crate::parts::allocation_history::AllocationHistory;
 use crate::parts::feedback_timeout;
 use crate::parts::receive_rate::ReceiveRate;
-use crate::rate_law::{Computed, FeedbackOutcome, FlowContext, RateController, Rule, SendRates};
+use crate::rate_controller::{Computed, FeedbackOutcome, FlowContext, RateController, Rule, SendRates};
 use crate::report::{Feedback, ReportKind};
 use crate::time::{ApparentDelay, SendTime};
 

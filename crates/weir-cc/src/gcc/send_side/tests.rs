@@ -275,7 +275,7 @@ fn by_libwebrtcs_loss_control_growth_begins_at_the_adopted_rate() {
 }
 
 #[test]
-fn coupling_limits_and_a_new_route_become_the_laws_own_state() {
+fn coupling_limits_and_a_new_route_become_the_controllers_own_state() {
     let mut path = SenderWithFeedback::new(&Config::draft_02());
     path.settle();
     path.sender.apply_allocation(path.now, AllocatedRate { rate: kbps(600) });

@@ -10,7 +10,7 @@ use crate::packet::SendState;
 use crate::parts::allocation_history::AllocationHistory;
 use crate::parts::feedback_timeout;
 use crate::parts::relative::{FallMeaning, Relative};
-use crate::rate_law::{Computed, FeedbackOutcome, FlowContext, RateController, Rule, SendRates};
+use crate::rate_controller::{Computed, FeedbackOutcome, FlowContext, RateController, Rule, SendRates};
 use crate::report::{Feedback, ReportKind};
 use crate::time::SendTime;
 
@@ -77,8 +77,8 @@ impl Rule for CeilingRule {
             _ if state.application_limited => ChangeReason::Application,
             _ => ChangeReason::Delay,
         };
-        let law_rate = frame.limits().clamp(ceiling).bps_f64();
-        let rate = self.relative.follow(law_rate, frame.rate(), &fall);
+        let own_rate = frame.limits().clamp(ceiling).bps_f64();
+        let rate = self.relative.follow(own_rate, frame.rate(), &fall);
         FeedbackOutcome::Rate(Computed { rate, why, limited_by: fell.then_some(LimitingFactor::Delay) })
     }
 

@@ -173,7 +173,7 @@ fn a_source_without_data_is_not_taken_for_a_silent_path() {
 }
 
 #[test]
-fn events_and_coupling_become_the_laws_own_state() {
+fn events_and_coupling_become_the_controllers_own_state() {
     let mut sender = nada();
     assert_eq!(sender.apply_allocation(ms(0), AllocatedRate { rate: kbps(900) }), kbps(900));
     assert_eq!(

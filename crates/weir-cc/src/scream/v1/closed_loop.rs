@@ -102,7 +102,7 @@ fn a_silent_path_gets_no_more_than_a_trickle_and_the_flow_comes_back() {
 }
 
 #[test]
-fn without_feedback_the_window_closes_at_once_and_the_law_opens_it_a_second_later() {
+fn without_feedback_the_window_closes_at_once_and_the_controller_opens_it_a_second_later() {
     let mut path = path(Config::default(), DataRate::from_mbps(2));
     path.run(seconds(20), |_| ());
     path.feedback_cut = true;

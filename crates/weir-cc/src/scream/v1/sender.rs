@@ -15,7 +15,7 @@ use crate::decision::{AllocatedRate, ChangeReason, Decision};
 use crate::packet::{PacketResult, SendState, SentPacket};
 use crate::parts::feedback_timeout::{self, FeedbackTimeout};
 use crate::parts::least_window::least_window;
-use crate::rate_law::{Decided, RateInForce};
+use crate::rate_controller::{Decided, RateInForce};
 use crate::report::{Feedback, ReportKind};
 use crate::scream::competition::QdelayTarget;
 use crate::scream::loss::LossEventRate;

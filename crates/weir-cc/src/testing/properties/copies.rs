@@ -10,7 +10,7 @@ use super::coupling::flow;
 use crate::decision::Decision;
 use crate::testing::closed_loop::{FlightPacket, Loop, PacketSource};
 use crate::testing::is_long;
-use crate::testing::law::{Law, usual_limits};
+use crate::testing::tested_controller::{TestedController, usual_limits};
 
 /// Flows over one bottleneck, each of which starts some ms after the one before, so that their frames do not meet.
 pub(crate) struct StaggeredFlows {
@@ -86,19 +86,19 @@ fn equal_shares(n: usize, coupled: bool) -> impl FnMut(&Decision, DataRate) -> O
     move |_, sum| coupled.then(|| DataRate::from_bps(sum.bps() / n as u64))
 }
 
-fn copies(law: &Law, n: usize, capacity: DataRate, stagger: usize) -> StaggeredFlows {
-    let flows = (0..n).map(|_| flow(law, usual_limits(), PacketSource::VIDEO, capacity)).collect();
+fn copies(controller: &TestedController, n: usize, capacity: DataRate, stagger: usize) -> StaggeredFlows {
+    let flows = (0..n).map(|_| flow(controller, usual_limits(), PacketSource::VIDEO, capacity)).collect();
     StaggeredFlows::new(flows, usual_limits().start(), stagger)
 }
 
 /// The mean sum of the rates in the second before 10, 30 and, at full length, 60 s, over several ways to interleave their
 /// frames.
-fn growth(law: &Law, n: usize, staggers: &[usize], coupled: bool) -> Vec<f64> {
+fn growth(controller: &TestedController, n: usize, staggers: &[usize], coupled: bool) -> Vec<f64> {
     let capacity = usual_limits().max().scale(1.2 * n as f64);
     let ends: &[i32] = if is_long() { &[10, 30, 60] } else { &[10, 30] };
     let mut means = vec![0.0; ends.len()];
     for &stagger in staggers {
-        let mut copies = copies(law, n, capacity, stagger);
+        let mut copies = copies(controller, n, capacity, stagger);
         for second in 1..=ends[ends.len() - 1] {
             let place = ends.iter().position(|&end| end == second);
             for _ in 0..1000 {
@@ -114,25 +114,26 @@ fn growth(law: &Law, n: usize, staggers: &[usize], coupled: bool) -> Vec<f64> {
 
 /// Three and ten copies have equal shares on a link above all their maxima. After 10 and 30 s, at full length also after
 /// 60 s, their sum is at least 0.95 of that of as many uncoupled ones.
-pub fn on_a_wide_link_copies_grow_as_fast_as_without_coupling(law: &Law) {
+pub fn on_a_wide_link_copies_grow_as_fast_as_without_coupling(controller: &TestedController) {
     // Many flows interleave in many ways by themselves.
     for (n, staggers) in [(3, &[5, 13, 29][..]), (10, &[13])] {
-        let (alone, coupled) = (growth(law, n, staggers, false), growth(law, n, staggers, true));
+        let (alone, coupled) =
+            (growth(controller, n, staggers, false), growth(controller, n, staggers, true));
         let ratios: Vec<f64> = coupled.iter().zip(&alone).map(|(coupled, alone)| coupled / alone).collect();
         let kept = ratios.iter().all(|&ratio| ratio >= 0.95);
-        assert!(kept, "{n} copies of {}: {ratios:.3?} of {alone:.0?}", law.name);
+        assert!(kept, "{n} copies of {}: {ratios:.3?} of {alone:.0?}", controller.name);
     }
 }
 
 /// Three copies have equal shares on a link of 0.6 of their maxima. Within a minute they carry at least 0.95 of the
 /// amount of as many uncoupled ones.
-pub fn on_a_narrow_link_copies_carry_as_much_as_without_coupling(law: &Law) {
+pub fn on_a_narrow_link_copies_carry_as_much_as_without_coupling(controller: &TestedController) {
     let capacity = usual_limits().max().scale(0.6 * 3.0);
     let carried = |coupled| {
-        let mut copies = copies(law, 3, capacity, 13);
+        let mut copies = copies(controller, 3, capacity, 13);
         (0..60_000).for_each(|_| copies.tick(equal_shares(3, coupled)));
         copies.total(Loop::delivered_bits)
     };
     let ratio = carried(true) / carried(false);
-    assert!(ratio >= 0.95, "{}: {ratio:.3}", law.name);
+    assert!(ratio >= 0.95, "{}: {ratio:.3}", controller.name);
 }

@@ -10,7 +10,7 @@ use crate::coupled::fse::{Config, Fse, InitialGrouping, Updates};
 use crate::coupled::{Coupler, CouplerAction, CouplingMessage, FlowId, FlowParameters, Join, Update};
 use crate::decision::Decision;
 use crate::testing::closed_loop::{Loop, PacketSource};
-use crate::testing::law::{Law, usual_limits};
+use crate::testing::tested_controller::{TestedController, usual_limits};
 use crate::time::SendTime;
 
 const FLOW: FlowId = FlowId(0);
@@ -80,8 +80,8 @@ impl OneMemberExchange {
 }
 
 /// The target after each millisecond of a minute with changes of the path, with an exchange of each of `forms`.
-fn course(law: &Law, forms: &[Config]) -> Vec<Target> {
-    let mut path = flow(law, usual_limits(), PacketSource::VIDEO, CAPACITY);
+fn course(controller: &TestedController, forms: &[Config]) -> Vec<Target> {
+    let mut path = flow(controller, usual_limits(), PacketSource::VIDEO, CAPACITY);
     let mut exchanges: Vec<_> = forms.iter().map(|&config| OneMemberExchange::new(config)).collect();
     let mut present = usual_limits().start();
     let advance = |ms: i64| {
@@ -98,6 +98,6 @@ fn course(law: &Law, forms: &[Config]) -> Vec<Target> {
 }
 
 /// Alone in a Flow State Exchange of any form, a minute with changes of the link is bit by bit as without it.
-pub fn alone_in_an_exchange_a_flow_is_as_if_it_were_not_coupled(law: &Law) {
-    assert!(course(law, &forms()) == course(law, &[]), "{}", law.name);
+pub fn alone_in_an_exchange_a_flow_is_as_if_it_were_not_coupled(controller: &TestedController) {
+    assert!(course(controller, &forms()) == course(controller, &[]), "{}", controller.name);
 }

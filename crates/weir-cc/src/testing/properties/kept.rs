@@ -8,7 +8,7 @@ use weir_units::{DataRate, DataSize, TimeDelta};
 use super::coupling::flow;
 use crate::controller::RateLimits;
 use crate::testing::closed_loop::{Loop, PacketSource};
-use crate::testing::law::Law;
+use crate::testing::tested_controller::TestedController;
 
 /// Capacity at which a packet takes 4 ms, and 8 or 2 after an allocation: whole ticks of the loop.
 const LINK: DataRate = DataRate::from_kbps(2400);
@@ -20,15 +20,15 @@ const LATER: [usize; 3] = [200, 500, 1000];
 const START: DataRate = DataRate::from_kbps(300);
 
 /// A flow that fills its target evenly, over a link that carries less than its maximum.
-fn steady(law: &Law) -> Loop {
+fn steady(controller: &TestedController) -> Loop {
     let kbps = DataRate::from_kbps;
     let limits = RateLimits::new(kbps(50), START, kbps(6000)).unwrap();
-    flow(law, limits, PacketSource::STEADY, LINK)
+    flow(controller, limits, PacketSource::STEADY, LINK)
 }
 
 /// The rate of the last decision, and whether one was made, in each ms of an uncoupled flow.
-fn alone(law: &Law) -> Vec<(DataRate, bool)> {
-    let mut path = steady(law);
+fn alone(controller: &TestedController) -> Vec<(DataRate, bool)> {
+    let mut path = steady(controller);
     let mut rate = START;
     let ticks = 0..SETTLED + 13_000;
     ticks
@@ -59,8 +59,8 @@ fn rests(alone: &[(DataRate, bool)], at: usize) -> bool {
 
 /// The same as [`own_course`], after an allocation and a change of the share of the capacity by `factor` at `at`. A change
 /// of the capacity itself would change the delay of the packets in the queue, which is congestion by itself.
-fn after_a_word(law: &Law, at: usize, factor: f64) -> [f64; 4] {
-    let mut path = steady(law);
+fn after_a_word(controller: &TestedController, at: usize, factor: f64) -> [f64; 4] {
+    let mut path = steady(controller);
     let mut rate = START;
     for _ in 0..=at {
         path.tick();
@@ -68,12 +68,16 @@ fn after_a_word(law: &Law, at: usize, factor: f64) -> [f64; 4] {
     }
     let share = rate.scale(factor);
     path.set_share(factor);
-    assert_eq!(path.apply_allocation(share), share, "{}", law.name);
+    assert_eq!(path.apply_allocation(share), share, "{}", controller.name);
     let (mut first, mut rate, mut later) = (None, share, Vec::new());
     for passed in 1..=2000 {
         path.tick();
         if let Some(decision) = path.take_decision() {
-            assert!(first.is_some() || decision.base == share, "{}: {decision:?} after {share:?}", law.name);
+            assert!(
+                first.is_some() || decision.base == share,
+                "{}: {decision:?} after {share:?}",
+                controller.name
+            );
             first.get_or_insert(decision.rate);
             rate = decision.rate;
         }
@@ -94,27 +98,27 @@ fn is_kept(kept: f64, own: &[f64], slack: f64, cut: f64) -> bool {
 
 /// On a steady link of which cross traffic leaves half or twice as much, the flow goes on from an allocation of that. At the next
 /// decision the rate is within a step of the controller's own. For a second it is within the range of the uncoupled
-/// controller, but for one cut ([`Law::cutting_to`]). A controller that [forgets shares](Law::forgetting_shares) has
-/// forgotten it with the next decision.
-pub fn what_coupling_says_is_kept(law: &Law) {
-    if law.forgets_shares {
-        forgets_within_a_report(law);
+/// controller, but for one cut ([`TestedController::cutting_to`]). A controller that [forgets
+/// shares](TestedController::forgetting_shares) has forgotten it with the next decision.
+pub fn what_coupling_says_is_kept(controller: &TestedController) {
+    if controller.forgets_shares {
+        forgets_within_a_report(controller);
         return;
     }
     let mut broken = Vec::new();
-    let alone = alone(law);
-    assert!(alone[SETTLED].0 > LINK.scale(0.4), "{} has not settled: {:?}", law.name, alone[SETTLED]);
+    let alone = alone(controller);
+    assert!(alone[SETTLED].0 > LINK.scale(0.4), "{} has not settled: {:?}", controller.name, alone[SETTLED]);
     for after in [0, 3000, 6000, 9000] {
         let from = SETTLED + after;
         let at = (from..from + 3000).find(|&at| rests(&alone, at));
         // A controller that never rests goes on from the share as it would have gone on from its own rate.
         let (at, own) = at.map_or((from, own_course(&alone, from)), |at| (at, [1.0; 4]));
         for factor in [0.5, 2.0] {
-            let kept = after_a_word(law, at, factor);
-            let later = kept[1..].iter().all(|&kept| is_kept(kept, &own, 0.15, law.own_cut));
+            let kept = after_a_word(controller, at, factor);
+            let later = kept[1..].iter().all(|&kept| is_kept(kept, &own, 0.15, controller.own_cut));
             // The 1e-9 is for the rounding of a step of 5 %.
             if !is_kept(kept[0], &own[..1], 0.05 + 1e-9, 1.0) || !later {
-                broken.push(format!("{} ×{factor} at {at} ms: {kept:.3?}, alone {own:.3?}", law.name));
+                broken.push(format!("{} ×{factor} at {at} ms: {kept:.3?}, alone {own:.3?}", controller.name));
             }
         }
     }
@@ -123,10 +127,10 @@ pub fn what_coupling_says_is_kept(law: &Law) {
 
 /// Check for controllers such as TFRC, whose rate is a function of the loss that the receiver measured. With a factor
 /// on the equation's rate it would keep a share, and lose more and carry less.
-fn forgets_within_a_report(law: &Law) {
+fn forgets_within_a_report(controller: &TestedController) {
     for (factor, forgotten) in [(0.5, 2.0), (2.0, 0.5)] {
-        let [first, ..] = after_a_word(law, SETTLED, factor);
-        assert!((first / forgotten - 1.0).abs() < 0.1, "{} ×{factor}: {first}", law.name);
+        let [first, ..] = after_a_word(controller, SETTLED, factor);
+        assert!((first / forgotten - 1.0).abs() < 0.1, "{} ×{factor}: {first}", controller.name);
     }
 }
 
@@ -143,8 +147,8 @@ enum CapacityChange {
 
 /// The mean target as a share of the capacity, from 10 to 20 s after it changed by `factor`, and the share of the
 /// packets dropped then.
-fn long_after(law: &Law, factor: f64, change: CapacityChange) -> (f64, f64) {
-    let mut path = steady(law);
+fn long_after(controller: &TestedController, factor: f64, change: CapacityChange) -> (f64, f64) {
+    let mut path = steady(controller);
     let capacity = LINK.scale(factor);
     if change == CapacityChange::None {
         path.set_capacity(capacity);
@@ -163,14 +167,14 @@ fn long_after(law: &Law, factor: f64, change: CapacityChange) -> (f64, f64) {
 
 /// From 10 to 20 s after such an allocation the target is at least 0.9 of the one without it. At most 0.01 more of the
 /// sent packets are dropped.
-pub fn a_word_floods_no_link_and_starves_no_flow_for_long(law: &Law) {
+pub fn a_word_floods_no_link_and_starves_no_flow_for_long(controller: &TestedController) {
     for factor in [0.5, 2.0] {
         let [fresh, alone, announced] =
             [CapacityChange::None, CapacityChange::Link, CapacityChange::LinkAndWord]
-                .map(|change| long_after(law, factor, change));
+                .map(|change| long_after(controller, factor, change));
         let starved = announced.0 < 0.9 * alone.0.min(fresh.0).min(1.0);
         let flooded = announced.1 > alone.1.max(fresh.1) + 0.01;
         let figures = format!("{announced:.3?}, alone {alone:.3?} or {fresh:.3?}");
-        assert!(!starved && !flooded, "{} ×{factor}: {figures}", law.name);
+        assert!(!starved && !flooded, "{} ×{factor}: {figures}", controller.name);
     }
 }

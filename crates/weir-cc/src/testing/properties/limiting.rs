@@ -6,7 +6,7 @@ use super::coupling::{CAPACITY, change_path, flow};
 use crate::controller::{LimitingFactor, Target};
 use crate::decision::{ChangeReason, Decision};
 use crate::testing::closed_loop::PacketSource;
-use crate::testing::law::{Law, usual_limits};
+use crate::testing::tested_controller::{TestedController, usual_limits};
 
 /// Samples of the target in a second.
 const PARTS: usize = 10;
@@ -21,22 +21,22 @@ const MOST_CHANGES: usize = 40;
 /// In a minute with changes of the link, a second with a rise of the rate by more than 5 %, and not by a probe, is
 /// rarely limited by delay or loss. The limiting factor does not change with each decision. At the maximum rate the
 /// factor is the maximum.
-pub fn a_rate_that_rises_is_not_limited_by_delay_or_loss(law: &Law) {
-    let course = course(law);
+pub fn a_rate_that_rises_is_not_limited_by_delay_or_loss(controller: &TestedController) {
+    let course = course(controller);
     let wrong = course.chunks(PARTS).filter(|second| is_wrong(second)).count();
-    assert!(wrong <= MOST_WRONG, "{}: {wrong} of {} seconds", law.name, course.len() / PARTS);
+    assert!(wrong <= MOST_WRONG, "{}: {wrong} of {} seconds", controller.name, course.len() / PARTS);
     let factors: Vec<LimitingFactor> = course.iter().map(|(target, _)| target.limiting_factor).collect();
     let changes = factors.windows(2).filter(|pair| pair[0] != pair[1]).count();
-    assert!(changes <= MOST_CHANGES, "{}: {changes} changes", law.name);
+    assert!(changes <= MOST_CHANGES, "{}: {changes} changes", controller.name);
     let max = usual_limits().max();
     for (target, _) in course.iter().filter(|(target, _)| target.sending_rate >= max) {
-        assert_eq!(target.limiting_factor, LimitingFactor::Maximum, "{}: {target:?}", law.name);
+        assert_eq!(target.limiting_factor, LimitingFactor::Maximum, "{}: {target:?}", controller.name);
     }
 }
 
 /// The target each tenth of a second, and whether a probe was part of its change.
-fn course(law: &Law) -> Vec<(Target, bool)> {
-    let mut path = flow(law, usual_limits(), PacketSource::VIDEO, CAPACITY);
+fn course(controller: &TestedController) -> Vec<(Target, bool)> {
+    let mut path = flow(controller, usual_limits(), PacketSource::VIDEO, CAPACITY);
     let mut probed = false;
     let mut course = Vec::new();
     for ms in 0..60_000 {

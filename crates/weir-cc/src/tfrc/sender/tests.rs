@@ -198,7 +198,7 @@ fn a_longer_round_trip_lowers_the_rate_for_the_moment() {
 }
 
 #[test]
-fn coupling_gives_the_rate_and_the_law_goes_on_from_there() {
+fn coupling_gives_the_rate_and_the_controller_goes_on_from_there() {
     let mut sender = tfrc(Config::default());
     for at in [100, 300, 600] {
         deliver(&mut sender, at, 0.001, 500, false);

@@ -8,7 +8,7 @@
 use weir_registry::schemars::JsonSchema;
 use weir_registry::serde::{Deserialize, Serialize};
 use weir_registry::weir_cc::packet_feedback::PacketFeedback;
-use weir_registry::weir_cc::rate_law::{
+use weir_registry::weir_cc::rate_controller::{
     Computed, FeedbackOutcome, FlowContext, RateController, Rule, SendRates, WindowedMin,
 };
 use weir_registry::weir_cc::{
@@ -169,15 +169,15 @@ impl Rule for MineRule {
 
 #[cfg(test)]
 mod tests {
-    use weir_cc::testing::{Law, halves, law_tests};
+    use weir_cc::testing::{TestedController, controller_tests, halves};
 
     use super::*;
 
     // Properties of every controller, a test for each; a property that this one cannot have by its design is named
     // in its line.
-    law_tests!(
+    controller_tests!(
         properties,
-        Law::new("mine", |limits| {
+        TestedController::new("mine", |limits| {
             halves(sender(Config::default(), limits).unwrap(), PacketFeedback::new(REPORTS))
         })
         // A wrong round-trip time is forgotten after 100 more, and then the rate climbs to 50 times its value in 30 s.

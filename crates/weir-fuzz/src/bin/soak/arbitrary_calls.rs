@@ -5,7 +5,7 @@ use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use weir_cc::testing::CheckedSender;
 use weir_fuzz::Input;
-use weir_fuzz::laws::{Calls, Receiving, halves, limits};
+use weir_fuzz::controllers::{Calls, Receiving, halves, limits};
 
 use crate::PartOutcome;
 use crate::memory::Memory;

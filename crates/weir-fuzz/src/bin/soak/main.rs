@@ -15,7 +15,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use memory::Memory;
-use weir_fuzz::laws::names;
+use weir_fuzz::controllers::names;
 
 /// Outcome of a part for a controller.
 struct PartOutcome {
@@ -49,14 +49,14 @@ fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     match *words.as_slice() {
-        ["one", part, law] => match find(part) {
-            Some(part) => one(part, law),
+        ["one", part, controller] => match find(part) {
+            Some(part) => one(part, controller),
             None => usage(),
         },
         [] => all(&PARTS.each_ref(), names()),
         [part] => find(part).map_or_else(usage, |part| all(&[part], names())),
-        [part, laws] => match (find(part), known(laws)) {
-            (Some(part), Some(laws)) => all(&[part], &laws),
+        [part, controllers] => match (find(part), known(controllers)) {
+            (Some(part), Some(controllers)) => all(&[part], &controllers),
             _ => usage(),
         },
         _ => usage(),
@@ -67,8 +67,11 @@ fn find(name: &str) -> Option<&'static SoakPart> {
     PARTS.iter().find(|part| part.name == name)
 }
 
-fn known(laws: &str) -> Option<Vec<&'static str>> {
-    laws.split(',').map(|law| names().iter().copied().find(|name| *name == law)).collect()
+fn known(controllers: &str) -> Option<Vec<&'static str>> {
+    controllers
+        .split(',')
+        .map(|controller| names().iter().copied().find(|name| *name == controller))
+        .collect()
 }
 
 fn usage() -> ExitCode {
@@ -81,14 +84,14 @@ fn usage() -> ExitCode {
 }
 
 /// Runs one part for one controller, in this process. A line of the table goes to standard output.
-fn one(part: &SoakPart, law: &str) -> ExitCode {
+fn one(part: &SoakPart, controller: &str) -> ExitCode {
     let begun = now();
-    let outcome = (part.run)(law);
+    let outcome = (part.run)(controller);
     let Memory { early_kib, late_kib } = outcome.memory;
     let flat = late_kib - early_kib <= outcome.most_growth_kib;
     let mark = if flat { "✓" } else { "✗ memory grows" };
     println!(
-        "{:<8} {law:<16} {:<52} {:>7.1} s {early_kib:>7} → {late_kib:>6} KiB  {mark}",
+        "{:<8} {controller:<16} {:<52} {:>7.1} s {early_kib:>7} → {late_kib:>6} KiB  {mark}",
         part.name,
         outcome.done,
         begun.elapsed().as_secs_f64()
@@ -96,9 +99,9 @@ fn one(part: &SoakPart, law: &str) -> ExitCode {
     if flat { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// All of `parts` for all of `laws`, each in a process of its own.
-fn all(parts: &[&'static SoakPart], laws: &[&'static str]) -> ExitCode {
-    let jobs = parts.iter().flat_map(|part| laws.iter().map(|law| (part.name, *law)));
+/// All of `parts` for all of `controllers`, each in a process of its own.
+fn all(parts: &[&'static SoakPart], controllers: &[&'static str]) -> ExitCode {
+    let jobs = parts.iter().flat_map(|part| controllers.iter().map(|controller| (part.name, *controller)));
     let jobs: Mutex<VecDeque<(&str, &str)>> = Mutex::new(jobs.collect());
     let failed: Mutex<Vec<String>> = Mutex::new(Vec::new());
     let begun = now();
@@ -109,26 +112,30 @@ fn all(parts: &[&'static SoakPart], laws: &[&'static str]) -> ExitCode {
     std::thread::scope(|scope| {
         for _ in 0..processors {
             scope.spawn(|| {
-                while let Some((part, law)) = jobs.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
+                while let Some((part, controller)) =
+                    jobs.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
                 {
-                    if let Err(problem) = apart(part, law) {
-                        eprintln!("{part} {law}: {problem}");
-                        failed.lock().unwrap_or_else(PoisonError::into_inner).push(format!("{part} {law}"));
+                    if let Err(problem) = apart(part, controller) {
+                        eprintln!("{part} {controller}: {problem}");
+                        failed
+                            .lock()
+                            .unwrap_or_else(PoisonError::into_inner)
+                            .push(format!("{part} {controller}"));
                     }
                 }
             });
         }
     });
     let failed = failed.into_inner().unwrap_or_else(PoisonError::into_inner);
-    let (seconds, count) = (begun.elapsed().as_secs(), parts.len() * laws.len());
+    let (seconds, count) = (begun.elapsed().as_secs(), parts.len() * controllers.len());
     println!("{count} lives in {} min {:02} s; {} failed", seconds / 60, seconds % 60, failed.len());
     if failed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 /// A part for a controller in a process of its own; its output is printed here.
-fn apart(part: &str, law: &str) -> Result<(), String> {
+fn apart(part: &str, controller: &str) -> Result<(), String> {
     let own = std::env::current_exe().map_err(|error| error.to_string())?;
-    let child = Command::new(own).args(["one", part, law]).stdout(Stdio::piped()).spawn();
+    let child = Command::new(own).args(["one", part, controller]).stdout(Stdio::piped()).spawn();
     let output = child.and_then(std::process::Child::wait_with_output).map_err(|error| error.to_string())?;
     print!("{}", String::from_utf8_lossy(&output.stdout));
     if output.status.success() { Ok(()) } else { Err(output.status.to_string()) }

@@ -5,7 +5,7 @@
 use std::collections::VecDeque;
 
 use weir_cc::{ArrivalTime, DataRate, RateLimits, SendTime, Target, TimeDelta};
-use weir_fuzz::laws::halves;
+use weir_fuzz::controllers::halves;
 use weir_media::{EncoderConfig, MediaConfig, MediaPacket, MediaReceiver, MediaSender, SenderSeeds};
 use weir_units::DataSize;
 
@@ -24,22 +24,22 @@ const AHEAD: TimeDelta = TimeDelta::from_secs(64 * 300);
 /// Memory that the allocator keeps of calls that have ended, in KiB.
 const MOST_GROWTH_KIB: i64 = 512;
 
-pub(crate) fn run(law: &str) -> PartOutcome {
+pub(crate) fn run(controller: &str) -> PartOutcome {
     let mut first = Vec::new();
-    call(law, BEGINNINGS[0], |at, target| first.push((at, target)));
-    assert!(first.len() > 100, "{law}: {} targets", first.len());
+    call(controller, BEGINNINGS[0], |at, target| first.push((at, target)));
+    assert!(first.len() > 100, "{controller}: {} targets", first.len());
     let mut memory = None;
     for beginning in &BEGINNINGS[1..] {
         let mut place = 0;
-        call(law, *beginning, |at, target| {
+        call(controller, *beginning, |at, target| {
             assert_eq!(
                 first.get(place),
                 Some(&(at, target)),
-                "{law}, begun at {beginning} s: target {place}"
+                "{controller}, begun at {beginning} s: target {place}"
             );
             place += 1;
         });
-        assert_eq!(place, first.len(), "{law}, begun at {beginning} s");
+        assert_eq!(place, first.len(), "{controller}, begun at {beginning} s");
         memory.get_or_insert_with(Memory::early).look();
     }
     let done = format!("{} beginnings, {} targets each, all the same", BEGINNINGS.len(), first.len());
@@ -47,10 +47,10 @@ pub(crate) fn run(law: &str) -> PartOutcome {
 }
 
 /// Passes each target of a call over a bottleneck, with its time since the beginning, to `observe`.
-fn call(law: &str, beginning: i64, mut observe: impl FnMut(TimeDelta, Target)) {
+fn call(controller: &str, beginning: i64, mut observe: impl FnMut(TimeDelta, Target)) {
     let kbps = DataRate::from_kbps;
     let limits = RateLimits::new(kbps(50), kbps(300), kbps(2500)).expect("they are in order");
-    let halves = halves(law, limits);
+    let halves = halves(controller, limits);
     let encoder = EncoderConfig::papers();
     let config = MediaConfig { packet_format: halves.packet_format, ..MediaConfig::new(limits, encoder) };
     let seeds = SenderSeeds { encoder: 1, rtcp: 2 };

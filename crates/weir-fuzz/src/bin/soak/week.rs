@@ -3,7 +3,7 @@
 
 use weir_cc::testing::check_target;
 use weir_cc::{RateLimits, Target};
-use weir_fuzz::laws::names;
+use weir_fuzz::controllers::names;
 use weir_import::traces::TraceStore;
 use weir_net::Time;
 use weir_scenario::compile::RunOptions;
@@ -68,12 +68,12 @@ impl Monitor for Days {
     }
 }
 
-pub(crate) fn run(law: &str) -> PartOutcome {
-    assert!(names().contains(&law), "{law} is no controller");
+pub(crate) fn run(controller: &str) -> PartOutcome {
+    assert!(names().contains(&controller), "{controller} is no controller");
     let kbps = DataRate::from_kbps;
     let limits = RateLimits::new(kbps(50), kbps(300), kbps(1500)).expect("they are in order");
     let scenario = Scenario::parse("week.toml", SCENARIO, &[]).unwrap_or_else(|error| panic!("{error}"));
-    let options = RunOptions { controller: Some(law), ..RunOptions::new(1) };
+    let options = RunOptions { controller: Some(controller), ..RunOptions::new(1) };
     let mut run = scenario.build(&options, &TraceStore::at(None)).unwrap_or_else(|error| panic!("{error}"));
     run.spec.end = Time::ZERO + TimeDelta::from_secs(DAY_SECONDS * DAYS as i64);
     let days = Days { limits, bytes: [0; DAYS] };

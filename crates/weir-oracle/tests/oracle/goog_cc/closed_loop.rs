@@ -119,7 +119,7 @@ pub(crate) struct Loop<'a> {
 enum Returning {
     Packets(Vec<Record>, u8, Option<ArrivalTime>),
     Ceiling(DataRate),
-    Law(NativeReport, Echo),
+    Native(NativeReport, Echo),
     Reception(ReceptionReport),
 }
 
@@ -368,7 +368,7 @@ impl<'a> Loop<'a> {
             let report = match report {
                 Report::Packets { records, number, at } => Returning::Packets(records.to_vec(), number, at),
                 Report::Ceiling(rate) => Returning::Ceiling(rate),
-                Report::Native { report, echo } => Returning::Law(report, echo),
+                Report::Native { report, echo } => Returning::Native(report, echo),
                 Report::Reception(report) => Returning::Reception(report),
             };
             self.returning.push_back((back, report));
@@ -387,7 +387,7 @@ impl<'a> Loop<'a> {
                     Report::Packets { records, number: *number, at: *at }
                 }
                 Returning::Ceiling(rate) => Report::Ceiling(*rate),
-                Returning::Law(report, echo) => Report::Native { report: *report, echo: *echo },
+                Returning::Native(report, echo) => Report::Native { report: *report, echo: *echo },
                 Returning::Reception(report) => Report::Reception(*report),
             };
             // The bytes in flight before the report include the packets that it acknowledges.

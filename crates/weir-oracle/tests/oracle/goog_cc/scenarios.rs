@@ -219,8 +219,8 @@ fn calls(name: &str, build: impl Fn(RateLimits) -> Halves) -> Vec<Measured> {
 }
 
 #[test]
-fn how_the_laws_compare() {
-    let laws: [(&str, Build); 6] = [
+fn how_the_controllers_compare() {
+    let controllers: [(&str, Build); 6] = [
         ("goog_cc", goog_cc_2024),
         ("gcc of December 2024", gcc_2024),
         ("goog_cc of June 2025", goog_cc_2025),
@@ -230,7 +230,7 @@ fn how_the_laws_compare() {
     ];
     println!("{HEAD}");
     for scenario in scenarios() {
-        for (name, build) in laws {
+        for (name, build) in controllers {
             println!("{}", row(scenario.name, name, &run_seeds(&scenario, printed_seeds(), build)));
         }
     }

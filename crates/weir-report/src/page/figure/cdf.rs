@@ -19,8 +19,8 @@ pub(super) fn figure(panels: &[(usize, &ControllerPanel)]) -> Option<Figure> {
     for &(index, panel) in panels {
         let own = |name: String, steps: &[CdfStep], dash| FigureCurve {
             name,
-            law: Some(index),
-            colour: palette::law(index),
+            controller: Some(index),
+            colour: palette::controller(index),
             dash,
             width: 2.0,
             form: CurveStyle::Steps,
@@ -39,7 +39,7 @@ pub(super) fn figure(panels: &[(usize, &ControllerPanel)]) -> Option<Figure> {
     }
     (!curves.is_empty()).then(|| Figure {
         id: "queuing-delay".to_owned(),
-        law: None,
+        controller: None,
         time: false,
         x: delays.iter().copied().map(number).collect(),
         plots: vec![FigurePlot {
@@ -117,11 +117,11 @@ mod tests {
     }
 
     #[test]
-    fn every_distribution_ends_with_all_packets_and_is_of_its_law() {
+    fn every_distribution_ends_with_all_packets_and_is_of_its_controller() {
         let figure =
             figure(&[(0, &panel(&[2.4, 30.0])), (1, &panel(&[])), (2, &panel(&[6.0, 400.0]))]).unwrap();
         let curves = &figure.plots[0].curves;
-        assert_eq!(curves.iter().map(|curve| curve.law).collect::<Vec<_>>(), [Some(0), Some(2)]);
+        assert_eq!(curves.iter().map(|curve| curve.controller).collect::<Vec<_>>(), [Some(0), Some(2)]);
         assert!(curves.iter().all(|curve| curve.y.len() == PLACES && curve.y[PLACES - 1] == json!(1)));
     }
 

@@ -29,7 +29,7 @@ fn figure(
     plots.extend(coupling.flows.iter().any(|flow| has_values(&flow.window)).then(|| rows.windows()));
     plots.push(rows.ribbons());
     let id = format!("coupling-{index}-{number}");
-    Figure { id, law: Some(index), time: true, x: rows.grid.x(), plots }
+    Figure { id, controller: Some(index), time: true, x: rows.grid.x(), plots }
 }
 
 fn has_values(values: &[f64]) -> bool {
@@ -49,7 +49,7 @@ impl CouplingRows<'_> {
         let unit = self.scales.rate.name;
         let mut curves = Vec::new();
         for (rank, flow) in self.coupling.flows.iter().enumerate() {
-            let colour = palette::law(rank);
+            let colour = palette::controller(rank);
             let received = FigureCurve { width: 1.6, unit, colour: colour.clone(), ..FigureCurve::default() };
             curves.extend(self.curve(&flow.name, &self.rate(&flow.receive_rate_bps), received));
             let share = FigureCurve {
@@ -82,7 +82,8 @@ impl CouplingRows<'_> {
     fn parts(&self) -> FigurePlot {
         let mut curves = Vec::new();
         for (rank, flow) in self.coupling.flows.iter().enumerate() {
-            let part = || FigureCurve { colour: palette::law(rank), unit: "share", ..FigureCurve::default() };
+            let part =
+                || FigureCurve { colour: palette::controller(rank), unit: "share", ..FigureCurve::default() };
             curves.extend(self.curve(
                 &format!("{}, part", flow.name),
                 &flow.part_sent,
@@ -98,7 +99,7 @@ impl CouplingRows<'_> {
     fn windows(&self) -> FigurePlot {
         let flows = self.coupling.flows.iter().enumerate();
         let window = |(rank, flow): (usize, &CoupledCurves)| {
-            let colour = palette::law(rank);
+            let colour = palette::controller(rank);
             let look = FigureCurve {
                 colour,
                 width: 1.2,

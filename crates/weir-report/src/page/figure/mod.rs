@@ -23,7 +23,7 @@ pub(super) struct Figure {
     pub(super) id: String,
     /// Index of the controller that the figure is about, or `None` for a figure of all controllers.
     #[serde(skip_serializing_if = "Option::is_none")]
-    law: Option<usize>,
+    controller: Option<usize>,
     /// Whether its axis is the time, which all figures share.
     time: bool,
     x: Vec<Value>,
@@ -91,7 +91,7 @@ struct FigureCurve {
     name: String,
     /// The controller of the curve, where curves of several controllers meet.
     #[serde(skip_serializing_if = "Option::is_none")]
-    law: Option<usize>,
+    controller: Option<usize>,
     /// The name of its colour.
     colour: String,
     #[serde(skip_serializing_if = "<[u8]>::is_empty")]

@@ -19,15 +19,15 @@ pub(super) fn figure(index: usize, panel: &ControllerPanel, scales: &Scales) -> 
     let ever_known = |signal: &&SignalBand| signal.min.iter().any(|value| value.is_finite());
     let plots: Vec<FigurePlot> =
         panel.signals.iter().filter(ever_known).map(|signal| plot(index, signal, &grid)).collect();
-    let (id, law) = (format!("signals-{index}"), Some(index));
-    (!plots.is_empty()).then(|| Figure { id, law, time: true, x: grid.x(), plots })
+    let (id, controller) = (format!("signals-{index}"), Some(index));
+    (!plots.is_empty()).then(|| Figure { id, controller, time: true, x: grid.x(), plots })
 }
 
 /// The band between the least and the greatest value of each place.
 fn plot(index: usize, signal: &SignalBand, grid: &AxisGrid<'_>) -> FigurePlot {
     let edge = |name: &str, form, values: Vec<f64>| FigureCurve {
         name: name.to_owned(),
-        colour: palette::law(index),
+        colour: palette::controller(index),
         width: 1.0,
         form,
         y: bridged(&grid.times(), &values),

@@ -43,7 +43,7 @@ pub(super) fn figure(index: usize, panel: &ControllerPanel, scales: &Scales) -> 
             ..FigurePlot::default()
         },
     ];
-    Figure { id: format!("timeline-{index}"), law: Some(index), time: true, x: grid.x(), plots }
+    Figure { id: format!("timeline-{index}"), controller: Some(index), time: true, x: grid.x(), plots }
 }
 
 /// The limiting factor over time; for two runs, that of both.
@@ -65,7 +65,7 @@ fn delays(index: usize, panel: &ControllerPanel, grid: &AxisGrid<'_>) -> Vec<Fig
     let mut own = frame_delay(panel, grid);
     let mut curves = Vec::new();
     if let Some(other) = &panel.other {
-        own.colour = palette::law(index);
+        own.colour = palette::controller(index);
         let delays = onto(&panel.time_s, &other.time_s, &other.frame_delay_ms);
         let second = ControllerPanel { frame_delay_ms: delays, ..ControllerPanel::default() };
         let name = "frame delay, second run".to_owned();
@@ -147,7 +147,7 @@ fn media_rates(
     let received = FigureCurve {
         width: 2.0,
         leads: true,
-        ..curve_of("received", palette::law(index), &flow.receive_rate_bps)
+        ..curve_of("received", palette::controller(index), &flow.receive_rate_bps)
     };
     match rank.checked_sub(1) {
         Some(further) => {
@@ -155,7 +155,10 @@ fn media_rates(
             vec![FigureCurve { dash, width: 1.4, ..received }]
         }
         None => vec![
-            FigureCurve { dash: &[1, 2], ..curve_of("sent", palette::law(index), &flow.send_rate_bps) },
+            FigureCurve {
+                dash: &[1, 2],
+                ..curve_of("sent", palette::controller(index), &flow.send_rate_bps)
+            },
             received,
             curve_of("target", palette::INK.to_owned(), &flow.target_rate_bps),
         ],
@@ -282,6 +285,6 @@ mod tests {
         let figure = drawn(&panel());
         let lane = &figure.plots[1].lanes[0];
         assert_eq!(lane.edges.last(), Some(&json!(0.5)));
-        assert_eq!((figure.id.as_str(), figure.law), ("timeline-3", Some(3)));
+        assert_eq!((figure.id.as_str(), figure.controller), ("timeline-3", Some(3)));
     }
 }

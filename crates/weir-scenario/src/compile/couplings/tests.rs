@@ -92,7 +92,7 @@ fn flows_of_one_five_tuple_are_coupled_apart_from_others() {
 }
 
 #[test]
-fn a_coupled_law_has_a_weight_of_one_of_its_own_and_one_left_alone_that_of_the_flow() {
+fn a_coupled_controller_has_a_weight_of_one_of_its_own_and_one_left_alone_that_of_the_flow() {
     let coupled = run("algorithm = \"rfc8699-1\"");
     assert_eq!(sender(&coupled, 0), sender(&coupled, 1));
     let alone = run("algorithm = \"none\"");
@@ -111,7 +111,7 @@ fn options_reach_the_coupler() {
 }
 
 #[test]
-fn laws_without_a_window_are_not_coupled_by_windows() {
+fn controllers_without_a_window_are_not_coupled_by_windows() {
     let error = |flows: &str, more: &str| {
         let text = format!("{CALL}[coupling.all]\nflows = [{flows}]\n{more}");
         let error = Scenario::parse("call.toml", &text, &[]).unwrap_err();

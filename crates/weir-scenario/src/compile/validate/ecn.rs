@@ -20,19 +20,20 @@ fn warning(scenario: &Scenario, media: &Media, path: &KeyPath) -> Option<Problem
     let without = |enough: fn(MarkResponse) -> bool| {
         let own = scenario.controllers.is_empty().then_some(media.controller.as_str());
         let all = scenario.controllers.iter().map(String::as_str).chain(own);
-        let without: Vec<&str> =
-            all.filter(|law| !enough(scenario.registry.mark_response(scenario.controller_of(law)))).collect();
+        let without: Vec<&str> = all
+            .filter(|controller| !enough(scenario.registry.mark_response(scenario.controller_of(controller))))
+            .collect();
         (!without.is_empty()).then(|| list(&without))
     };
     let message = match media.ecn {
         EcnField::NotEct | EcnField::ByController => return None,
         EcnField::Ect1 => {
-            let laws = without(|response| response == MarkResponse::Scalable)?;
-            format!("ECT(1) promises a scalable response to marks (RFC 9331 §4.3); not so {laws}")
+            let controllers = without(|response| response == MarkResponse::Scalable)?;
+            format!("ECT(1) promises a scalable response to marks (RFC 9331 §4.3); not so {controllers}")
         }
         EcnField::Ect0 => {
-            let laws = without(|response| response != MarkResponse::None)?;
-            format!("ECT(0) promises to yield to marks (RFC 3168 §5); not so {laws}")
+            let controllers = without(|response| response != MarkResponse::None)?;
+            format!("ECT(0) promises to yield to marks (RFC 3168 §5); not so {controllers}")
         }
     };
     let advice = "write `\"by-controller\"`: each controller then sends what it can answer for";

@@ -57,17 +57,17 @@ impl Problems<'_> {
     }
 
     fn window_algorithm(&mut self, name: &str, path: &KeyPath) {
-        let laws = || registry::window_algorithms().iter().map(|law| law.name);
-        if !laws().any(|known| known == name) {
-            let advice = advice(name, laws());
+        let algorithms = || registry::window_algorithms().iter().map(|algorithm| algorithm.name);
+        if !algorithms().any(|known| known == name) {
+            let advice = advice(name, algorithms());
             self.value(&path.with("algorithm"), format!("there is no TCP algorithm `{name}`"))
                 .push_str(&advice);
         }
     }
 
-    fn tcp_options(&mut self, options: TcpOptions, profile: TcpProfile, law: &str, path: &KeyPath) {
+    fn tcp_options(&mut self, options: TcpOptions, profile: TcpProfile, algorithm: &str, path: &KeyPath) {
         let at = path.with("options");
-        if law == NEEDS_COUNTS && options.ecn.is_some_and(|ecn| ecn != TcpEcn::Accurate) {
+        if algorithm == NEEDS_COUNTS && options.ecn.is_some_and(|ecn| ecn != TcpEcn::Accurate) {
             self.value(&at.with("ecn"), format!("`{NEEDS_COUNTS}` goes by exact counts of marks"))
                 .push_str("write `accurate`, or leave it out");
         }
@@ -82,7 +82,7 @@ impl Problems<'_> {
             self.value(&path, format!("`{path}` is no number of 32-bit words"))
                 .push_str("write a multiple of 4 from 40 to 80");
         }
-        let TcpConfig { min_rto, max_rto, .. } = options.config(profile, law);
+        let TcpConfig { min_rto, max_rto, .. } = options.config(profile, algorithm);
         if min_rto > max_rto {
             let key = if options.min_rto.is_some() { "min_rto" } else { "max_rto" };
             self.value(&at.with(key), format!("timeouts from {min_rto} to {max_rto} are none"))

@@ -312,7 +312,7 @@ impl WindowAlgorithm for Noting {
 }
 
 #[test]
-fn the_law_gets_the_deliveries_in_recovery() {
+fn the_algorithm_gets_the_deliveries_in_recovery() {
     let noted = Arc::new(Mutex::new(Vec::new()));
     let lose = |_, segment: Option<&Segment>| segment.is_some_and(|s| s.number == 12 && !s.retransmission);
     let mut rig = Rig::new(TcpConfig::default(), Noting(Arc::clone(&noted)), Some(60 * MSS), lose);

@@ -128,9 +128,14 @@ impl Bench {
     }
 
     /// Adds a flow without end that begins at `start_ms`.
-    pub(crate) fn with(mut self, config: TcpConfig, law: Box<dyn WindowAlgorithm>, start_ms: u64) -> Self {
+    pub(crate) fn with(
+        mut self,
+        config: TcpConfig,
+        algorithm: Box<dyn WindowAlgorithm>,
+        start_ms: u64,
+    ) -> Self {
         self.flows.push(Flow {
-            sender: TcpSender::new(config, law, None),
+            sender: TcpSender::new(config, algorithm, None),
             receiver: TcpReceiver::new(config),
             config,
             start: Some(Time::from_millis(start_ms)),

@@ -113,9 +113,17 @@ impl Monitor for Watch {
 }
 
 /// A minute over 10 Mbit/s and 50 ms, with marks for packets that waited more than `threshold`.
-fn over_a_marking_link(law: impl WindowAlgorithm + 'static, ecn: EcnMode, threshold: TimeDelta) -> Watch {
-    let traffic =
-        Traffic::Tcp { name: "reno".to_owned(), algorithm: Box::new(law), config: with_ecn(ecn), size: None };
+fn over_a_marking_link(
+    algorithm: impl WindowAlgorithm + 'static,
+    ecn: EcnMode,
+    threshold: TimeDelta,
+) -> Watch {
+    let traffic = Traffic::Tcp {
+        name: "reno".to_owned(),
+        algorithm: Box::new(algorithm),
+        config: with_ecn(ecn),
+        size: None,
+    };
     let mut spec = spec(10_000, 60, vec![flow("tcp", traffic)]);
     spec.links[0].config.queue.mark_above = Some(threshold);
     Simulation::new(spec, Watch::default()).expect("a valid spec").run()

@@ -22,18 +22,18 @@ const LOSSES: f64 = 400.0;
 
 /// Segments per second and the sender's state at the end of a run. `lose` decides for each data segment; about one in
 /// `1 / p` should be lost.
-fn goodput(law: impl WindowAlgorithm + 'static, p: f64, lose: impl FnMut() -> bool) -> (f64, TcpStats) {
-    goodput_over(TimeDelta::from_secs_f64(LOSSES / p / square_root_law(p)), law, lose)
+fn goodput(algorithm: impl WindowAlgorithm + 'static, p: f64, lose: impl FnMut() -> bool) -> (f64, TcpStats) {
+    goodput_over(TimeDelta::from_secs_f64(LOSSES / p / square_root_law(p)), algorithm, lose)
 }
 
 /// The same over a given time.
 fn goodput_over(
     duration: TimeDelta,
-    law: impl WindowAlgorithm + 'static,
+    algorithm: impl WindowAlgorithm + 'static,
     mut lose: impl FnMut() -> bool,
 ) -> (f64, TcpStats) {
     let lose = move |_, segment: Option<&Segment>| segment.is_some() && lose();
-    let mut rig = Rig::new(TcpConfig::default(), law, None, lose);
+    let mut rig = Rig::new(TcpConfig::default(), algorithm, None, lose);
     let warm_up = TimeDelta::from_secs(100);
     rig.run(SendTime::ZERO + warm_up);
     let before = rig.receiver.delivered();
@@ -189,8 +189,8 @@ fn highspeed_follows_the_response_function_of_its_rfc() {
 fn highspeeds_table_is_faster_as_it_rounds_up() {
     let p = 3e-4;
     let rate = |response| {
-        let law = HighSpeed::with_rules(response, Rules::default());
-        goodput_over(TimeDelta::from_secs(600), law, periodic(p)).0
+        let algorithm = HighSpeed::with_rules(response, Rules::default());
+        goodput_over(TimeDelta::from_secs(600), algorithm, periodic(p)).0
     };
     let (formula, table) = (rate(HighSpeedResponse::Formula), rate(HighSpeedResponse::Table));
     // Between 38 and 221 segments a is 2 or 3 instead of 1 to 3: at most √2 times the window.

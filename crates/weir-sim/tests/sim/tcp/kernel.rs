@@ -39,7 +39,7 @@ fn link(letter: &str) -> Path {
 }
 
 /// The window algorithm of Linux 6 with this name.
-fn law(name: &str) -> Box<dyn WindowAlgorithm> {
+fn algorithm(name: &str) -> Box<dyn WindowAlgorithm> {
     if name == "cubic" {
         return Box::new(Cubic::linux_6(Some(HyStart::new(HyStartConfig::linux()))));
     }
@@ -47,7 +47,7 @@ fn law(name: &str) -> Box<dyn WindowAlgorithm> {
 }
 
 fn alone(path: &Path, name: &str, seed: u64) -> Outcome {
-    Bench::new(path, seed).with(TcpConfig::linux_6(), law(name), 0).run(END)
+    Bench::new(path, seed).with(TcpConfig::linux_6(), algorithm(name), 0).run(END)
 }
 
 /// Mean over some runs.
@@ -133,8 +133,8 @@ fn one_per_cent_of_random_loss_leaves_what_the_kernel_had() {
 fn share_of_cubic(letter: &str, runs: u64) -> f64 {
     let share = |seed: u64| {
         let config = TcpConfig::linux_6();
-        let bench = Bench::new(&link(letter), seed).with(config, law("cubic"), 0);
-        let outcome = bench.with(config, law("reno"), 10 * (seed % 8)).run(END);
+        let bench = Bench::new(&link(letter), seed).with(config, algorithm("cubic"), 0);
+        let outcome = bench.with(config, algorithm("reno"), 10 * (seed % 8)).run(END);
         let [first, second] = outcome.flows[..] else { panic!("two flows") };
         assert_eq!(first.timeouts + second.timeouts, 0);
         first.shared / (first.shared + second.shared)

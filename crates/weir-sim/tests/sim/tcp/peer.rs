@@ -46,11 +46,11 @@ impl Talk {
     /// The same under another algorithm.
     pub(crate) fn under(
         config: TcpConfig,
-        law: impl WindowAlgorithm + 'static,
+        algorithm: impl WindowAlgorithm + 'static,
         segments: Option<u64>,
     ) -> Self {
         let size = segments.map(|count| DataSize::from_bytes(1448 * count));
-        let mut talk = Self { sender: TcpSender::new(config, Box::new(law), size), left: Vec::new() };
+        let mut talk = Self { sender: TcpSender::new(config, Box::new(algorithm), size), left: Vec::new() };
         talk.sender.start(SendTime::ZERO);
         talk.poll(SendTime::ZERO);
         talk.left.clear();

@@ -66,8 +66,8 @@ fn config() -> impl Strategy<Value = TcpConfig> {
 }
 
 /// Factory of a window algorithm.
-fn law() -> impl Strategy<Value = fn() -> Box<dyn WindowAlgorithm>> {
-    let laws: [fn() -> Box<dyn WindowAlgorithm>; 10] = [
+fn algorithm() -> impl Strategy<Value = fn() -> Box<dyn WindowAlgorithm>> {
+    let algorithms: [fn() -> Box<dyn WindowAlgorithm>; 10] = [
         || Box::new(NewReno::new()),
         || Box::new(NewReno::with_rules(Rules::ns3_26())),
         || Box::new(Cubic::new()),
@@ -79,7 +79,7 @@ fn law() -> impl Strategy<Value = fn() -> Box<dyn WindowAlgorithm>> {
         || Box::new(Westwood::with_rules(WestwoodEstimator::Ns3PerAck, Rules::default())),
         || Box::new(Dctcp::new()),
     ];
-    prop::sample::select(laws.to_vec())
+    prop::sample::select(algorithms.to_vec())
 }
 
 /// Choice of the marked segments.
@@ -94,7 +94,7 @@ proptest! {
     #[test]
     fn everything_is_delivered_exactly_once_whatever_is_lost(
         config in config(),
-        law in law(),
+        algorithm in algorithm(),
         mark in mark(),
         bytes in 0u64..400_000,
         data_loss in 0.0f64..0.3,
@@ -105,7 +105,7 @@ proptest! {
         let lose = move |_, segment: Option<&Segment>| {
             random.random_bool(if segment.is_some() { data_loss } else { ack_loss })
         };
-        let mut rig = Rig::under(config, law(), Some(bytes), lose);
+        let mut rig = Rig::under(config, algorithm(), Some(bytes), lose);
         rig.mark = mark;
         rig.run(SendTime::MAX);
         prop_assert!(rig.sender.finished_at().is_some());
@@ -187,11 +187,11 @@ proptest! {
     #[test]
     fn sender_answers_any_acknowledgement_with_segments_in_order(
         config in config(),
-        law in law(),
+        algorithm in algorithm(),
         size in proptest::option::of(0u64..60_000),
         steps in proptest::collection::vec(step(), 1..120),
     ) {
-        let mut sender = TcpSender::new(config, law(), size.map(DataSize::from_bytes));
+        let mut sender = TcpSender::new(config, algorithm(), size.map(DataSize::from_bytes));
         let mut now = SendTime::from_millis(5);
         sender.start(SendTime::ZERO);
         let (mut new, mut acknowledged) = (0, 0);

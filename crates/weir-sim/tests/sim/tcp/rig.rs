@@ -28,21 +28,21 @@ impl<L: FnMut(SendTime, Option<&Segment>) -> bool> Rig<L> {
     /// A connection that opens at time zero.
     pub(crate) fn new(
         config: TcpConfig,
-        law: impl WindowAlgorithm + 'static,
+        algorithm: impl WindowAlgorithm + 'static,
         size: Option<u64>,
         lose: L,
     ) -> Self {
-        Self::under(config, Box::new(law), size, lose)
+        Self::under(config, Box::new(algorithm), size, lose)
     }
 
     /// The same for a boxed algorithm.
     pub(crate) fn under(
         config: TcpConfig,
-        law: Box<dyn WindowAlgorithm>,
+        algorithm: Box<dyn WindowAlgorithm>,
         size: Option<u64>,
         lose: L,
     ) -> Self {
-        let mut sender = TcpSender::new(config, law, size.map(DataSize::from_bytes));
+        let mut sender = TcpSender::new(config, algorithm, size.map(DataSize::from_bytes));
         sender.start(SendTime::ZERO);
         let mut rig = Self {
             sender,

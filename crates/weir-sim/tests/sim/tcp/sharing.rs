@@ -76,12 +76,12 @@ fn measure(links: Vec<LinkSpec>, flows: Vec<FlowSpec>, warm_up: u64, seconds: u6
     Simulation::new(spec, meter).expect("a valid spec").run()
 }
 
-fn tcp(law: impl WindowAlgorithm + 'static) -> Traffic {
-    tcp_with(TcpConfig::default(), law)
+fn tcp(algorithm: impl WindowAlgorithm + 'static) -> Traffic {
+    tcp_with(TcpConfig::default(), algorithm)
 }
 
-fn tcp_with(config: TcpConfig, law: impl WindowAlgorithm + 'static) -> Traffic {
-    Traffic::Tcp { name: "reno".to_owned(), algorithm: Box::new(law), config, size: None }
+fn tcp_with(config: TcpConfig, algorithm: impl WindowAlgorithm + 'static) -> Traffic {
+    Traffic::Tcp { name: "reno".to_owned(), algorithm: Box::new(algorithm), config, size: None }
 }
 
 /// A link forward and back, 25 ms each: `forward` of `kbps` with a queue of `queue`, the other practically without
@@ -98,8 +98,10 @@ const fn ms(ms: i64) -> TimeDelta {
 
 #[test]
 fn two_cubic_flows_share_alike_though_one_comes_later() {
-    for law in [Cubic::new(), Cubic::with_rules(Rules::linux(), Some(HyStart::new(HyStartConfig::linux())))] {
-        let mut flows = vec![flow("a", tcp(law.clone())), flow("b", tcp(law))];
+    for algorithm in
+        [Cubic::new(), Cubic::with_rules(Rules::linux(), Some(HyStart::new(HyStartConfig::linux())))]
+    {
+        let mut flows = vec![flow("a", tcp(algorithm.clone())), flow("b", tcp(algorithm))];
         flows[1].start = Time::from_millis(5000);
         let meter = measure(path(20_000, ms(50)), flows, 60, 360);
         let share = meter.segments[0] / meter.total();
@@ -165,15 +167,11 @@ fn fifty_reno_flows_under_random_loss_have_the_windows_of_theory() {
 
 #[test]
 fn random_loss_costs_westwood_plus_less_than_newreno_and_westwood_per_ack_more() {
-    let goodput = |law: Box<dyn WindowAlgorithm>| {
+    let goodput = |algorithm: Box<dyn WindowAlgorithm>| {
         let mut links = path(10_000, ms(50));
         links[0].config.loss = LossModel::Bernoulli(0.01);
-        let traffic = Traffic::Tcp {
-            name: "reno".to_owned(),
-            algorithm: law,
-            config: TcpConfig::default(),
-            size: None,
-        };
+        let traffic =
+            Traffic::Tcp { name: "reno".to_owned(), algorithm, config: TcpConfig::default(), size: None };
         measure(links, vec![flow("tcp", traffic)], 10, 130).total()
     };
     let newreno = goodput(Box::new(NewReno::new()));
@@ -189,13 +187,13 @@ fn random_loss_costs_westwood_plus_less_than_newreno_and_westwood_per_ack_more()
 fn dctcp_keeps_the_queue_at_the_marking_threshold_and_the_link_busy() {
     // RFC 8257 §4.1: a threshold of at least a seventh of the round trip, here of 50 ms and the queue itself.
     let threshold = ms(10);
-    let marked = |ecn, law: Box<dyn WindowAlgorithm>| {
+    let marked = |ecn, algorithm: Box<dyn WindowAlgorithm>| {
         let mut links = path(50_000, ms(300));
         links[0].config.queue.mark_above = Some(threshold);
         let config = TcpConfig { ecn, ..TcpConfig::default() };
         measure(
             links,
-            vec![flow("tcp", Traffic::Tcp { name: "reno".to_owned(), algorithm: law, config, size: None })],
+            vec![flow("tcp", Traffic::Tcp { name: "reno".to_owned(), algorithm, config, size: None })],
             20,
             80,
         )
@@ -213,7 +211,8 @@ fn dctcp_keeps_the_queue_at_the_marking_threshold_and_the_link_busy() {
 
 #[test]
 fn hystart_leaves_slow_start_before_the_queue_overflows() {
-    let dropped = |law: Cubic| measure(path(20_000, ms(100)), vec![flow("tcp", tcp(law))], 0, 5).dropped;
+    let dropped =
+        |algorithm: Cubic| measure(path(20_000, ms(100)), vec![flow("tcp", tcp(algorithm))], 0, 5).dropped;
     let rules = Rules::linux();
     let without = dropped(Cubic::with_rules(rules, None));
     let with = dropped(Cubic::with_rules(rules, Some(HyStart::new(HyStartConfig::linux()))));

@@ -77,7 +77,7 @@ fn a_window_of_several_stretches_has_what_they_have_together() {
 }
 
 #[test]
-fn what_a_law_of_ones_own_made_is_kept_for_the_command_that_has_it() {
+fn what_a_controller_of_ones_own_made_is_kept_for_the_command_that_has_it() {
     struct Own;
     impl ControllerKind for Own {
         type Config = BTreeMap<String, f64>;
@@ -98,14 +98,14 @@ fn what_a_law_of_ones_own_made_is_kept_for_the_command_that_has_it() {
     let registry = Registry::standard().with::<Own>();
     let variant = "variants.mild={ controller = \"own\" }".to_owned();
     let scenario = Scenario::open_in(&registry, CALL, &[variant]).unwrap();
-    let own_laws = |controller| {
+    let own_controllers = |controller| {
         let options = RunOptions { controller, ..RunOptions::default() };
-        Task::new(String::new(), &scenario, options).own_laws()
+        Task::new(String::new(), &scenario, options).own_controllers()
     };
     let executable = Some(format!("\n{:016x}", command().unwrap()));
     let none = Some(String::new());
     let expected = [none.clone(), executable.clone(), executable, none];
-    assert_eq!([None, Some("own"), Some("mild"), Some("fixed")].map(own_laws), expected);
+    assert_eq!([None, Some("own"), Some("mild"), Some("fixed")].map(own_controllers), expected);
 }
 
 /// A copy of `nada` with an edition.
@@ -134,7 +134,7 @@ impl ControllerFactory for Edited {
 }
 
 #[test]
-fn a_law_with_a_version_is_kept_under_it_and_one_without_is_not_kept() {
+fn a_controller_with_a_version_is_kept_under_it_and_one_without_is_not_kept() {
     let key = |edition: ControllerEdition, world: Option<&dyn RunWorld>| {
         let info = ControllerInfo { name: "edited".into(), ..ControllerInfo::default() };
         let registry = Registry::standard().with_factory(Arc::new(Edited(info, edition)));

@@ -46,7 +46,7 @@ pub(crate) fn comparison(controllers: &[(&str, Vec<RunMetrics>)]) -> Comparison 
         }
         let sample = RunSample { plan, delays, series: None };
         let (name, calls) = ((*name).to_owned(), Vec::new());
-        ControllerRuns { law: name.clone(), name, runs: runs.clone(), calls, sample }
+        ControllerRuns { controller: name.clone(), name, runs: runs.clone(), calls, sample }
     };
     let summary = Summary::from_runs("hand/made", &seeds, runs).unwrap();
     Comparison::new(summary, controllers.iter().map(entry).collect(), Vec::new())

@@ -38,14 +38,14 @@ fn settled_kbps(controller: &ControllerRuns) -> f64 {
 }
 
 #[test]
-fn a_law_settles_at_the_same_rate_with_its_observer_at_either_end() {
-    for law in ["nada", "dccc"] {
-        let controllers = format!("controllers=['{law}', '{law}-at-sender']");
+fn a_controller_settles_at_the_same_rate_with_its_observer_at_either_end() {
+    for controller in ["nada", "dccc"] {
+        let controllers = format!("controllers=['{controller}', '{controller}-at-sender']");
         let scenario = Scenario::parse("call.toml", ONE_MEGABIT, &[controllers]).unwrap();
         let request = ComparisonRequest { scenario: &scenario, seeds: &[1], jobs: 1, series: true };
         let comparison = request.run(&TraceStore::at(None), &|| {}).unwrap();
         let rates: Vec<f64> = comparison.controllers.iter().map(settled_kbps).collect();
-        assert!((rates[1] / rates[0] - 1.0).abs() <= 0.03, "{law}: {rates:?} kbit/s");
-        assert!(rates[0] > 800.0, "{law}: {rates:?} kbit/s");
+        assert!((rates[1] / rates[0] - 1.0).abs() <= 0.03, "{controller}: {rates:?} kbit/s");
+        assert!(rates[0] > 800.0, "{controller}: {rates:?} kbit/s");
     }
 }

@@ -131,7 +131,7 @@ impl Parameters {
 
     /// `v/β` at a one-way delay, by the controller's own equation.
     fn price(&self, e: TimeDelta, back: TimeDelta) -> f64 {
-        let law = Config { price_scale: self.price_scale, ..Config::default() };
-        law.delay_price(e - self.threshold, e + back) / self.price_scale
+        let config = Config { price_scale: self.price_scale, ..Config::default() };
+        config.delay_price(e - self.threshold, e + back) / self.price_scale
     }
 }

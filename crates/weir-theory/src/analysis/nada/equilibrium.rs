@@ -51,14 +51,14 @@ pub(in crate::analysis) struct Results {
 
 impl Default for Parameters {
     fn default() -> Self {
-        let law = Config::nada_2016();
+        let config = Config::nada_2016();
         Self {
             capacity: DataRate::from_mbps(2),
             flows: 1,
             max_rate: DataRate::from_kbps(2500),
-            reference: law.reference_congestion,
-            threshold: law.warp_threshold,
-            loss_penalty: law.loss_penalty,
+            reference: config.reference_congestion,
+            threshold: config.warp_threshold,
+            loss_penalty: config.loss_penalty,
         }
     }
 }

@@ -56,10 +56,10 @@ pub(in crate::analysis) struct Results {
 
 impl Default for Parameters {
     fn default() -> Self {
-        let law = Config::nada_2016();
+        let config = Config::nada_2016();
         Self {
-            threshold: law.warp_threshold,
-            end: law.warp_end,
+            threshold: config.warp_threshold,
+            end: config.warp_end,
             longest: TimeDelta::from_millis(500),
             points: 501,
         }
@@ -80,28 +80,28 @@ impl Analysis for Warp {
             ("end", parameters.end > parameters.threshold, "a time above `threshold`"),
             ("longest", span(parameters.longest), LONGER),
         ])?;
-        let law =
+        let config =
             Config { warp_threshold: parameters.threshold, warp_end: parameters.end, ..Config::nada_2016() };
         let (threshold, end) = (parameters.threshold.millis_f64(), parameters.end.millis_f64());
         let step = parameters.longest.millis_f64() / f64::from(parameters.points - 1);
         let delay_ms: Vec<f64> = (0..parameters.points).map(|n| step * f64::from(n)).collect();
-        let warped_ms: Vec<f64> = delay_ms.iter().map(|&delay| law.warped(delay)).collect();
+        let warped_ms: Vec<f64> = delay_ms.iter().map(|&delay| config.warped(delay)).collect();
         let points = || delay_ms.iter().copied().zip(warped_ms.iter().copied());
         let falling: Vec<f64> =
             points().filter(|&(d, _)| d >= threshold && d <= end).map(|(_, warped)| warped).collect();
         let greatest = |values: &mut dyn Iterator<Item = f64>| values.fold(0.0, f64::max);
-        let jump = |at: f64| (law.warped(at + 1e-6) - law.warped(at - 1e-6)).abs();
+        let jump = |at: f64| (config.warped(at + 1e-6) - config.warped(at - 1e-6)).abs();
         Ok(Results {
             largest_ms: greatest(&mut warped_ms.iter().copied()),
-            at_zero_ms: law.warped(0.0),
-            at_half_threshold_ms: law.warped(threshold / 2.0),
-            at_threshold_ms: law.warped(threshold),
-            at_middle_ms: law.warped(f64::midpoint(threshold, end)),
-            at_end_ms: law.warped(end),
+            at_zero_ms: config.warped(0.0),
+            at_half_threshold_ms: config.warped(threshold / 2.0),
+            at_threshold_ms: config.warped(threshold),
+            at_middle_ms: config.warped(f64::midpoint(threshold, end)),
+            at_end_ms: config.warped(end),
             beyond_end_ms: greatest(&mut points().filter(|&(d, _)| d > end).map(|(_, warped)| warped)),
             not_falling: falling.windows(2).filter(|pair| pair[1] >= pair[0]).count(),
             largest_jump_ms: jump(threshold).max(jump(end)),
-            again_below_10_ms: below(&law, 10.0, threshold, end),
+            again_below_10_ms: below(&config, 10.0, threshold, end),
             delay_ms,
             warped_ms,
         })
@@ -109,11 +109,11 @@ impl Analysis for Warp {
 }
 
 /// The delay at which the falling part reaches `level`, or the threshold where it begins below `level`.
-fn below(law: &Config, level: f64, threshold: f64, end: f64) -> f64 {
+fn below(config: &Config, level: f64, threshold: f64, end: f64) -> f64 {
     let (mut low, mut high) = (threshold, end);
     for _ in 0..60 {
         let middle = f64::midpoint(low, high);
-        if law.warped(middle) > level { low = middle } else { high = middle }
+        if config.warped(middle) > level { low = middle } else { high = middle }
     }
     high
 }

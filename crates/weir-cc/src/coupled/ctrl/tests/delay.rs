@@ -68,7 +68,7 @@ fn missing_feedback_of_one_flow_is_no_congestion_while_another_gets_some() {
 }
 
 #[test]
-fn a_law_is_always_answered_and_alone_with_its_own_window() {
+fn a_connection_is_always_answered_and_alone_with_its_own_window() {
     let mut rig = Rig::sharing(ramped(), 20.0, &[1.0]);
     let windowed =
         Windowed { window: window(0.3, 0.7), segment: DataSize::from_bytes(1200), base_rtt: Some(RTT) };

@@ -136,7 +136,7 @@ fn course() -> impl Strategy<Value = Vec<Course>> {
 
 /// The window of a TCP sender, which obeys its coupler's actions.
 struct Connection {
-    law: Box<dyn WindowAlgorithm>,
+    algorithm: Box<dyn WindowAlgorithm>,
     window: Window,
     now: SendTime,
     coupler: Option<CtrlTcp>,
@@ -144,9 +144,9 @@ struct Connection {
 }
 
 impl Connection {
-    fn new(law: Box<dyn WindowAlgorithm>, coupler: Option<CtrlTcp>, priority: f64) -> Self {
+    fn new(algorithm: Box<dyn WindowAlgorithm>, coupler: Option<CtrlTcp>, priority: f64) -> Self {
         let window = window(10.0, f64::INFINITY);
-        let mut connection = Self { law, window, now: SendTime::ZERO, coupler, recovering: false };
+        let mut connection = Self { algorithm, window, now: SendTime::ZERO, coupler, recovering: false };
         connection.send_message(&join(priority, window));
         connection
     }
@@ -182,7 +182,7 @@ impl Connection {
     /// The reaction of the flow to a timeout.
     fn reduce(&mut self) {
         let flight = self.window.cwnd;
-        self.law.on_congestion(&mut self.window, self.now, Congestion::Timeout, flight);
+        self.algorithm.on_congestion(&mut self.window, self.now, Congestion::Timeout, flight);
         self.window.cwnd = 1.0;
     }
 
@@ -207,7 +207,7 @@ impl Connection {
         let before = self.window;
         let acked = f64::from(acked);
         let ack = Ack { now: self.now, acked, srtt: RTT, min_rtt: RTT, window_limited: limited };
-        self.law.on_ack(&mut self.window, &ack);
+        self.algorithm.on_ack(&mut self.window, &ack);
         self.send_message(&Self::update_between(WindowEvent::Acknowledged, before, self.window, acked));
     }
 
@@ -225,13 +225,13 @@ impl Connection {
                 }
             }
             Course::Mark => {
-                self.law.on_congestion(&mut self.window, self.now, Congestion::Ecn, before.cwnd);
+                self.algorithm.on_congestion(&mut self.window, self.now, Congestion::Ecn, before.cwnd);
                 self.send_message(&Self::update_between(WindowEvent::Marked, before, self.window, 1.0));
             }
             Course::Restart => {
                 self.send_message(&Self::update_between(WindowEvent::Idle, before, before, 0.0));
                 self.window.cwnd = self.window.cwnd.min(10.0);
-                self.law.on_idle(&mut self.window, RTT);
+                self.algorithm.on_idle(&mut self.window, RTT);
             }
         }
     }
@@ -239,7 +239,7 @@ impl Connection {
     /// Fast recovery of NewReno: duplicates inflate the window, and partial acknowledgements deflate it.
     fn recover(&mut self, partial: u8) {
         let before = self.window;
-        self.law.on_congestion(&mut self.window, self.now, Congestion::Loss, before.cwnd.floor());
+        self.algorithm.on_congestion(&mut self.window, self.now, Congestion::Loss, before.cwnd.floor());
         let target = Window { cwnd: self.window.ssthresh, ..self.window };
         self.recovering = true;
         self.send_message(&Self::update_between(WindowEvent::RecoveryEntered, before, target, 0.0));
@@ -257,7 +257,7 @@ impl Connection {
 }
 
 /// Constructors of the window algorithms under test.
-fn laws() -> Vec<fn() -> Box<dyn WindowAlgorithm>> {
+fn algorithms() -> Vec<fn() -> Box<dyn WindowAlgorithm>> {
     vec![
         || Box::new(NewReno::new()),
         || Box::new(NewReno::with_rules(Rules::ns3_26())),
@@ -271,10 +271,10 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
     #[test]
     fn a_lone_connection_goes_as_if_it_were_not_coupled(course in course(), priority in 0.01..100.0f64) {
-        for law in laws() {
+        for algorithm in algorithms() {
             for coupler in couplers() {
-                let mut coupled = Connection::new(law(), Some(coupler), priority);
-                let mut plain = Connection::new(law(), None, priority);
+                let mut coupled = Connection::new(algorithm(), Some(coupler), priority);
+                let mut plain = Connection::new(algorithm(), None, priority);
                 for &event in &course {
                     coupled.go_on(event);
                     plain.go_on(event);

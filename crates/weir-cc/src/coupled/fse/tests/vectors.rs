@@ -8,7 +8,7 @@ use super::*;
 use crate::coupled::fse::Updates;
 
 #[test]
-fn algorithm_1_adds_what_a_law_changed_and_shares_it() {
+fn algorithm_1_adds_what_a_controller_changed_and_shares_it() {
     for config in [Config::rtp_2014_active(), Config::rfc8699_active()] {
         let mut flows = Flows::at(config, &[(1.0, 2000.0), (1.0, 2000.0)]);
         flows.are(4000.0, &[2000.0, 2000.0]);

@@ -205,7 +205,7 @@ fn a_window_that_is_none_is_refused() {
 }
 
 /// Five minutes of acknowledgements, recoveries and timeouts of a congestion controller alone. No action is ever sent.
-fn lives_alone(config: Config, mut law: impl WindowAlgorithm) {
+fn lives_alone(config: Config, mut algorithm: impl WindowAlgorithm) {
     let mut flows = Flows::new(config);
     let tcp = join_windowed(&mut flows, None);
     let mut now = FIRST;
@@ -214,7 +214,7 @@ fn lives_alone(config: Config, mut law: impl WindowAlgorithm) {
         let before = now;
         let event = match step % 250 {
             200 => {
-                law.on_congestion(&mut now, flows.now, Congestion::Loss, before.cwnd);
+                algorithm.on_congestion(&mut now, flows.now, Congestion::Loss, before.cwnd);
                 now.cwnd = now.ssthresh + 3.0;
                 WindowEvent::RecoveryEntered
             }
@@ -226,14 +226,14 @@ fn lives_alone(config: Config, mut law: impl WindowAlgorithm) {
             240 if step > 1000 => {
                 report_window(&mut flows, tcp, WindowEvent::TimedOut, now, now);
                 assert_eq!(flows.actions, [(tcp, CouplerAction::Reduce)]);
-                law.on_congestion(&mut now, flows.now, Congestion::Timeout, before.cwnd);
+                algorithm.on_congestion(&mut now, flows.now, Congestion::Timeout, before.cwnd);
                 now.cwnd = 1.0;
                 WindowEvent::Reduced
             }
             _ => {
                 let min_rtt = TimeDelta::from_micros(100_000 - step);
                 let ack = Ack { now: flows.now, acked: 1.7, srtt: RTT, min_rtt, window_limited: true };
-                law.on_ack(&mut now, &ack);
+                algorithm.on_ack(&mut now, &ack);
                 WindowEvent::Acknowledged
             }
         };

@@ -67,7 +67,7 @@ fn a_decrease_without_congestion_bounds_one_flow_and_cuts_no_other() {
 }
 
 #[test]
-fn alone_a_flow_follows_its_law_whatever_moved_it() {
+fn alone_a_flow_follows_its_controller_whatever_moved_it() {
     for why in ChangeReason::ALL {
         let mut call = Call::by(Config::default());
         call.send_message(

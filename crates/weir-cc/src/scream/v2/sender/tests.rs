@@ -25,7 +25,7 @@ fn near(value: f64, expected: f64) {
 
 #[test]
 fn it_begins_at_the_start_rate_without_a_window() {
-    let target = bench().law.target();
+    let target = bench().controller.target();
     assert_eq!((target.media_rate, target.sending_rate), (kbps(500), kbps(500)));
     assert_eq!((target.window, target.limiting_factor), (None, LimitingFactor::RampUp));
     assert_eq!(target.pacing, Pacing::Exact(kbps(750)));
@@ -35,7 +35,7 @@ fn it_begins_at_the_start_rate_without_a_window() {
 #[test]
 fn marks_are_those_of_l4s_once_packets_come_as_ect_1() {
     let mut l4s = bench();
-    l4s.law.apply_allocation(ms(0), AllocatedRate { rate: kbps(2000) });
+    l4s.controller.apply_allocation(ms(0), AllocatedRate { rate: kbps(2000) });
     l4s.send(0, 20);
     l4s.deliver(0, &[L4S; 20]);
     l4s.send(100, 20);
@@ -44,7 +44,7 @@ fn marks_are_those_of_l4s_once_packets_come_as_ect_1() {
     assert!(l4s.signal("l4s_alpha") > 0.0);
     assert!(l4s.signal("ref_wnd") > 0.9 * before, "an eighth of a quarter, halved");
     let mut classic = bench();
-    classic.law.apply_allocation(ms(0), AllocatedRate { rate: kbps(2000) });
+    classic.controller.apply_allocation(ms(0), AllocatedRate { rate: kbps(2000) });
     classic.send(0, 20);
     classic.deliver(0, &[Some(Ecn::Ect0); 20]);
     classic.send(100, 20);
@@ -57,26 +57,26 @@ fn marks_are_those_of_l4s_once_packets_come_as_ect_1() {
 #[test]
 fn silence_halves_rate_and_window_down_to_the_lowest_rate() {
     let mut bench = bench();
-    bench.law.apply_allocation(ms(0), AllocatedRate { rate: kbps(1600) });
+    bench.controller.apply_allocation(ms(0), AllocatedRate { rate: kbps(1600) });
     bench.send(0, 10);
     bench.deliver(0, &[ARRIVED; 10]);
-    let (rate, window) = (bench.law.target().media_rate, bench.signal("ref_wnd"));
+    let (rate, window) = (bench.controller.target().media_rate, bench.signal("ref_wnd"));
     bench.send(100, 1);
-    assert_eq!(bench.law.next_timeout(), Some(ms(1100)));
-    let decision = bench.law.on_timeout(ms(1100), &state()).unwrap();
+    assert_eq!(bench.controller.next_timeout(), Some(ms(1100)));
+    let decision = bench.controller.on_timeout(ms(1100), &state()).unwrap();
     near(decision.rate.bps_f64(), rate.bps_f64() / 2.0);
     assert_eq!(
-        (decision.why, bench.law.target().limiting_factor),
+        (decision.why, bench.controller.target().limiting_factor),
         (ChangeReason::Timeout, LimitingFactor::Silence)
     );
     near(bench.signal("ref_wnd"), window / 2.0);
-    let target = bench.law.target();
+    let target = bench.controller.target();
     assert_eq!((target.window, target.pacing), (None, Pacing::Exact(kbps(100))));
     for s in 2..9 {
         bench.send(s * 1000, 1);
-        bench.law.on_timeout(ms(s * 1000 + 100), &state());
+        bench.controller.on_timeout(ms(s * 1000 + 100), &state());
     }
-    assert_eq!((bench.law.target().media_rate, bench.signal("ref_wnd")), (kbps(100), 2000.0));
+    assert_eq!((bench.controller.target().media_rate, bench.signal("ref_wnd")), (kbps(100), 2000.0));
 }
 
 #[test]
@@ -84,28 +84,28 @@ fn silence_begins_although_feedback_reported_some_packets() {
     let mut bench = bench();
     bench.send(0, 10);
     bench.deliver(0, &[ARRIVED; 3]);
-    assert_eq!(bench.law.next_timeout(), Some(ms(1050)));
-    let decision = bench.law.on_timeout(ms(1050), &state()).unwrap();
+    assert_eq!(bench.controller.next_timeout(), Some(ms(1050)));
+    let decision = bench.controller.on_timeout(ms(1050), &state()).unwrap();
     assert_eq!(
-        (decision.why, bench.law.target().limiting_factor),
+        (decision.why, bench.controller.target().limiting_factor),
         (ChangeReason::Timeout, LimitingFactor::Silence)
     );
 }
 
 #[test]
-fn events_become_the_laws_own_state() {
+fn events_become_the_controllers_own_state() {
     let mut bench = bench();
     bench.send(0, 4);
     bench.deliver(0, &[ARRIVED; 2]);
     let narrower = RateLimits::new(kbps(100), kbps(200), kbps(400)).unwrap();
-    let decision = bench.law.on_event(ms(60), PathEvent::Limits(narrower)).unwrap();
+    let decision = bench.controller.on_event(ms(60), PathEvent::Limits(narrower)).unwrap();
     assert_eq!((decision.rate, decision.why), (kbps(400), ChangeReason::Limits));
-    assert_eq!(bench.law.target().limiting_factor, LimitingFactor::Maximum);
-    let decision = bench.law.on_event(ms(70), PathEvent::RouteChanged).unwrap();
+    assert_eq!(bench.controller.target().limiting_factor, LimitingFactor::Maximum);
+    let decision = bench.controller.on_event(ms(70), PathEvent::RouteChanged).unwrap();
     assert_eq!((decision.rate, decision.why, decision.rtt), (kbps(200), ChangeReason::Route, None));
-    assert_eq!(bench.law.target().window, None);
-    assert_eq!(bench.law.on_event(ms(80), PathEvent::Paused), None);
-    assert_eq!(bench.law.next_timeout(), None);
+    assert_eq!(bench.controller.target().window, None);
+    assert_eq!(bench.controller.on_event(ms(80), PathEvent::Paused), None);
+    assert_eq!(bench.controller.next_timeout(), None);
 }
 
 #[test]
@@ -122,7 +122,7 @@ fn the_window_lets_through_what_the_pacer_lets_go_at_the_lowest_rate() {
     // 1.5·400 kbit/s for s_rtt, with headers.
     let least = 1.5 * 400e3 / 8.0 * bench.signal("s_rtt") * 1.02;
     assert!(least > 1.5 * 5.0 * bench.signal("ref_wnd"));
-    assert_eq!(bench.law.target().window, Some(DataSize::from_bytes_f64(least)));
+    assert_eq!(bench.controller.target().window, Some(DataSize::from_bytes_f64(least)));
 }
 
 #[test]
@@ -132,7 +132,7 @@ fn the_first_round_trip_makes_the_window_of_the_start_rate() {
     bench.deliver(0, &[ARRIVED; 2]);
     // 500 kbit/s · 51 ms/8 · 1.1 · 1.02 = 3576, of few packets: (3576 + 1000)/1.1.
     near(bench.signal("ref_wnd"), (500e3 * 0.051 / 8.0 * 1.1 * 1.02 + 1000.0) / 1.1);
-    let target = bench.law.target();
+    let target = bench.controller.target();
     assert_eq!(target.media_rate, kbps(500), "until the window is updated");
     let window = 5.0 * bench.signal("ref_wnd") + 1000.0;
     assert_eq!(target.window, Some(DataSize::from_bytes_f64(window)));
@@ -144,7 +144,7 @@ fn the_first_round_trip_makes_the_window_of_the_start_rate() {
     let grown = bench.signal("ref_wnd");
     assert!(grown > before);
     let rate = 8.0 * grown / 0.051 / 1.1 / 1.02 * (1.0 - (1000.0 / before - 0.1).clamp(0.0, 0.2));
-    near(bench.law.target().sending_rate.bps_f64(), libm::round(rate));
+    near(bench.controller.target().sending_rate.bps_f64(), libm::round(rate));
 }
 
 /// Packets each 10 ms until `end` ms, of which each `every`th is lost.
@@ -160,7 +160,7 @@ fn lose(bench: &mut Bench<ScreamV2>, begin: i64, end: i64, every: i64) {
 fn rare_losses_change_nothing_and_frequent_ones_are_the_cause_for_two_hundred_round_trips() {
     let mut rare = bench();
     lose(&mut rare, 0, 20_000, 200);
-    assert!(rare.signal("loss_rate") > 0.002 && rare.law.congestion == LimitingFactor::Delay);
+    assert!(rare.signal("loss_rate") > 0.002 && rare.controller.congestion == LimitingFactor::Delay);
     let mut frequent = bench();
     lose(&mut frequent, 0, 20_000, 20);
     let Decision { why, .. } = {
@@ -177,11 +177,11 @@ fn rare_losses_change_nothing_and_frequent_ones_are_the_cause_for_two_hundred_ro
         }
         last.expect("a loss event")
     };
-    assert_eq!((why, frequent.law.standing.found()), (ChangeReason::Loss, LimitingFactor::Loss));
+    assert_eq!((why, frequent.controller.standing.found()), (ChangeReason::Loss, LimitingFactor::Loss));
     frequent.flow(21_000, 25_000, 50, 2);
-    assert_eq!(frequent.law.standing.found(), LimitingFactor::Loss);
+    assert_eq!(frequent.controller.standing.found(), LimitingFactor::Loss);
     frequent.flow(25_000, 33_000, 50, 2);
-    assert_ne!(frequent.law.target().limiting_factor, LimitingFactor::Loss);
+    assert_ne!(frequent.controller.target().limiting_factor, LimitingFactor::Loss);
 }
 
 #[test]
@@ -193,7 +193,7 @@ fn a_queue_that_never_empties_leaves_the_encoder_half_for_five_round_trips() {
     for at in (100..62_000).step_by(100) {
         bench.send(at, 2);
         bench.deliver(20, &[ARRIVED; 2]);
-        let Target { media_rate, sending_rate, .. } = bench.law.target();
+        let Target { media_rate, sending_rate, .. } = bench.controller.target();
         if media_rate < sending_rate {
             assert_eq!(media_rate, kbps(100).max(sending_rate.scale(0.5)));
             halved.push(at);

@@ -3,7 +3,7 @@
 use super::check;
 
 #[test]
-fn errors_name_unknown_controllers_laws_and_options() {
+fn errors_name_unknown_controllers_algorithms_and_options() {
     check(
         "controller = \"gcc-2016\"",
         "controller = \"gcc2016\"",

@@ -126,13 +126,13 @@ struct NyquistCurve {
 
 impl Default for Parameters {
     fn default() -> Self {
-        let law = Config::default();
+        let config = Config::default();
         Self {
             rate: DataRate::from_mbps(1),
             rtt: TimeDelta::from_millis(100),
-            utility_weight: law.utility_weight,
-            price_scale: law.price_scale,
-            gain: law.gain,
+            utility_weight: config.utility_weight,
+            price_scale: config.price_scale,
+            gain: config.gain,
             gain_factor: 1.0,
             links: 1,
             other_rates: Vec::new(),

@@ -6,7 +6,7 @@ use super::long;
 
 /// The result of a controller for a property.
 pub(super) struct Finding {
-    pub(super) law: &'static str,
+    pub(super) controller: &'static str,
     pub(super) figures: String,
     pub(super) holds: bool,
 }
@@ -25,12 +25,12 @@ const ONLY_LONG: &Lists = &[
 const ONLY_SHORT: &Lists = &[("clock skew of 50 ppm", &["scream"])];
 
 /// Controllers that cannot have a property by their own definition, by property, as listed in `docs/controllers.md`, which has
-/// the text of their lines in `LAWS`.
+/// the text of their lines in `CONTROLLERS`.
 fn exceptions() -> BTreeMap<String, Vec<String>> {
     let docs = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/controllers.md");
     let docs = std::fs::read_to_string(docs).expect("it can be read");
     let (_, table) = docs.split_once("| cannot have | controller |").expect("a table");
-    let mut laws: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let mut controllers: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for row in table.lines().skip(2).take_while(|line| line.starts_with('|')) {
         let cells: Vec<&str> = row.split('|').map(str::trim).collect();
         let names = || cells[2].split(", ").map(|name| name.trim_matches('`').to_owned());
@@ -38,14 +38,14 @@ fn exceptions() -> BTreeMap<String, Vec<String>> {
         let begin = cells[1].split_once(", ").map_or("", |(begin, _)| begin);
         for (index, property) in cells[1].split("; ").enumerate() {
             let whole = if index == 0 { property.to_owned() } else { format!("{begin}, {property}") };
-            laws.entry(whole).or_default().extend(names());
+            controllers.entry(whole).or_default().extend(names());
         }
     }
-    laws
+    controllers
 }
 
-fn listed(lists: &Lists, property: &str, law: &str) -> bool {
-    lists.iter().any(|(listed, laws)| *listed == property && laws.contains(&law))
+fn listed(lists: &Lists, property: &str, controller: &str) -> bool {
+    lists.iter().any(|(listed, controllers)| *listed == property && controllers.contains(&controller))
 }
 
 pub(super) fn assert_as_said(wrong: &[String]) {
@@ -57,18 +57,20 @@ pub(super) fn assert_as_said(wrong: &[String]) {
 pub(super) fn judge(property: &str, findings: Vec<Finding>) -> Vec<String> {
     let exceptions = exceptions().remove(property).unwrap_or_default();
     let mut wrong = Vec::new();
-    for Finding { law, figures, holds } in findings {
-        let cannot = exceptions.iter().any(|name| name == law);
-        let shown = !listed(if long() { ONLY_SHORT } else { ONLY_LONG }, property, law);
+    for Finding { controller, figures, holds } in findings {
+        let cannot = exceptions.iter().any(|name| name == controller);
+        let shown = !listed(if long() { ONLY_SHORT } else { ONLY_LONG }, property, controller);
         let word = match (holds, cannot) {
             (true, _) => "holds",
             (false, true) => "cannot",
             (false, false) => "FAILS",
         };
-        println!("{property}: {law}: {word}: {figures}");
+        println!("{property}: {controller}: {word}: {figures}");
         match (holds, cannot) {
-            (false, false) => wrong.push(format!("{property}: {law}: {figures}")),
-            (true, true) if shown => wrong.push(format!("{property}: {law} is listed and holds: {figures}")),
+            (false, false) => wrong.push(format!("{property}: {controller}: {figures}")),
+            (true, true) if shown => {
+                wrong.push(format!("{property}: {controller} is listed and holds: {figures}"));
+            }
             _ => {}
         }
     }

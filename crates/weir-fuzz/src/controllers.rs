@@ -30,7 +30,7 @@ pub fn names() -> &'static [&'static str] {
 /// # Panics
 /// If there is no such controller.
 pub fn halves(name: &str, limits: RateLimits) -> Halves {
-    Registry::standard().build(name, None, limits, 1.0).expect("a law as it ships")
+    Registry::standard().build(name, None, limits, 1.0).expect("a controller as it ships")
 }
 
 /// A sender half of some controller, and calls.

@@ -72,12 +72,12 @@ fn runs(text: &str, sets: &[&str]) -> Vec<(String, Vec<RunMetrics>)> {
     let sets: Vec<String> = sets.iter().map(|&set| set.to_owned()).collect();
     let apart = Scenario::parse("climb", text, &sets).unwrap_or_else(|e| panic!("{e}"));
     let together = synchronised(&apart);
-    let laws: Vec<&str> = registry.controller_names().collect();
+    let controllers: Vec<&str> = registry.controller_names().collect();
     let seeds = seeds();
-    let tasks = laws.iter().flat_map(|&law| {
-        let scenario = if NEEDS_SYNCHRONISED_CLOCKS.contains(&law) { &together } else { &apart };
-        let options = move |&seed| RunOptions { seed, controller: Some(law), series: false };
-        seeds.iter().map(options).map(move |options| Task::new(law.to_owned(), scenario, options))
+    let tasks = controllers.iter().flat_map(|&controller| {
+        let scenario = if NEEDS_SYNCHRONISED_CLOCKS.contains(&controller) { &together } else { &apart };
+        let options = move |&seed| RunOptions { seed, controller: Some(controller), series: false };
+        seeds.iter().map(options).map(move |options| Task::new(controller.to_owned(), scenario, options))
     });
     let tasks: Vec<Task<'_>> = tasks.collect();
     let jobs = std::thread::available_parallelism().map_or(1, usize::from);
@@ -86,7 +86,10 @@ fn runs(text: &str, sets: &[&str]) -> Vec<(String, Vec<RunMetrics>)> {
         .run(&tasks, &TraceStore::at(None), &NoStore, |_, ran| ran.measured.metrics)
         .unwrap_or_else(|e| panic!("{e}"));
     let mut metrics = metrics.into_iter();
-    laws.iter().map(|&law| (law.to_owned(), metrics.by_ref().take(seeds.len()).collect())).collect()
+    controllers
+        .iter()
+        .map(|&controller| (controller.to_owned(), metrics.by_ref().take(seeds.len()).collect()))
+        .collect()
 }
 
 fn video(run: &RunMetrics) -> &FlowMeasures<Value> {
@@ -130,10 +133,10 @@ fn queue(runs: &[RunMetrics]) -> f64 {
 
 /// Prints each controller's figures. Returns the lines of those that miss, but those of `exception`, which must miss.
 fn judged(lines: impl Iterator<Item = (String, String, bool)>, exception: Option<&str>) -> Vec<String> {
-    let judge = |(law, figures, holds): (String, String, bool)| {
-        let excepted = exception == Some(law.as_str());
-        println!("{law:15} {} {figures}", if holds { "holds" } else { "MISSES" });
-        (holds == excepted).then(|| format!("{law}: {figures}"))
+    let judge = |(controller, figures, holds): (String, String, bool)| {
+        let excepted = exception == Some(controller.as_str());
+        println!("{controller:15} {} {figures}", if holds { "holds" } else { "MISSES" });
+        (holds == excepted).then(|| format!("{controller}: {figures}"))
     };
     lines.filter_map(judge).collect()
 }
@@ -141,9 +144,9 @@ fn judged(lines: impl Iterator<Item = (String, String, bool)>, exception: Option
 #[test]
 fn every_controller_sends_all_streams_on_an_idle_path_within_thirty_seconds() {
     let wrong = judged(
-        runs(CALL, &[]).into_iter().map(|(law, runs)| {
+        runs(CALL, &[]).into_iter().map(|(controller, runs)| {
             let (least, _) = streams(&runs);
-            (law, format!("{least:.2} of 3 streams from 30 s on"), least > 2.99)
+            (controller, format!("{least:.2} of 3 streams from 30 s on"), least > 2.99)
         }),
         None,
     );
@@ -154,10 +157,10 @@ fn every_controller_sends_all_streams_on_an_idle_path_within_thirty_seconds() {
 fn on_one_megabit_two_streams_are_sent_and_the_queue_is_that_of_one() {
     let rate = "links.forward.rate=1Mbps";
     let one = runs(CALL, &[rate, ONE_STREAM_OF_650]);
-    let lines = runs(CALL, &[rate]).into_iter().zip(one).map(|((law, layers), (_, one))| {
+    let lines = runs(CALL, &[rate]).into_iter().zip(one).map(|((controller, layers), (_, one))| {
         let ((least, most), own, limit) = (streams(&layers), queue(&layers), 1.25 * queue(&one) + 5.0);
         let figures = format!("{least:.2} to {most:.2} streams, queue {own:.1} of {limit:.1} ms");
-        (law, figures, least > 1.99 && most < 2.01 && own <= limit)
+        (controller, figures, least > 1.99 && most < 2.01 && own <= limit)
     });
     let wrong = judged(lines, Some(LOSES_THE_SECOND_STREAM));
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -166,10 +169,10 @@ fn on_one_megabit_two_streams_are_sent_and_the_queue_is_that_of_one() {
 #[test]
 fn the_exception_loses_its_second_stream_without_a_climb_too() {
     let started = ["links.forward.rate=1Mbps", "flows.video.rates.start=900kbps", "flows.video.climb=false"];
-    for (law, runs) in runs(CALL, &started) {
+    for (controller, runs) in runs(CALL, &started) {
         let (least, most) = streams(&runs);
         let keeps = least > 1.99 && most < 2.01;
-        assert_eq!(keeps, law != LOSES_THE_SECOND_STREAM, "{law}: {least} to {most}");
+        assert_eq!(keeps, controller != LOSES_THE_SECOND_STREAM, "{controller}: {least} to {most}");
     }
 }
 
@@ -178,11 +181,11 @@ fn beside_a_tcp_flow_layers_take_no_more_than_one_stream() {
     let text = format!("{CALL}{CUBIC}");
     let (rate, received) = ("links.forward.rate=3Mbps", |run: &RunMetrics| video(run).rate_bps);
     let one = runs(&text, &[rate, ONE_STREAM_OF_2150]);
-    let lines = runs(&text, &[rate]).into_iter().zip(one).map(|((law, layers), (_, one))| {
+    let lines = runs(&text, &[rate]).into_iter().zip(one).map(|((controller, layers), (_, one))| {
         let (own, limit) = (mean(&layers, received) / 1e3, 1.05 * mean(&one, received) / 1e3);
         let padding = padding_share(&layers, header(&one));
         let figures = format!("{own:.0} of {limit:.0} kbit/s, padding {:.1} %", 100.0 * padding);
-        (law, figures, own <= limit && padding <= 0.1)
+        (controller, figures, own <= limit && padding <= 0.1)
     });
     let wrong = judged(lines, None);
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -191,13 +194,13 @@ fn beside_a_tcp_flow_layers_take_no_more_than_one_stream() {
 #[test]
 fn the_climb_counts_what_a_sender_as_chromiums_takes_off_the_target() {
     let runs = runs(CALL, &["flows.video.sender=chromium"]);
-    let (_, nada) = runs.iter().find(|(law, _)| law == "nada").expect("it is there");
+    let (_, nada) = runs.iter().find(|(controller, _)| controller == "nada").expect("it is there");
     assert!(streams(nada).0 > 2.99, "{:?}", streams(nada));
 }
 
 #[test]
 fn the_climb_can_be_switched_off() {
     let runs = runs(CALL, &["flows.video.climb=false"]);
-    let (_, nada) = runs.iter().find(|(law, _)| law == "nada").expect("it is there");
+    let (_, nada) = runs.iter().find(|(controller, _)| controller == "nada").expect("it is there");
     assert_eq!(streams(nada), (1.0, 1.0));
 }

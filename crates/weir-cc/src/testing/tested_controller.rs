@@ -8,13 +8,14 @@ use crate::controller::{Controller, RateLimits, Receiver};
 use crate::report::OwnReport;
 
 /// Default number of rounds of good feedback after which a controller is at its maximum
-/// ([`Law::recovering_within`](Law::recovering_within)). A round is 100 ms with one report of each kind.
+/// ([`TestedController::recovering_within`](TestedController::recovering_within)). A round is 100 ms with one report of
+/// each kind.
 pub const ROUNDS_TO_RECOVER: usize = 100;
 
 /// Both halves of a controller.
 pub type BothHalves = (Box<dyn Controller>, Box<dyn Receiver>);
 
-/// Both halves of a controller, for an entry of [`law_tests!`](super::law_tests).
+/// Both halves of a controller, for an entry of [`controller_tests!`](super::controller_tests).
 pub fn halves(sender: impl Controller + 'static, receiver: impl Receiver + 'static) -> BothHalves {
     (Box::new(sender), Box::new(receiver))
 }
@@ -32,7 +33,7 @@ pub fn usual_limits() -> RateLimits {
 /// A controller by name, the function that builds both its halves, and the properties that it does not hold by its own
 /// design. Each such exception is named, so that no property is weaker than it states.
 #[derive(Clone, Copy, Debug)]
-pub struct Law {
+pub struct TestedController {
     pub(crate) name: &'static str,
     pub(crate) build: fn(RateLimits) -> BothHalves,
     /// Rounds of good feedback, each of one report, after which it is at the maximum of [`usual_limits`].
@@ -59,7 +60,7 @@ pub struct Law {
 /// Makes a controller's own report for packets that arrive at this rate, all of them and soon.
 pub(super) type Ease = fn(DataRate) -> OwnReport;
 
-impl Law {
+impl TestedController {
     /// A controller without exceptions. `build` makes both halves for given limits ([`halves`] boxes them); failures
     /// print `name`.
     pub const fn new(name: &'static str, build: fn(RateLimits) -> BothHalves) -> Self {

@@ -33,7 +33,7 @@ impl ControllerKind for Own {
 #[test]
 fn pairs_and_detection_take_it() {
     let registry = Registry::standard().with::<Own>();
-    let laws = |registry: &Registry, command: &str| {
+    let controllers = |registry: &Registry, command: &str| {
         let words = ["weir", command, "--controller", "gcc,own"];
         let matches = Args::command_with(registry).try_get_matches_from(words)?;
         Ok::<_, clap::Error>(match Args::from_arg_matches(&matches)?.command {
@@ -43,14 +43,14 @@ fn pairs_and_detection_take_it() {
         })
     };
     for command in ["pairs", "detection"] {
-        assert_eq!(laws(&registry, command).unwrap(), ["gcc", "own"]);
-        let error = laws(&Registry::standard(), command).unwrap_err();
+        assert_eq!(controllers(&registry, command).unwrap(), ["gcc", "own"]);
+        let error = controllers(&Registry::standard(), command).unwrap_err();
         assert!(error.exit_code() == 2 && error.to_string().contains("invalid value 'own'"), "{error}");
     }
 }
 
 #[test]
-fn one_that_is_called_as_a_window_law_is_refused() {
+fn one_that_is_called_as_a_window_algorithm_is_refused() {
     /// Another controller for the same tests as [`Own`].
     struct Cubic;
 

@@ -7,7 +7,7 @@ use weir_measure::results::RunMetrics;
 use weir_scenario::scenario::{EncoderChoice, scenario_schema};
 
 use super::verdict::{Finding, assert_as_said, judge};
-use super::{Runs, long, of_every_law, set, simulate};
+use super::{Runs, long, of_every_controller, set, simulate};
 
 /// Each encoder that a scenario can name but the ladder.
 const ENCODERS: [&str; 11] = [
@@ -87,7 +87,7 @@ fn finding(runs: &Runs, ways: &[(u64, u64)], fixed: f64) -> Finding {
     let (rate, (half, start)) = worst;
     let trip = *half as f64 / 500.0;
     Finding {
-        law: runs.law,
+        controller: runs.controller,
         figures: format!(
             "least {:.0} of {:.0} kbit/s (round trip {trip} ms, from {start} kbit/s)",
             rate / 1e3,
@@ -101,7 +101,7 @@ fn finding(runs: &Runs, ways: &[(u64, u64)], fixed: f64) -> Finding {
 fn over(ways: &[(u64, u64)], encoder: &str, max_kbps: u64) -> Vec<Runs> {
     let variants: Vec<_> =
         ways.iter().map(|&(half, start)| path(encoder, half, [50, start, max_kbps])).collect();
-    of_every_law(&variants)
+    of_every_controller(&variants)
 }
 
 #[test]
@@ -119,7 +119,7 @@ fn short_round_trips_carry_what_the_source_sends() {
 /// A stream is switched on where the target is a tenth above the rates of it and those below. That is far more than those below
 /// send. So each controller has its own highest stream, and keeps the streams that it reaches.
 #[test]
-fn short_round_trips_switch_on_the_streams_that_the_law_can_reach() {
+fn short_round_trips_switch_on_the_streams_that_the_controller_can_reach() {
     let ways = ways();
     let highest = STREAMS[STREAMS.len() - 1].1;
     let runs = over(&ways, SIMULCAST, highest);

@@ -17,12 +17,12 @@ use crate::rap::{self, Rap};
 use crate::scream::v1::Scream;
 use crate::scream::v2::ScreamV2;
 use crate::scream::{self, ScreamReceiver};
-use crate::testing::{Law, halves, law_tests};
+use crate::testing::{TestedController, controller_tests, halves};
 use crate::tfrc::{self, Tfrc, TfrcObserver};
 
 /// A controller of this crate.
 pub(super) struct Line {
-    pub(super) law: Law,
+    pub(super) controller: TestedController,
     /// Properties of controllers over a whole path that this one cannot have by its own definition: each with the
     /// reason. `docs/controllers.md` prints them, and the lab's tests show that they fail.
     pub(super) cannot: &'static [Exception],
@@ -137,40 +137,40 @@ const DCCC: &[Exception] = &[
     (THREE_STREAMS, TWICE_WHAT_WAS_SENT),
 ];
 
-/// `of_name: Law::new(…), cannot […];` for each controller: all of them as [`LAWS`], and the tests of each as the
-/// module `of_name`.
-macro_rules! laws {
-    ($($name:ident: $law:expr, cannot $cannot:expr;)*) => {
-        pub(super) const LAWS: &[Line] = &[$(Line { law: $law, cannot: $cannot }),*];
-        $(law_tests!($name, $law);)*
+/// `of_name: TestedController::new(…), cannot […];` for each controller: all of them as [`CONTROLLERS`], and the tests
+/// of each as the module `of_name`.
+macro_rules! controllers {
+    ($($name:ident: $controller:expr, cannot $cannot:expr;)*) => {
+        pub(super) const CONTROLLERS: &[Line] = &[$(Line { controller: $controller, cannot: $cannot }),*];
+        $(controller_tests!($name, $controller);)*
     };
 }
 
 #[rustfmt::skip]
-laws! {
-    of_gcc_2016: Law::new("gcc-2016", |limits| halves(GccSender::new(remb::Config::default(), limits).unwrap(), GccReceiver::new(remb::Config::default(), limits).unwrap())).bounded_when_limited(), cannot GCC_2016;
+controllers! {
+    of_gcc_2016: TestedController::new("gcc-2016", |limits| halves(GccSender::new(remb::Config::default(), limits).unwrap(), GccReceiver::new(remb::Config::default(), limits).unwrap())).bounded_when_limited(), cannot GCC_2016;
     // 8 % per second: ln 50 / ln 1.08 = 51 s, and some additive growth near the estimated link capacity.
-    of_gcc_send_side: Law::new("gcc-send-side", |limits| halves(SendSideGcc::new(send_side::Config::default(), limits).unwrap(), PacketFeedback::new(send_side::Config::default().feedback_interval))).recovering_within(750).bounded_when_limited().cutting_to(0.8), cannot GCC_SEND_SIDE;
-    of_gcc_dccc: Law::new("gcc-dccc", |limits| halves(SimplifiedGccSender::new(simplified::Config::default(), limits).unwrap(), SimplifiedGccReceiver::new(simplified::Config::default(), limits).unwrap())).bounded_when_limited(), cannot ONE_STREAM_ONLY;
+    of_gcc_send_side: TestedController::new("gcc-send-side", |limits| halves(SendSideGcc::new(send_side::Config::default(), limits).unwrap(), PacketFeedback::new(send_side::Config::default().feedback_interval))).recovering_within(750).bounded_when_limited().cutting_to(0.8), cannot GCC_SEND_SIDE;
+    of_gcc_dccc: TestedController::new("gcc-dccc", |limits| halves(SimplifiedGccSender::new(simplified::Config::default(), limits).unwrap(), SimplifiedGccReceiver::new(simplified::Config::default(), limits).unwrap())).bounded_when_limited(), cannot ONE_STREAM_ONLY;
     // After heavy loss it may hold its rate for 60 s; then 8 % per second: ln 50 / ln 1.08 = 51 s.
-    of_gcc: Law::new("gcc", |limits| halves(GoogCc::new(goog_cc::Config::default(), limits).unwrap(), PacketFeedback::new(goog_cc::Config::default().feedback_interval))).recovering_within(1500).bounded_when_limited().cutting_to(0.8), cannot ONE_STREAM_ONLY;
+    of_gcc: TestedController::new("gcc", |limits| halves(GoogCc::new(goog_cc::Config::default(), limits).unwrap(), PacketFeedback::new(goog_cc::Config::default().feedback_interval))).recovering_within(1500).bounded_when_limited().cutting_to(0.8), cannot ONE_STREAM_ONLY;
     // RFC 8298 §4.1.3 lets the rate grow by 200 kbit/s per second, by a fifth of that near the rate of the last
     // congestion.
-    of_scream: Law::new("scream", |limits| halves(Scream::new(scream::v1::Config::default(), limits).unwrap(), ScreamReceiver::v1())).recovering_within(600).by_the_smallest_delay().bounded_when_limited(), cannot SCREAM;
-    of_scream_v2: Law::new("scream-v2", |limits| halves(ScreamV2::new(scream::v2::Config::default(), limits).unwrap(), ScreamReceiver::v2())).by_the_smallest_delay().bounded_by_a_window_when_limited(), cannot SCREAM_V2;
+    of_scream: TestedController::new("scream", |limits| halves(Scream::new(scream::v1::Config::default(), limits).unwrap(), ScreamReceiver::v1())).recovering_within(600).by_the_smallest_delay().bounded_when_limited(), cannot SCREAM;
+    of_scream_v2: TestedController::new("scream-v2", |limits| halves(ScreamV2::new(scream::v2::Config::default(), limits).unwrap(), ScreamReceiver::v2())).by_the_smallest_delay().bounded_by_a_window_when_limited(), cannot SCREAM_V2;
     // x_curr = XREF·RMAX/r ends at 500 ms: with RMAX = 100 Mbit/s no rate below 2 Mbit/s is in equilibrium.
-    of_nada_2016: Law::new("nada-2016", |limits| halves(Nada2016::new(v2016::Config::default(), limits).unwrap(), AtReceiver::new(Nada2016Observer::new(v2016::Config::default()).unwrap()))).starting_at_most(10_000).bounded_when_limited(), cannot NADA_2016;
-    of_nada: Law::new("nada", |limits| halves(Nada::new(nada::Config::default(), limits).unwrap(), AtReceiver::new(NadaObserver::new(nada::Config::default()).unwrap()))).starting_at_most(10_000).by_the_smallest_delay().bounded_when_limited(), cannot NADA;
-    of_nada_at_the_sender: Law::new("nada at the sender", |limits| halves(nada::at_sender(nada::Config::default(), limits).unwrap(), PacketFeedback::new(TimeDelta::from_millis(50)))).starting_at_most(10_000).by_the_smallest_delay().bounded_when_limited(), cannot NADA_AT_SENDER;
+    of_nada_2016: TestedController::new("nada-2016", |limits| halves(Nada2016::new(v2016::Config::default(), limits).unwrap(), AtReceiver::new(Nada2016Observer::new(v2016::Config::default()).unwrap()))).starting_at_most(10_000).bounded_when_limited(), cannot NADA_2016;
+    of_nada: TestedController::new("nada", |limits| halves(Nada::new(nada::Config::default(), limits).unwrap(), AtReceiver::new(NadaObserver::new(nada::Config::default()).unwrap()))).starting_at_most(10_000).by_the_smallest_delay().bounded_when_limited(), cannot NADA;
+    of_nada_at_the_sender: TestedController::new("nada at the sender", |limits| halves(nada::at_sender(nada::Config::default(), limits).unwrap(), PacketFeedback::new(TimeDelta::from_millis(50)))).starting_at_most(10_000).by_the_smallest_delay().bounded_when_limited(), cannot NADA_AT_SENDER;
     // It rises by 8 kbit/s with each report, whatever its rate: (2500 − 50)/8 = 306 of them.
-    of_dccc: Law::new("dccc", |limits| halves(Dccc::new(dccc::Config::default(), limits).unwrap(), AtReceiver::new(DcccObserver::new(dccc::Config::default()).unwrap()))).recovering_within(320).by_the_smallest_delay().bounded_when_limited(), cannot DCCC;
+    of_dccc: TestedController::new("dccc", |limits| halves(Dccc::new(dccc::Config::default(), limits).unwrap(), AtReceiver::new(DcccObserver::new(dccc::Config::default()).unwrap()))).recovering_within(320).by_the_smallest_delay().bounded_when_limited(), cannot DCCC;
     // As above; at the sender the packets of the rounds are its feedback too.
-    of_dccc_at_the_sender: Law::new("dccc at the sender", |limits| halves(dccc::at_sender(dccc::Config::default(), limits).unwrap(), PacketFeedback::new(dccc::Config::default().min_interval))).recovering_within(320).by_the_smallest_delay().bounded_when_limited(), cannot DCCC;
-    of_ledbat: Law::new("ledbat", |limits| halves(Ledbat::new(ledbat::Config::default(), limits).unwrap(), ledbat::receiver(&ledbat::Config::default()).unwrap())).by_the_smallest_delay().bounded_by_a_window_when_limited(), cannot LEDBAT;
-    of_rap: Law::new("rap", |limits| halves(Rap::new(rap::Config::default(), limits).unwrap(), rap::receiver(&rap::Config::default()).unwrap())).bounded_by_a_window_when_limited().cutting_to(0.5), cannot &[("large range", "a loss is reported a full queue late: on 500 kbit/s it then sends a sixth too much"), (THREE_STREAMS, A_WINDOW_OF_WHAT_WAS_SENT), (TRACES, EVENLY), (HYBRID, EVENLY)];
+    of_dccc_at_the_sender: TestedController::new("dccc at the sender", |limits| halves(dccc::at_sender(dccc::Config::default(), limits).unwrap(), PacketFeedback::new(dccc::Config::default().min_interval))).recovering_within(320).by_the_smallest_delay().bounded_when_limited(), cannot DCCC;
+    of_ledbat: TestedController::new("ledbat", |limits| halves(Ledbat::new(ledbat::Config::default(), limits).unwrap(), ledbat::receiver(&ledbat::Config::default()).unwrap())).by_the_smallest_delay().bounded_by_a_window_when_limited(), cannot LEDBAT;
+    of_rap: TestedController::new("rap", |limits| halves(Rap::new(rap::Config::default(), limits).unwrap(), rap::receiver(&rap::Config::default()).unwrap())).bounded_by_a_window_when_limited().cutting_to(0.5), cannot &[("large range", "a loss is reported a full queue late: on 500 kbit/s it then sends a sixth too much"), (THREE_STREAMS, A_WINDOW_OF_WHAT_WAS_SENT), (TRACES, EVENLY), (HYBRID, EVENLY)];
     // Before the first loss the rate is at least W_init in a round trip (RFC 5348 §4.3), here twice the start rate,
     // whatever is sent.
-    of_tfrc: Law::new("tfrc", |limits| halves(Tfrc::new(tfrc::Config::default(), limits).unwrap(), AtReceiver::new(TfrcObserver::new(tfrc::Config::default()).unwrap()))).forgetting_shares(), cannot &[("two hours alone", "only loss lowers its rate: in the fifth minute the queue of 2 s is not yet full"), (THREE_STREAMS, "it sends at most twice the receive rate (RFC 5348 §4.3); the third stream needs 3.6 times"), (TRACES, EVENLY), (HYBRID, EVENLY)];
+    of_tfrc: TestedController::new("tfrc", |limits| halves(Tfrc::new(tfrc::Config::default(), limits).unwrap(), AtReceiver::new(TfrcObserver::new(tfrc::Config::default()).unwrap()))).forgetting_shares(), cannot &[("two hours alone", "only loss lowers its rate: in the fifth minute the queue of 2 s is not yet full"), (THREE_STREAMS, "it sends at most twice the receive rate (RFC 5348 §4.3); the third stream needs 3.6 times"), (TRACES, EVENLY), (HYBRID, EVENLY)];
     // Slow start rises with time, and then an empty queue means the maximum, whatever is sent.
-    of_nada_dccc: Law::new("nada-dccc", |limits| halves(NadaZhu03::new(zhu_03::Config::default(), limits).unwrap(), AtReceiver::new(Zhu03Observer::new(zhu_03::Config::default()).unwrap()))).by_absolute_delays(), cannot NADA_ZHU_03;
+    of_nada_dccc: TestedController::new("nada-dccc", |limits| halves(NadaZhu03::new(zhu_03::Config::default(), limits).unwrap(), AtReceiver::new(Zhu03Observer::new(zhu_03::Config::default()).unwrap()))).by_absolute_delays(), cannot NADA_ZHU_03;
 }

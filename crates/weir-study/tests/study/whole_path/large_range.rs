@@ -1,7 +1,7 @@
 //! A range of rates a hundred times the path, as for a game's stream on a bad link.
 
 use super::verdict::{Finding, assert_as_said, judge};
-use super::{Runs, of_every_law, rate, set};
+use super::{Runs, of_every_controller, rate, set};
 
 /// The capacity here, in bit/s.
 const THIN: f64 = 500e3;
@@ -21,7 +21,7 @@ fn runs() -> Vec<Runs> {
             &format!("flows.video.rates.start={start}"),
         ])
     };
-    of_every_law(&["300kbps", "10Mbps"].map(starting))
+    of_every_controller(&["300kbps", "10Mbps"].map(starting))
 }
 
 /// Whether both runs use 70 % of the link at a loss of at most `most_loss`.
@@ -33,7 +33,7 @@ fn finding(runs: &Runs, most_loss: f64) -> Finding {
         .map(|(loss, rate)| format!("{:.1} % lost, {:.0} kbit/s", 100.0 * loss, rate / 1e3))
         .collect();
     Finding {
-        law: runs.law,
+        controller: runs.controller,
         figures: format!("from 300 kbit/s {}; from 10 Mbit/s {}", shown[0], shown[1]),
         holds: fates.iter().all(|&(loss, rate)| loss <= most_loss && rate >= 0.7 * THIN),
     }
@@ -43,7 +43,7 @@ fn finding(runs: &Runs, most_loss: f64) -> Finding {
 fn a_maximum_far_above_the_path_costs_no_loss() {
     let runs = runs();
     let mut wrong = judge("large range", runs.iter().map(|runs| finding(runs, 0.05)).collect());
-    let nada = runs.iter().filter(|runs| NADA.contains(&runs.law));
+    let nada = runs.iter().filter(|runs| NADA.contains(&runs.controller));
     wrong.extend(judge("large range, 12 % of loss", nada.map(|runs| finding(runs, 0.12)).collect()));
     assert_as_said(&wrong);
 }

@@ -62,27 +62,30 @@ pub(super) fn long() -> bool {
 
 /// The runs of a controller, one for each variant of the path.
 struct Runs {
-    law: &'static str,
+    controller: &'static str,
     metrics: Vec<RunMetrics>,
 }
 
 /// [`ALONE`] under every controller, with the settings of each variant.
-fn of_every_law(variants: &[Vec<String>]) -> Vec<Runs> {
+fn of_every_controller(variants: &[Vec<String>]) -> Vec<Runs> {
     static REGISTRY: LazyLock<Registry> = LazyLock::new(Registry::standard);
-    let laws: Vec<&str> = REGISTRY.controller_names().collect();
-    let mut metrics = simulate(&laws, variants).into_iter();
-    laws.iter().map(|&law| Runs { law, metrics: metrics.by_ref().take(variants.len()).collect() }).collect()
+    let controllers: Vec<&str> = REGISTRY.controller_names().collect();
+    let mut metrics = simulate(&controllers, variants).into_iter();
+    controllers
+        .iter()
+        .map(|&controller| Runs { controller, metrics: metrics.by_ref().take(variants.len()).collect() })
+        .collect()
 }
 
 /// Controller by controller, the run of each variant.
-fn simulate(laws: &[&str], variants: &[Vec<String>]) -> Vec<RunMetrics> {
+fn simulate(controllers: &[&str], variants: &[Vec<String>]) -> Vec<RunMetrics> {
     let parsed = |sets: &Vec<String>| Scenario::parse("alone", ALONE, sets).unwrap_or_else(|e| panic!("{e}"));
     let apart: Vec<Scenario> = variants.iter().map(parsed).collect();
     let synchronised: Vec<Scenario> = apart.iter().map(synchronised).collect();
-    let tasks = laws.iter().flat_map(|&law| {
-        let scenarios = if NEEDS_SYNCHRONISED_CLOCKS.contains(&law) { &synchronised } else { &apart };
-        let options = RunOptions { seed: 1, controller: Some(law), series: false };
-        scenarios.iter().map(move |scenario| Task::new(law.to_owned(), scenario, options))
+    let tasks = controllers.iter().flat_map(|&controller| {
+        let scenarios = if NEEDS_SYNCHRONISED_CLOCKS.contains(&controller) { &synchronised } else { &apart };
+        let options = RunOptions { seed: 1, controller: Some(controller), series: false };
+        scenarios.iter().map(move |scenario| Task::new(controller.to_owned(), scenario, options))
     });
     let jobs = std::thread::available_parallelism().map_or(1, usize::from);
     let runner = Runner { jobs, done: &|| () };

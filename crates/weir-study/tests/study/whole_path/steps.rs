@@ -30,11 +30,11 @@ fn ten_seconds_after_a_step_the_rate_is_back() {
     let runs = simulate(&JUDGED, &variants);
     let mut wrong = Vec::new();
     for (case, (property, _)) in STEPS.iter().enumerate() {
-        let finding = |(law, runs): (&'static str, &[_])| {
+        let finding = |(controller, runs): (&'static str, &[_])| {
             let run: &weir_measure::results::RunMetrics = &runs[case];
             let [before, after] = ["before", "after"].map(|window| rate(&run.windows[window]));
             Finding {
-                law,
+                controller,
                 figures: format!("{:.0} -> {:.0} kbit/s", before / 1e3, after / 1e3),
                 holds: after >= 0.8 * before,
             }

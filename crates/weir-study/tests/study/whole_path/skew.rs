@@ -5,10 +5,10 @@ use weir_measure::results::RunMetrics;
 use super::steps::JUDGED;
 use super::two_hours::{SHORT, path};
 use super::verdict::{Finding, assert_as_said, judge};
-use super::{Runs, long, median_queue, of_every_law, rate, simulate};
+use super::{Runs, long, median_queue, of_every_controller, rate, simulate};
 
 /// Controllers of the short form: of each family one for each place of its computation, and the exceptions.
-const SHORT_LAWS: [&str; 8] =
+const SHORT_CONTROLLERS: [&str; 8] =
     ["gcc", "gcc-2016", "scream", "scream-v2", "nada", "nada-at-sender", "nada-dccc", "dccc-at-sender"];
 
 #[test]
@@ -21,11 +21,12 @@ fn an_hour_of_clock_skew_changes_little() {
     };
     let variants = [path(seconds), drifting(-50), drifting(50)];
     let runs = if long() {
-        of_every_law(&variants)
+        of_every_controller(&variants)
     } else {
-        let runs = simulate(&SHORT_LAWS, &variants);
-        let runs_of = |(&law, runs): (&&'static str, &[RunMetrics])| Runs { law, metrics: runs.to_vec() };
-        SHORT_LAWS.iter().zip(runs.chunks(variants.len())).map(runs_of).collect()
+        let runs = simulate(&SHORT_CONTROLLERS, &variants);
+        let runs_of =
+            |(&controller, runs): (&&'static str, &[RunMetrics])| Runs { controller, metrics: runs.to_vec() };
+        SHORT_CONTROLLERS.iter().zip(runs.chunks(variants.len())).map(runs_of).collect()
     };
     let findings = runs.into_iter().map(|runs| {
         let ends: Vec<(f64, f64)> = runs
@@ -41,7 +42,7 @@ fn an_hour_of_clock_skew_changes_little() {
         let shown: Vec<String> =
             ends.iter().map(|(rate, wait)| format!("{:.0} kbit/s, {wait:.0} ms", rate / 1e3)).collect();
         Finding {
-            law: runs.law,
+            controller: runs.controller,
             figures: format!("at 0 {}; at -50 {}; at +50 {}", shown[0], shown[1], shown[2]),
             holds: ends.iter().all(same),
         }
@@ -66,10 +67,10 @@ fn two_bad_crystals_leave_the_rate_as_it_is() {
         sets.to_vec()
     };
     let runs = simulate(&JUDGED, &[drifting(0), drifting(-200), drifting(200)]);
-    let findings = JUDGED.into_iter().zip(runs.chunks(3)).map(|(law, runs)| {
+    let findings = JUDGED.into_iter().zip(runs.chunks(3)).map(|(controller, runs)| {
         let rates: Vec<f64> = runs.iter().map(|run| rate(&run.windows["last"])).collect();
         Finding {
-            law,
+            controller,
             figures: format!(
                 "at 0 {:.0} kbit/s; at -200 {:.0}; at +200 {:.0}",
                 rates[0] / 1e3,
