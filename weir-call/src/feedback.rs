@@ -39,7 +39,7 @@ impl BrowserReports {
         feedback: rtcp::Twcc,
         history: &SendHistory,
     ) -> Option<Report<'_>> {
-        if !history.may_tell(feedback.base_seq, feedback.status_count) {
+        if !history.may_cover(feedback.base_seq, feedback.status_count) {
             return None;
         }
         let wire = i64::from(feedback.reference_time);

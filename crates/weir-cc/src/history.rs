@@ -22,12 +22,12 @@ mod ceilings;
 mod contest;
 mod early;
 mod entry;
-mod left_out;
 mod numbers;
 mod own_reports;
 mod plausible;
 mod refused;
 mod sender_reports;
+mod skipped_numbers;
 mod times;
 
 use alloc::collections::VecDeque;
@@ -36,17 +36,17 @@ use alloc::vec::Vec;
 use weir_units::{DataSize, TimeDelta};
 
 use crate::packet::{Ecn, PacketFate, PacketResult, ProbeId, SentPacket};
-use crate::parts::room::make_room;
+use crate::parts::queue_memory::reserve_entry;
 use crate::report::{Echo, Feedback, NativeReport, Reception, Record, Report};
 use crate::time::{ApparentDelay, ArrivalTime, SendTime};
 
 use self::ceilings::Ceilings;
 use self::contest::Contest;
 use self::entry::{BYTES, CAPABLE, Entry, KnownFate, PADDING, SKIPPED};
-use self::left_out::LeftOut;
 use self::numbers::NumberMap;
 use self::own_reports::OwnReports;
 use self::plausible::Plausible;
+use self::skipped_numbers::SkippedNumbers;
 use self::times::{ms, round_trip};
 
 pub use self::numbers::NumberError;
@@ -84,7 +84,7 @@ pub struct SendHistory {
     last_report: Option<u8>,
     refused: ImpossibleReports,
     plausible: Plausible,
-    left_out: LeftOut,
+    left_out: SkippedNumbers,
     own_reports: OwnReports,
     ceilings: Ceilings,
     contest: Contest,
@@ -111,7 +111,7 @@ impl SendHistory {
             last_report: None,
             refused: ImpossibleReports::default(),
             plausible: Plausible::default(),
-            left_out: LeftOut::default(),
+            left_out: SkippedNumbers::default(),
             own_reports: OwnReports::default(),
             ceilings: Ceilings::default(),
             contest: Contest::default(),
@@ -150,7 +150,7 @@ impl SendHistory {
     /// Call it at random, for one number in about 500, and only for transport-wide numbers, because in the numbers of
     /// an RTP stream a gap is a loss.
     pub fn leave_out(&mut self, at: SendTime) {
-        let number = self.push(Entry { at, known: KnownFate::LeftOut, ..SKIPPED });
+        let number = self.push(Entry { at, known: KnownFate::Skipped, ..SKIPPED });
         self.left_out.push(number);
     }
 
@@ -195,7 +195,7 @@ impl SendHistory {
             // Numbers would become ambiguous.
             self.forget_oldest();
         }
-        make_room(&mut self.entries, MAX_PACKETS);
+        reserve_entry(&mut self.entries, MAX_PACKETS);
         let number = self.next;
         self.next += 1;
         self.entries.push_back(entry);

@@ -7,8 +7,8 @@ use weir_units::{DataRate, DataSize, TimeDelta};
 
 use crate::controller::Receiver;
 use crate::packet::{Arrival, Ecn};
+use crate::parts::queue_memory::reserve_entry;
 use crate::parts::receive_rate::ReceiveRate;
-use crate::parts::room::make_room;
 use crate::report::{Reception, Record, Report};
 use crate::time::ArrivalTime;
 
@@ -97,7 +97,7 @@ impl NumberMemory {
                 return None;
             }
             for _ in id..first {
-                make_room(&mut self.seen, MAX_SEEN);
+                reserve_entry(&mut self.seen, MAX_SEEN);
                 self.seen.push_front(ReceivedNumber::missing(now));
             }
         }
@@ -116,7 +116,7 @@ impl NumberMemory {
             self.forget(open, 1);
         }
         for seen in core::iter::repeat_n(ReceivedNumber::missing(seen.at), missing).chain([seen]) {
-            make_room(&mut self.seen, MAX_SEEN);
+            reserve_entry(&mut self.seen, MAX_SEEN);
             self.seen.push_back(seen);
         }
     }

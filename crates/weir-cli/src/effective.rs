@@ -23,7 +23,7 @@ struct OptionChange {
     unwritten: String,
 }
 
-/// The scenario `name` as `args` change it; the controllers compared are `candidates` unless the arguments name others.
+/// The scenario `name` as `args` change it; `candidates` are compared unless the arguments name others.
 pub(crate) fn scenario(
     args: &Changes,
     registry: &Registry,

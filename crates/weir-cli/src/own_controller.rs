@@ -11,9 +11,9 @@ use crate::args::{Args, Command};
 use crate::output::OutputDirectory;
 
 /// NADA under another name.
-struct Own;
+struct RenamedNada;
 
-impl ControllerKind for Own {
+impl ControllerKind for RenamedNada {
     type Config = BTreeMap<String, f64>;
 
     fn info() -> ControllerInfo {
@@ -32,7 +32,7 @@ impl ControllerKind for Own {
 
 #[test]
 fn pairs_and_detection_take_it() {
-    let registry = Registry::standard().with::<Own>();
+    let registry = Registry::standard().with::<RenamedNada>();
     let controllers = |registry: &Registry, command: &str| {
         let words = ["weir", command, "--controller", "gcc,own"];
         let matches = Args::command_with(registry).try_get_matches_from(words)?;
@@ -51,26 +51,26 @@ fn pairs_and_detection_take_it() {
 
 #[test]
 fn one_that_is_called_as_a_window_algorithm_is_refused() {
-    /// Another controller for the same tests as [`Own`].
+    /// Another controller for the same tests as [`RenamedNada`].
     struct Cubic;
 
     impl ControllerKind for Cubic {
         type Config = BTreeMap<String, f64>;
 
         fn info() -> ControllerInfo {
-            ControllerInfo { name: "cubic".into(), ..Own::info() }
+            ControllerInfo { name: "cubic".into(), ..RenamedNada::info() }
         }
 
         fn sender(config: Self::Config, limits: RateLimits) -> Half<dyn Controller> {
-            Own::sender(config, limits)
+            RenamedNada::sender(config, limits)
         }
 
         fn receiver(config: Self::Config, limits: RateLimits) -> Half<dyn Receiver> {
-            Own::receiver(config, limits)
+            RenamedNada::receiver(config, limits)
         }
     }
 
-    assert_eq!(Registry::standard().with::<Own>().check(), Ok(()));
+    assert_eq!(Registry::standard().with::<RenamedNada>().check(), Ok(()));
     let refused = Registry::standard().with::<Cubic>().check();
     assert_eq!(refused, Err(RegistryError::WindowAlgorithm { name: "cubic".to_owned() }));
 }
@@ -86,5 +86,5 @@ fn what_an_earlier_run_left_of_it_goes() {
         fs::read_dir(root.path()).unwrap().count()
     };
     assert_eq!(left(&Registry::standard()), 3);
-    assert_eq!(left(&Registry::standard().with::<Own>()), 1);
+    assert_eq!(left(&Registry::standard().with::<RenamedNada>()), 1);
 }

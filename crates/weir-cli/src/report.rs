@@ -9,7 +9,7 @@ use weir_measure::results::ranking::{Criterion, LEAST_SEEDS};
 use weir_report::page::{self, Row, SummaryTable};
 use weir_scenario::registry::Registry;
 use weir_study::comparison::changes::{ComparisonGap, ControllerChange};
-use weir_study::comparison::versus::{self, Loaded, Versus};
+use weir_study::comparison::two_runs::{self, Loaded, TwoRunComparison};
 use weir_study::differences::measured;
 
 use crate::args::{ReportArgs, VariantPair};
@@ -58,7 +58,7 @@ pub(crate) fn report(args: &ReportArgs, registry: &Registry) -> Result<bool, Fai
     };
     pair_variants(&args.pair, &mut loaded, &mut against)?;
     let (first, second) = (loaded.name.clone(), against.name.clone());
-    let both = versus::versus(loaded, against);
+    let both = two_runs::compare(loaded, against);
     let worse = worse(args.fail_if_worse, &both)?;
     file.write(page::render(&both.page).as_bytes())?;
     let facts = json!({
@@ -99,7 +99,7 @@ fn pair_variants(pairs: &[VariantPair], first: &mut Loaded, second: &mut Loaded)
         let splits = || text.match_indices('=').map(|(at, _)| (&text[..at], &text[at + 1..]));
         let has = |run: &Loaded, name: &str| run.controller_names().any(|own| own == name);
         if let Some((a, b)) = splits().find(|(a, b)| has(first, a) && has(second, b)) {
-            versus::pair(first, second, a, b);
+            two_runs::pair(first, second, a, b);
             continue;
         }
         let of_first = splits().find(|(a, _)| has(first, a));
@@ -156,7 +156,7 @@ fn difference(table: &SummaryTable, row: &Row) -> Value {
 
 /// A sentence for each criterion of a controller that is worse in the second run by more than `share`. The list is empty
 /// without a limit.
-fn worse(share: Option<f64>, both: &Versus) -> Result<Vec<String>, Failure> {
+fn worse(share: Option<f64>, both: &TwoRunComparison) -> Result<Vec<String>, Failure> {
     let Some(share) = share else { return Ok(Vec::new()) };
     let percent = 100.0 * share;
     let nothing = both.changes.is_empty() && both.gaps.is_empty();

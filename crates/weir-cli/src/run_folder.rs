@@ -9,7 +9,7 @@ use weir_report::page::ControllerPanel;
 use weir_scenario::registry::Registry;
 use weir_scenario::scenario::{Named, Scenario};
 use weir_study::comparison::saved::{Saved, SavedTables};
-use weir_study::comparison::versus::Loaded;
+use weir_study::comparison::two_runs::Loaded;
 
 use crate::failure::Failure;
 use crate::output::TABLE;

@@ -43,7 +43,7 @@ pub struct MediaConfig {
     /// reports). The controller uses its own reports as before, but the sender knows the fate of each packet, as shared
     /// bottleneck detection needs it (RFC 8382). Beside a controller over per-packet feedback there are no additional
     /// reports.
-    pub witness: Option<TimeDelta>,
+    pub additional_reports: Option<TimeDelta>,
     /// Statistics for shared bottleneck detection (RFC 8382), if any.
     pub detection: Option<BottleneckDetection>,
     /// Mean spacing of skipped transport-wide sequence numbers, at least 2 (`None`: no number is skipped). No packet
@@ -86,7 +86,7 @@ impl MediaConfig {
             ecn: Ecn::NotEct,
             packet_format: PacketFormat::TransportWide,
             remb: false,
-            witness: None,
+            additional_reports: None,
             detection: None,
             leave_out: Some(500),
             counted: CountedBytes::Payload,

@@ -26,7 +26,7 @@ pub struct BottleneckDetection {
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum DetectionSide {
     /// At the sender, from per-packet reports: those of the controller, or [additional
-    /// ones](crate::MediaConfig::witness). Without per-packet reports there are no statistics.
+    /// ones](crate::MediaConfig::additional_reports). Without per-packet reports there are no statistics.
     Sender,
     /// At the receiver, which reports them each interval.
     Receiver,

@@ -17,7 +17,7 @@ pub(crate) struct PathConfig {
     pub(crate) packet_format: PacketFormat,
     pub(crate) remb: bool,
     /// Whether per-packet reports are read although the controller does not use them.
-    pub(crate) witness: bool,
+    pub(crate) additional_reports: bool,
     pub(crate) detection: Option<BottleneckDetection>,
     pub(crate) leave_out: Option<u32>,
     pub(crate) counted: CountedBytes,
@@ -47,7 +47,7 @@ impl PathConfig {
             ecn: config.ecn,
             packet_format: config.packet_format,
             remb: config.remb,
-            witness: config.witness.is_some(),
+            additional_reports: config.additional_reports.is_some(),
             detection: config.detection,
             leave_out: config.leave_out,
             counted: config.counted,

@@ -48,7 +48,7 @@ impl MediaReceiver {
         let mut core = ReceivingCore::new(CoreParts {
             ssrc,
             receiver,
-            witness: config.witness,
+            additional_reports: config.additional_reports,
             packets: PacketReports::Numbered(Box::new(packet_writer(config.packet_format, ssrc, sources))),
             rtcp_interval: RtcpInterval::of(&config),
             seed: rtcp,

@@ -7,8 +7,8 @@ use weir_cc::{
 };
 use weir_units::{DataRate, DataSize, TimeDelta};
 use weir_wire::rtcp::{
-    DcccFeedback, Message, Nack, NadaDelay, NadaFeedback, Own, Pli, ReceiverReport, Remb, ReportBlock,
-    TfrcFeedback,
+    ControllerReport, DcccFeedback, Message, Nack, NadaDelay, NadaFeedback, Pli, ReceiverReport, Remb,
+    ReportBlock, TfrcFeedback,
 };
 
 use crate::detection::statistics_report;
@@ -308,18 +308,18 @@ fn nada_delay_report(report: &NadaDelay) -> Report<'static> {
     }
 }
 
-fn own(report: &OwnReport, echo: Echo, ssrc: u32, source: u32) -> Own<'_> {
-    Own {
+fn own(report: &OwnReport, echo: Echo, ssrc: u32, source: u32) -> ControllerReport<'_> {
+    ControllerReport {
         ssrc,
         source,
         name: report.name(),
-        held: Own::held_from_nanos(echo.held.nanos()),
+        held: ControllerReport::held_from_nanos(echo.held.nanos()),
         transport_sequence: echo.sequence,
         data: report.bytes(),
     }
 }
 
-fn own_report(report: &Own<'_>) -> Option<Report<'static>> {
+fn own_report(report: &ControllerReport<'_>) -> Option<Report<'static>> {
     Some(Report::Native {
         report: NativeReport::Own(OwnReport::new(report.name, report.data).ok()?),
         echo: Echo { sequence: report.transport_sequence, held: TimeDelta::from_nanos(report.held_nanos()) },
@@ -387,7 +387,7 @@ mod tests {
         let messages = rtcp::messages(bytes).filter_map(Result::ok);
         messages
             .filter_map(|message| {
-                inbox.is_about(&streams, &message).filter(|about| *about)?;
+                inbox.concerns_flow(&streams, &message).filter(|about| *about)?;
                 let read = inbox.read(SendTime::ZERO, &mut streams, &history, &message, |_| true);
                 read.map(|(report, _)| look(&report))
             })

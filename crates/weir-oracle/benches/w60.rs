@@ -60,7 +60,7 @@ static ALLOCATOR: Counting = Counting;
 /// Runs half a minute, and at the next call the other half.
 type Life = Box<dyn FnMut()>;
 
-struct Contestant {
+struct BenchmarkCandidate {
     name: String,
     begin: Box<dyn Fn() -> Life>,
     /// The most nanoseconds per packet, with no allocation, or `None` for other implementations.
@@ -70,7 +70,7 @@ struct Contestant {
     allocations: usize,
 }
 
-impl Contestant {
+impl BenchmarkCandidate {
     fn new(name: &str, most: Option<f64>, begin: impl Fn() -> Life + 'static) -> Self {
         let nanos = Vec::with_capacity(ROUNDS);
         Self { name: name.to_owned(), begin: Box::new(begin), most, nanos, allocations: 0 }
@@ -191,15 +191,15 @@ fn heap(name: &str) -> usize {
 
 fn main() -> ExitCode {
     static REGISTRY: LazyLock<Registry> = LazyLock::new(Registry::standard);
-    let mut contestants: Vec<_> = REGISTRY.controller_names().map(Contestant::weir).collect();
-    contestants.push(Contestant::new("goog_cc 0.1.4", None, goog_cc));
-    contestants.push(Contestant::new("rtc-interceptor 0.21.1", None, webrtc_rs));
+    let mut candidates: Vec<_> = REGISTRY.controller_names().map(BenchmarkCandidate::weir).collect();
+    candidates.push(BenchmarkCandidate::new("goog_cc 0.1.4", None, goog_cc));
+    candidates.push(BenchmarkCandidate::new("rtc-interceptor 0.21.1", None, webrtc_rs));
     for _ in 0..ROUNDS {
-        contestants.iter_mut().for_each(Contestant::round);
+        candidates.iter_mut().for_each(BenchmarkCandidate::round);
     }
     let mut exit = ExitCode::SUCCESS;
     println!("{:<24}{:>12}{:>12}{:>16}{:>12}", "", "minimum ns", "median ns", "allocations", "heap KiB");
-    for Contestant { name, most, nanos, allocations, .. } in &mut contestants {
+    for BenchmarkCandidate { name, most, nanos, allocations, .. } in &mut candidates {
         nanos.sort_by(f64::total_cmp);
         let heap = most.map(|_| heap(name));
         let held = most.is_none_or(|most| nanos[0] <= most && *allocations == 0)

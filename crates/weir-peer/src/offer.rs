@@ -180,7 +180,7 @@ impl ReceiveCeilings {
 const AUDIO: u16 = 1;
 const RETRANSMISSIONS: u16 = 1 << 1;
 const KEY_FRAME_REQUESTS: u16 = 1 << 2;
-const WITNESS: u16 = 1 << 3;
+const ADDITIONAL_REPORTS: u16 = 1 << 3;
 const DETECTION: u16 = 1 << 4;
 const WITH_HEADERS: u16 = 1 << 5;
 const ECT0: u16 = 1 << 6;
@@ -206,7 +206,7 @@ impl OfferedMedia {
             (AUDIO, config.audio.is_some()),
             (RETRANSMISSIONS, config.chromium.is_some_and(|chromium| chromium.retransmissions)),
             (KEY_FRAME_REQUESTS, config.key_frame_requests.is_some()),
-            (WITNESS, config.witness.is_some()),
+            (ADDITIONAL_REPORTS, config.additional_reports.is_some()),
             (DETECTION, detects),
             (WITH_HEADERS, matches!(config.counted, CountedBytes::WithHeaders(_))),
             (ECT0, config.ecn == Ecn::Ect0),
@@ -218,7 +218,7 @@ impl OfferedMedia {
         out.push(headers);
         put_span(out, config.rtcp_interval);
         put_span(out, config.key_frame_requests.unwrap_or_default());
-        put_span(out, config.witness.unwrap_or_default());
+        put_span(out, config.additional_reports.unwrap_or_default());
     }
 
     fn read(from: &mut WireReader<'_>) -> Option<Self> {
@@ -229,8 +229,10 @@ impl OfferedMedia {
         let flags = from.u16().filter(|flags| flags & !KNOWN == 0)?;
         let has = |flag| flags & flag != 0;
         let headers = from.u8()?;
-        let [rtcp_interval, key_frames, witness] = [from.span()?, from.span()?, from.span()?];
-        if rtcp_interval < SHORTEST_INTERVAL || (has(WITNESS) && witness < SHORTEST_INTERVAL) {
+        let [rtcp_interval, key_frames, additional_reports] = [from.span()?, from.span()?, from.span()?];
+        if rtcp_interval < SHORTEST_INTERVAL
+            || (has(ADDITIONAL_REPORTS) && additional_reports < SHORTEST_INTERVAL)
+        {
             return None;
         }
         let detection =
@@ -245,7 +247,7 @@ impl OfferedMedia {
                 (false, true) => Ecn::Ect1,
                 (true, true) => return None,
             },
-            witness: has(WITNESS).then_some(witness),
+            additional_reports: has(ADDITIONAL_REPORTS).then_some(additional_reports),
             detection: detection.ok().filter(|_| has(DETECTION)),
             counted: if has(WITH_HEADERS) {
                 CountedBytes::WithHeaders(headers)
@@ -367,7 +369,7 @@ pub(crate) mod tests {
         media.config = MediaConfig {
             audio: Some(AudioConfig::default()),
             ecn: Ecn::Ect1,
-            witness: Some(TimeDelta::from_millis(100)),
+            additional_reports: Some(TimeDelta::from_millis(100)),
             key_frame_requests: Some(TimeDelta::from_millis(300)),
             counted: CountedBytes::WithHeaders(28),
             chromium: Some(ChromiumConfig { retransmissions: true, ..ChromiumConfig::NONE }),

@@ -97,7 +97,7 @@ impl CallScenario {
             setting(format!("the rates of flow `{flow}` leave no choice: set max above min"))
         })?;
         let built = own.build(&RunOptions::new(seed), &TRACES).map_err(|error| error::scenario(&error))?;
-        let Run { spec, plan: times, witness, .. } = built;
+        let Run { spec, plan: times, observer, .. } = built;
         let mut flows = times.flows.iter().enumerate().filter(|(_, flow)| flow.controller == NAME);
         let (Some((index, planned)), None) = (flows.next(), flows.next()) else {
             return Err(setting(format!("flow `{flow}` must be one flow, without copies")));
@@ -110,7 +110,7 @@ impl CallScenario {
         // Classes may control other flows.
         let failure = Arc::new(FailureSlot::default());
         bind(&spec, &failure);
-        let run = MeasuredRun::new(spec, Recorder::new(times).beside(witness));
+        let run = MeasuredRun::new(spec, Recorder::new(times).beside(observer));
         let run = run.map_err(|error| error::run(error.into()))?;
         let observer = StepObserver::new(scale, plan.interval);
         let (name, interval) = (format!("{}/{NAME}/{seed}", scenario.name), plan.interval);

@@ -56,7 +56,7 @@ impl SendHistory {
     /// the next packet had arrived it would contain it.
     fn since_sent_after(&mut self, now: SendTime, id: u64) -> TimeDelta {
         let mut after = id + 1..self.next;
-        let next = after.find(|&id| self.entry(id).known != KnownFate::LeftOut);
+        let next = after.find(|&id| self.entry(id).known != KnownFate::Skipped);
         next.map_or(TimeDelta::ZERO, |id| now - self.entry(id).at)
     }
 }

@@ -17,7 +17,7 @@ pub(super) enum KnownFate {
     /// The packet has arrived, at a time that is not reported.
     Untimed,
     /// No packet has this number, which was skipped.
-    LeftOut,
+    Skipped,
 }
 
 impl KnownFate {

@@ -11,7 +11,7 @@ use weir_units::DataSize;
 use super::{MAX_PACKETS, SendHistory};
 use crate::packet::{ProbeId, SentPacket};
 use crate::packet_feedback::MOST_RECORDS;
-use crate::parts::room::make_room;
+use crate::parts::queue_memory::reserve_entry;
 use crate::time::SendTime;
 
 /// Distance from which on a number of 16 bits may be older or newer than another one (RFC 1982 §3.2).
@@ -121,7 +121,7 @@ impl NumberMap {
             last.ahead = self.ahead;
         } else if gap > 0 || !self.is_given() {
             self.ahead += gap;
-            make_room(&mut self.runs, MAX_PACKETS);
+            reserve_entry(&mut self.runs, MAX_PACKETS);
             self.runs.push_back(NumberRun { from: next, ahead: self.ahead });
         }
     }
@@ -226,7 +226,7 @@ impl SendHistory {
     /// Whether a report may cover `count` numbers from `base` on. There may be at most as many as the history holds,
     /// from the oldest number to the newest, plus a report of [`MOST_RECORDS`]. All of them must have left, unless
     /// numbers are [given](Self::on_sent_as).
-    pub fn may_tell(&self, base: u16, count: u16) -> bool {
+    pub fn may_cover(&self, base: u16, count: u16) -> bool {
         let next = self.next_number();
         let Some(newest) = next.checked_sub(1) else { return count == 0 };
         let age = u64::from((newest as u16).wrapping_sub(base));

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 mod forged;
 mod given;
-mod left_out;
+mod skipped_numbers;
 mod two_reporters;
 mod untimed;
 

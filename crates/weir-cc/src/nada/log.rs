@@ -38,12 +38,12 @@ pub(super) struct PathLog {
     /// Whether the packets between the newest one and the next one are unreported.
     unreported: bool,
     /// Number of unreported packets, and their time.
-    left_out: LeftOut,
+    unreported_packets: UnreportedPackets,
 }
 
 /// Sums over unreported packets. Numbers and rates continue as if these had not been sent.
 #[derive(Clone, Copy, Debug, Default)]
-struct LeftOut {
+struct UnreportedPackets {
     packets: u64,
     time: TimeDelta,
 }
@@ -77,7 +77,7 @@ impl PathLog {
             clock: ArrivalTime::ZERO,
             due: None,
             unreported: false,
-            left_out: LeftOut::default(),
+            unreported_packets: UnreportedPackets::default(),
         }
     }
 
@@ -88,13 +88,14 @@ impl PathLog {
 
     /// The number of `packet`, without the unreported ones.
     fn number(&mut self, packet: &Arrival, at: ArrivalTime) -> u64 {
-        let number = packet.id.saturating_sub(self.left_out.packets);
+        let number = packet.id.saturating_sub(self.unreported_packets.packets);
         let Some(newest) = self.newest.filter(|&newest| number > newest) else { return number };
         if core::mem::take(&mut self.unreported) {
             let unreported = number - newest - 1;
             let share = unreported as f64 / (unreported as f64 + 1.0);
-            self.left_out.packets += unreported;
-            self.left_out.time += (at - self.clock).clamp(TimeDelta::ZERO, self.spans.window).scale(share);
+            self.unreported_packets.packets += unreported;
+            self.unreported_packets.time +=
+                (at - self.clock).clamp(TimeDelta::ZERO, self.spans.window).scale(share);
             return newest + 1;
         }
         number
@@ -114,7 +115,7 @@ impl PathLog {
         self.due = Some(self.due.map_or(next, |due| due.min(next)));
         self.window.expire(at);
         let after_silence = self.window.is_empty();
-        self.received.on_arrival(at - self.left_out.time, packet.size);
+        self.received.on_arrival(at - self.unreported_packets.time, packet.size);
 
         let delay = ApparentDelay::between(packet.departure, packet.at);
         let missing = match self.newest {
@@ -177,7 +178,7 @@ impl PathLog {
 
     /// The receive rate over the window, or `None` while unknown.
     pub(super) fn receive_rate(&mut self, now: ArrivalTime) -> Option<DataRate> {
-        self.received.rate(now - self.left_out.time)
+        self.received.rate(now - self.unreported_packets.time)
     }
 
     /// The window's ratios of losses and marks, or `None` while it is empty.
@@ -302,7 +303,7 @@ mod tests {
         (0..10).for_each(|id| _ = arrive(&mut log, id, 1000 + 10 * id as i64, 25));
         log.on_unreported();
         assert_eq!(arrive(&mut log, 19, 1190, 25).missing, Some(0));
-        assert_eq!((log.left_out.packets, log.left_out.time), (9, ms(90)));
+        assert_eq!((log.unreported_packets.packets, log.unreported_packets.time), (9, ms(90)));
         assert_eq!(arrive(&mut log, 20, 1200, 25).missing, Some(0));
         assert_eq!(arrive(&mut log, 22, 1220, 25).missing, Some(1));
         // 12 packets since the first, in 220 ms less 90: 120 kbit in 130 ms.

@@ -21,7 +21,7 @@ pub(crate) mod loss_intervals;
 pub(crate) mod loss_reports;
 pub(crate) mod number_gate;
 pub(crate) mod path_step;
+pub(crate) mod queue_memory;
 pub(crate) mod receive_rate;
 pub(crate) mod relative;
-pub(crate) mod room;
 pub(crate) mod rtt_estimate;

@@ -98,7 +98,7 @@ fn config(limits: RateLimits, format: PacketFormat, input: &mut Input<'_>) -> Me
         rtcp_spread: f64::from(input.byte() % 100) / 100.0,
         ecn: input.one_of(&[Ecn::NotEct, Ecn::Ect0, Ecn::Ect1]),
         packet_format: input.one_of(&[format, PacketFormat::TransportWide, PacketFormat::Rfc8888]),
-        witness: input.seldom(4).then(|| TimeDelta::from_millis(100)),
+        additional_reports: input.seldom(4).then(|| TimeDelta::from_millis(100)),
         detection: input.seldom(4).then_some(detection),
         leave_out: input.flag().then(|| 2 + u32::from(input.byte())),
         breakers: input.flag(),

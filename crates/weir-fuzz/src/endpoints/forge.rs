@@ -4,8 +4,8 @@ use weir_cc::{ArrivalTime, Record, Report};
 use weir_media::feedback::FeedbackWriter;
 use weir_units::TimeDelta;
 use weir_wire::rtcp::{
-    DcccFeedback, NadaDelay, NadaFeedback, Own, Pli, ReceiverReport, Remb, ReportBlock, Sbd, SenderInfo,
-    SenderReport, TfrcFeedback,
+    ControllerReport, DcccFeedback, NadaDelay, NadaFeedback, Pli, ReceiverReport, Remb, ReportBlock, Sbd,
+    SenderInfo, SenderReport, TfrcFeedback,
 };
 
 use super::flow::{RECEIVER, SENDER};
@@ -84,7 +84,7 @@ pub(super) fn message(number: u32, newest: u16, there: ArrivalTime, input: &mut 
         }
         _ if input.flag() => {
             let (name, data) = (input.u32().to_be_bytes(), input.bytes(8));
-            Own { ssrc, source, name, held, transport_sequence: sequence, data }.write(out).ok()
+            ControllerReport { ssrc, source, name, held, transport_sequence: sequence, data }.write(out).ok()
         }
         _ => statistics(ssrc, source, input).write(out).ok(),
     };

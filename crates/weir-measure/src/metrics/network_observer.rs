@@ -109,7 +109,7 @@ impl FlowByteCounts {
 
 impl fmt::Debug for NetworkObserver {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Witness").field("flows", &self.flows.len()).finish_non_exhaustive()
+        f.debug_struct("NetworkObserver").field("flows", &self.flows.len()).finish_non_exhaustive()
     }
 }
 

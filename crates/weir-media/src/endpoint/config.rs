@@ -110,7 +110,7 @@ impl EndpointConfig {
             ecn: self.ecn,
             packet_format: self.packet_format,
             remb: self.remb,
-            witness: false,
+            additional_reports: false,
             detection: None,
             leave_out: self.leave_out.filter(|_| self.numbering == PacketNumbering::Own),
             counted: self.counted,

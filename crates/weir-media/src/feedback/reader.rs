@@ -58,14 +58,14 @@ impl FeedbackReader {
 
     /// The report that came at `now` as transport-wide feedback. Records use the numbers of the transport's header
     /// extension, which are the lower 16 bits of those in `history`. Returns `None` if it claims more packets than have
-    /// left ([`SendHistory::may_tell`]): 40 bytes can name 65 535.
+    /// left ([`SendHistory::may_cover`]): 40 bytes can name 65 535.
     pub fn read_transport_wide(
         &mut self,
         now: SendTime,
         feedback: &Twcc<'_>,
         history: &SendHistory,
     ) -> Option<Report<'_>> {
-        if !history.may_tell(feedback.base_sequence, feedback.status_count) {
+        if !history.may_cover(feedback.base_sequence, feedback.status_count) {
             self.refused += 1;
             return None;
         }

@@ -20,7 +20,7 @@ pub(crate) struct RtcpFilter {
     /// Whether REMB bounds a controller that uses per-packet reports.
     remb: bool,
     /// Whether per-packet reports are read although the controller does not use them.
-    witness: bool,
+    additional_reports: bool,
     packets: FeedbackReader,
     foreign: u64,
     unread: u64,
@@ -32,7 +32,7 @@ impl RtcpFilter {
             reporters: Vec::new(),
             format: config.packet_format,
             remb: config.remb,
-            witness: config.witness,
+            additional_reports: config.additional_reports,
             packets: FeedbackReader::new(),
             foreign: 0,
             unread: 0,
@@ -45,7 +45,7 @@ impl RtcpFilter {
 
     /// Whether `message` is about the flow of `streams`, or `None` if it is but comes from a source that does not
     /// report on it.
-    pub(crate) fn is_about(&mut self, streams: &SenderStreams, message: &Message<'_>) -> Option<bool> {
+    pub(crate) fn concerns_flow(&mut self, streams: &SenderStreams, message: &Message<'_>) -> Option<bool> {
         let is_own = |ssrc| streams.find_reported(ssrc).is_some();
         let ours = |block: ReportBlock| streams.find(block.ssrc).is_some();
         let about = match message {
@@ -94,7 +94,9 @@ impl RtcpFilter {
         let agreed = kind != ReportKind::Ceiling || self.remb || !accepts(ReportKind::Packets);
         let accepted = agreed && accepts(kind);
         // Receiver reports measure round trips for any controller.
-        let read = accepted || kind == ReportKind::Reception || (kind == ReportKind::Packets && self.witness);
+        let read = accepted
+            || kind == ReportKind::Reception
+            || (kind == ReportKind::Packets && self.additional_reports);
         if !read || form.is_some_and(|form| form != self.format) {
             self.unread += 1;
             return None;

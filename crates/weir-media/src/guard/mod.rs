@@ -97,7 +97,7 @@ impl FeedbackGuard {
         history: &SendHistory,
         accepts: impl Fn(ReportKind) -> bool,
     ) -> Option<RtcpContent<'a>> {
-        match self.filter.is_about(streams, message) {
+        match self.filter.concerns_flow(streams, message) {
             Some(true) => {}
             Some(false) => return None,
             None => return Some(RtcpContent::Unused),

@@ -18,15 +18,15 @@ impl<S: PacketSource> PathSender<S> {
         if self.started().is_none() {
             return outcome;
         }
-        let mut is_about = false;
+        let mut concerns_flow = false;
         for message in rtcp::messages(bytes).filter_map(Result::ok) {
             let Some(part) = self.on_message(now, &message) else { continue };
-            is_about = true;
+            concerns_flow = true;
             outcome.rtt = part.rtt.or(outcome.rtt);
             outcome.decision = Decision::merged(outcome.decision, part.decision);
             outcome.statistics = part.statistics.or(outcome.statistics);
         }
-        if is_about {
+        if concerns_flow {
             self.guard.on_compound_read(now, &self.streams, &self.history);
             self.refresh(now);
         }

@@ -25,7 +25,8 @@ pub struct ReceivingConfig {
     pub feedback: FeedbackInterval,
     /// Interval of additional per-packet reports beside the receiver half of a controller whose own reports are
     /// aggregates (`None`: no such reports).
-    pub witness: Option<TimeDelta>,
+    #[cfg_attr(feature = "serde", serde(rename = "witness"))]
+    pub additional_reports: Option<TimeDelta>,
     /// Whether a REMB may be sent (`goog-remb` was agreed on). A receiver half's REMB is withheld otherwise.
     pub remb: bool,
     /// Whether packets leave ECN-capable. A mark (CE) counts for the receiver half of a controller only then.
@@ -54,7 +55,7 @@ impl ReceivingConfig {
             extensions: ReceivedExtensions::from(ExtensionIds::default()),
             packet_format: PacketFormat::TransportWide,
             feedback: FeedbackInterval::Fixed(TimeDelta::from_millis(50)),
-            witness: None,
+            additional_reports: None,
             remb: false,
             ecn: true,
             counted: CountedBytes::Payload,

@@ -24,7 +24,7 @@ pub(crate) struct CoreParts {
     /// The controller's receiver half.
     pub(crate) receiver: Box<dyn Receiver>,
     /// Interval of additional per-packet reports, of a receiver half that makes none.
-    pub(crate) witness: Option<TimeDelta>,
+    pub(crate) additional_reports: Option<TimeDelta>,
     /// Writer of per-packet reports.
     pub(crate) packets: PacketReports,
     /// Intervals of receiver reports.
@@ -54,7 +54,7 @@ pub(crate) struct TransportProperties {
 pub(crate) struct ReceivingCore {
     receiver: Box<dyn Receiver>,
     /// Makes per-packet reports beside the controller's receiver half.
-    witness: Option<PacketFeedback>,
+    additional_reports: Option<PacketFeedback>,
     reports: ReportWriter,
     streams: Vec<ReceivedStream>,
     /// Place of the stream whose media times all packets have: the first of video.
@@ -93,10 +93,10 @@ pub(crate) enum PacketAdmission {
 
 impl ReceivingCore {
     pub(crate) fn new(parts: CoreParts) -> Self {
-        let witness = parts.witness.filter(|_| !parts.receiver.reports_packets());
+        let additional_reports = parts.additional_reports.filter(|_| !parts.receiver.reports_packets());
         Self {
             receiver: parts.receiver,
-            witness: witness.map(PacketFeedback::new),
+            additional_reports: additional_reports.map(PacketFeedback::new),
             reports: ReportWriter::new(parts.ssrc, parts.packets),
             streams: Vec::new(),
             timing: None,
@@ -215,12 +215,12 @@ impl ReceivingCore {
             arrival.id = self.packets;
         }
         if named {
-            self.witness.iter_mut().for_each(|witness| witness.on_arrival(&arrival));
+            self.additional_reports.iter_mut().for_each(|feedback| feedback.on_arrival(&arrival));
             if per_packet {
                 self.receiver.on_arrival(&arrival);
             }
         }
-        if !(named && (per_packet || self.witness.is_some()) || known && !per_packet) {
+        if !(named && (per_packet || self.additional_reports.is_some()) || known && !per_packet) {
             return PacketAdmission::StreamAlone;
         }
         observe(&arrival);
@@ -254,7 +254,7 @@ impl ReceivingCore {
     /// The network path has changed, before the first packet of the new route.
     pub(crate) fn on_route_changed(&mut self) {
         self.receiver.on_route_changed();
-        self.witness.iter_mut().for_each(Receiver::on_route_changed);
+        self.additional_reports.iter_mut().for_each(Receiver::on_route_changed);
     }
 
     /// Time of the next poll.
@@ -263,9 +263,12 @@ impl ReceivingCore {
         if streams.iter().any(ReceivedStream::is_urgent) {
             return self.newest;
         }
-        let witness = self.witness.as_ref().and_then(Receiver::next_timeout);
+        let additional_reports = self.additional_reports.as_ref().and_then(Receiver::next_timeout);
         let requests = streams.iter().filter_map(ReceivedStream::next_request).min();
-        [self.receiver.next_timeout(), witness, requests, self.report_due].into_iter().flatten().min()
+        [self.receiver.next_timeout(), additional_reports, requests, self.report_due]
+            .into_iter()
+            .flatten()
+            .min()
     }
 
     /// Time of the last packet or request.
@@ -306,8 +309,8 @@ impl ReceivingCore {
                 return Some(written);
             }
         }
-        if let Some(witness) = &mut self.witness
-            && let Some(report) = witness.poll_report(now)
+        if let Some(feedback) = &mut self.additional_reports
+            && let Some(report) = feedback.poll_report(now)
             && let Some(written) = self.reports.write(&report, out)
         {
             return Some(written);

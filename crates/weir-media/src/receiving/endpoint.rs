@@ -71,7 +71,7 @@ impl ReceivingEndpoint {
         let core = ReceivingCore::new(CoreParts {
             ssrc,
             receiver,
-            witness: config.witness,
+            additional_reports: config.additional_reports,
             packets,
             rtcp_interval: RtcpInterval::new(config.rtcp_interval, config.rtcp_spread),
             seed: config.seed,

@@ -13,7 +13,11 @@ const T_MS: i64 = 350;
 
 fn detecting(place: DetectionSide) -> MediaConfig {
     let detection = BottleneckDetection::new(place, &Config::DEFAULT).unwrap();
-    MediaConfig { detection: Some(detection), witness: Some(TimeDelta::from_millis(50)), ..config() }
+    MediaConfig {
+        detection: Some(detection),
+        additional_reports: Some(TimeDelta::from_millis(50)),
+        ..config()
+    }
 }
 
 /// A minute of a call over 1 Mbit/s with a loss of one packet in 20.
@@ -70,8 +74,8 @@ fn the_receiver_makes_the_same_of_what_arrives_and_reports_it() {
 
 #[test]
 fn statistics_change_nothing_else() {
-    let witness = Some(TimeDelta::from_millis(50));
-    let without = minute(&MediaConfig { witness, ..config() });
+    let additional_reports = Some(TimeDelta::from_millis(50));
+    let without = minute(&MediaConfig { additional_reports, ..config() });
     let with = minute(&detecting(DetectionSide::Sender));
     // Unknown signals are NaN, and equal only as text.
     assert!(format!("{:?}", with.events) == format!("{:?}", without.events));

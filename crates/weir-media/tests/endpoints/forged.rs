@@ -10,7 +10,7 @@ use weir_media::{
     PacketFormat, Session,
 };
 use weir_units::{DataRate, TimeDelta};
-use weir_wire::rtcp::{Own, ReceiverReport, Remb, ReportBlock};
+use weir_wire::rtcp::{ControllerReport, ReceiverReport, Remb, ReportBlock};
 
 use crate::probing::{Probing, probe};
 use crate::rig::{
@@ -136,7 +136,7 @@ fn a_kind_that_the_controller_does_not_use_changes_nothing() {
         let mut call = Call::new(gcc(), &config());
         call.run(3000, nothing);
         let echo = |ms: i64, newest| {
-            let report = Own {
+            let report = ControllerReport {
                 ssrc: RECEIVER,
                 source: SENDER,
                 name: *b"NONE",

@@ -24,7 +24,7 @@ const SEED: u64 = 3;
 fn receiving_config(media: &MediaConfig) -> ReceivingConfig {
     ReceivingConfig {
         packet_format: media.packet_format,
-        witness: media.witness,
+        additional_reports: media.additional_reports,
         remb: true,
         ecn: media.ecn != Ecn::NotEct,
         counted: media.counted,
@@ -127,7 +127,7 @@ fn reports_of_controllers_are_the_same() {
     for controller in [gcc_2016, nada, dccc, tfrc] {
         same_by_receiver(controller, &with_audio());
     }
-    same_by_receiver(nada, &MediaConfig { witness: Some(TimeDelta::from_millis(50)), ..config() });
+    same_by_receiver(nada, &MediaConfig { additional_reports: Some(TimeDelta::from_millis(50)), ..config() });
 }
 
 #[test]

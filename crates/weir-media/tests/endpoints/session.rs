@@ -301,8 +301,8 @@ fn a_plain_loop_drives_two_flows_of_one_session() {
 
 #[test]
 fn a_witness_reports_single_packets_and_changes_no_decision() {
-    let witness = Some(TimeDelta::from_millis(50));
-    let (decided, reported) = two_flows(&MediaConfig { witness, ..config() });
+    let additional_reports = Some(TimeDelta::from_millis(50));
+    let (decided, reported) = two_flows(&MediaConfig { additional_reports, ..config() });
     // 20 a second of each flow, for 20 s.
     assert!((780..=800).contains(&reported), "{reported}");
     assert_eq!(decided, two_flows(&config()).0);

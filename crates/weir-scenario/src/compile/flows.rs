@@ -14,7 +14,7 @@ use weir_form::{KeyPath, Problem};
 use weir_import::traces::TraceStoreError;
 
 /// Interval of feedback on single packets for statistics alone, where the controller does not use such feedback.
-const WITNESS: TimeDelta = TimeDelta::from_millis(100);
+const ADDITIONAL_REPORTS: TimeDelta = TimeDelta::from_millis(100);
 /// Receivers' clocks are off by between one hour and this many.
 const MOST_HOURS_OFF: f64 = 12.0;
 
@@ -48,7 +48,7 @@ impl Context<'_> {
             if let Some(place) = coupled.as_ref().and_then(|_| self.statistics_of(planned)) {
                 config.detection = BottleneckDetection::new(place, &sbd::Config::DEFAULT).ok();
                 if place == DetectionSide::Sender {
-                    config.witness = config.witness.or(Some(WITNESS));
+                    config.additional_reports = config.additional_reports.or(Some(ADDITIONAL_REPORTS));
                 }
             }
         }

@@ -39,8 +39,9 @@ pub(super) fn show(
         let flow = &mut flows[index];
         let back: TimeDelta = flow.reverse.iter().map(|&link| plan.links[link].delay).sum();
         if let Traffic::Media(spec) = &mut flow.traffic {
-            spec.sender = Some(Box::new(Omniscient::seeing(point, limits, overview.sight(index, back))));
+            spec.sender =
+                Some(Box::new(Omniscient::with_view(point, limits, overview.flow_view(index, back))));
         }
     }
-    Ok(Some(overview.witness()))
+    Ok(Some(overview.observer()))
 }

@@ -43,7 +43,7 @@ pub struct Run {
     /// The traces in use.
     pub traces: Vec<TraceUse>,
     /// The observer of the run, where some flow depends on one.
-    pub witness: Option<Arc<NetworkObserver>>,
+    pub observer: Option<Arc<NetworkObserver>>,
 }
 
 impl Scenario {
@@ -90,7 +90,7 @@ fn build(scenario: &Scenario, run: &RunOptions<'_>, store: &TraceStore) -> Resul
         couplings: plans,
         ..measure_plan(scenario, &network, &links, &flows)
     };
-    let witness = show(&network, &plan, &mut flows)?;
+    let observer = show(&network, &plan, &mut flows)?;
     let spec = RunSpec {
         seed: run.seed,
         end: context.end(),
@@ -99,5 +99,5 @@ fn build(scenario: &Scenario, run: &RunOptions<'_>, store: &TraceStore) -> Resul
         couplings,
         flows,
     };
-    Ok(Run { spec, plan, traces: links.traces, witness })
+    Ok(Run { spec, plan, traces: links.traces, observer })
 }

@@ -8,7 +8,7 @@ use weir_net::Time;
 use weir_wire::media::UDP_IPV4_OVERHEAD;
 
 use super::OperatingPoint;
-use super::sight::{AveragedShare, NetworkView};
+use super::network_view::{AveragedShare, NetworkView};
 
 /// Interval between decisions.
 const INTERVAL: TimeDelta = TimeDelta::from_millis(100);
@@ -32,7 +32,7 @@ pub struct Omniscient {
     point: OperatingPoint,
     limits: RateLimits,
     /// View of the network, or `None` for a sender without one, which sends at its start rate.
-    sight: Option<NetworkView>,
+    view: Option<NetworkView>,
     rate: DataRate,
     /// Limit of the bytes in flight.
     window: Option<DataSize>,
@@ -67,11 +67,11 @@ impl HeaderShare {
 
 impl Omniscient {
     /// A sender without a view of the network, as outside of a simulation.
-    pub(crate) fn blind(point: OperatingPoint, limits: RateLimits) -> Self {
+    pub(crate) fn without_view(point: OperatingPoint, limits: RateLimits) -> Self {
         Self {
             point,
             limits,
-            sight: None,
+            view: None,
             rate: limits.start(),
             window: None,
             due: SendTime::MAX,
@@ -81,22 +81,22 @@ impl Omniscient {
     }
 
     /// A sender with a view of the network.
-    pub(crate) fn seeing(point: OperatingPoint, limits: RateLimits, sight: NetworkView) -> Self {
-        let due = SendTime::from_nanos(sight.start.nanos() as i64);
-        Self { due, sight: Some(sight), ..Self::blind(point, limits) }
+    pub(crate) fn with_view(point: OperatingPoint, limits: RateLimits, view: NetworkView) -> Self {
+        let due = SendTime::from_nanos(view.start.nanos() as i64);
+        Self { due, view: Some(view), ..Self::without_view(point, limits) }
     }
 
     /// The media rate to send now, or `None` while its share is unknown.
     fn decide(&mut self, now: SendTime, state: &SendState) -> Option<DataRate> {
-        let sight = self.sight.as_mut()?;
+        let view = self.view.as_mut()?;
         let now = Time::from_nanos(now.nanos().max(0) as u64);
         let payload_share = self.headers.payload_share();
-        let AveragedShare { bps, aim, limited } = sight.share(now, self.point.window, self.point.share)?;
+        let AveragedShare { bps, aim, limited } = view.share(now, self.point.window, self.point.share)?;
         // Q in bits on the wire: the sender's own queue holds payload without headers.
-        let waiting = 8.0 * (state.queued.bytes_f64() / payload_share + sight.waiting(now) as f64);
+        let waiting = 8.0 * (state.queued.bytes_f64() / payload_share + view.waiting(now) as f64);
         self.signals = [bps, waiting];
         // S̄·(R + D) may be in flight.
-        self.window = self.point.in_flight.map(|beyond| window(bps, sight.round_trip() + beyond));
+        self.window = self.point.in_flight.map(|beyond| window(bps, view.round_trip() + beyond));
         let aim = if limited { self.limits.max().bps_f64() } else { aim * payload_share };
         // a·S̄ − Q/T as a rate of payload.
         let media = aim - waiting * payload_share / self.point.drained_within.secs_f64();
@@ -141,7 +141,7 @@ impl Controller for Omniscient {
     }
 
     fn next_timeout(&self) -> Option<SendTime> {
-        self.sight.as_ref().map(|_| self.due)
+        self.view.as_ref().map(|_| self.due)
     }
 
     fn target(&self) -> Target {

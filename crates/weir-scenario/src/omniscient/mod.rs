@@ -20,7 +20,7 @@
 //! random rather than planned, so that a short window W alone is no prediction.
 
 mod controller;
-mod sight;
+mod network_view;
 #[cfg(test)]
 mod tests;
 
@@ -29,7 +29,7 @@ use serde::{Deserialize, Serialize};
 use weir_units::TimeDelta;
 
 pub use controller::Omniscient;
-pub use sight::Overview;
+pub use network_view::Overview;
 
 /// The name of the omniscient sender as a controller.
 pub const NAME: &str = "omniscient";

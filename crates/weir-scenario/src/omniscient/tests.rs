@@ -30,9 +30,9 @@ fn packet(sent_at: Time, wire_size: u32, wait: TimeDelta) -> PacketMeta {
 fn its_share_is_that_of_a_window_which_ended_a_round_trip_ago() {
     let plan = plan(vec![call(5000)]);
     let overview = Overview::new(&plan);
-    let mut sight = overview.sight(0, BACK);
+    let mut view = overview.flow_view(0, BACK);
     let window = TimeDelta::from_millis(200);
-    let mut share = |at: u64| sight.share(MS(at), window, 0.5).map(|seen| (seen.bps, seen.aim));
+    let mut share = |at: u64| view.share(MS(at), window, 0.5).map(|seen| (seen.bps, seen.aim));
     assert_eq!(share(50), None, "nothing can be known yet");
     assert_eq!(share(150), Some((2e6, 1e6)), "of the window only 100 ms are there");
     assert_eq!(share(10_050), Some((2e6, 1e6)));
@@ -44,9 +44,9 @@ fn its_share_is_that_of_a_window_which_ended_a_round_trip_ago() {
 #[test]
 fn its_own_highest_rate_limits_its_share_where_there_is_more() {
     let plan = plan(vec![call(1500)]);
-    let mut sight = Overview::new(&plan).sight(0, BACK);
+    let mut view = Overview::new(&plan).flow_view(0, BACK);
     let mut seen = |at: u64, part: f64| {
-        let seen = sight.share(MS(at), TimeDelta::from_millis(100), part).unwrap();
+        let seen = view.share(MS(at), TimeDelta::from_millis(100), part).unwrap();
         (seen.bps, seen.aim, seen.limited)
     };
     assert_eq!(seen(5000, 0.9), (1.5e6, 1.5e6, true), "1.8 of 2 Mbit/s is more than it can use");
@@ -58,12 +58,12 @@ fn its_own_highest_rate_limits_its_share_where_there_is_more() {
 fn beside_transfers_it_misses_its_part_of_what_they_have_taken_so_far() {
     let plan = plan(vec![call(5000), call(5000), FlowPlan::new("files", FlowKind::Downloads)]);
     let overview = Overview::new(&plan);
-    let mut recorder = Recorder::new(plan.clone()).beside(Some(overview.witness()));
+    let mut recorder = Recorder::new(plan.clone()).beside(Some(overview.observer()));
     // 100 kB within the first two seconds: 400 kbit/s of the 2 Mbit/s, of which each call loses a half.
     for n in 0..100 {
         recorder.delivered(MS(20 * n), 2, &packet(MS(20 * n), 1000, TimeDelta::ZERO));
     }
-    let seen = overview.sight(0, BACK).share(MS(2050), TimeDelta::from_millis(100), 1.0).unwrap();
+    let seen = overview.flow_view(0, BACK).share(MS(2050), TimeDelta::from_millis(100), 1.0).unwrap();
     assert_eq!(seen.bps, 1e6 - 200e3);
 }
 
@@ -75,7 +75,7 @@ fn sender(overview: &Overview<'_>) -> Omniscient {
 fn sender_at(point: OperatingPoint, overview: &Overview<'_>) -> Omniscient {
     let kbps = DataRate::from_kbps;
     let limits = RateLimits::new(kbps(100), kbps(300), kbps(5000)).unwrap();
-    let mut sender = Omniscient::seeing(point, limits, overview.sight(0, BACK));
+    let mut sender = Omniscient::with_view(point, limits, overview.flow_view(0, BACK));
     // Of 1000 bytes on the wire, 28 of UDP and IP among them, 900 are payload.
     let bytes = DataSize::from_bytes;
     let sent = SentPacket {
@@ -114,7 +114,7 @@ fn it_sends_at_the_start_rate_until_the_first_report_and_then_a_part_of_its_shar
 fn the_backlog_drains_within_a_second() {
     let plan = plan(vec![call(6000)]);
     let overview = Overview::new(&plan);
-    let mut recorder = Recorder::new(plan.clone()).beside(Some(overview.witness()));
+    let mut recorder = Recorder::new(plan.clone()).beside(Some(overview.observer()));
     // 20 kB that wait for a second.
     recorder.sent(MS(1000), 0, &packet(MS(1000), 20_000, TimeDelta::ZERO));
     recorder.delivered(MS(2000), 0, &packet(MS(1000), 20_000, TimeDelta::from_secs(1)));
@@ -149,7 +149,7 @@ fn what_waits_leaves_less_of_its_highest_rate_too() {
     let overview = Overview::new(&plan);
     let kbps = DataRate::from_kbps;
     let limits = RateLimits::new(kbps(100), kbps(300), kbps(1400)).unwrap();
-    let mut sender = Omniscient::seeing(OperatingPoint::default(), limits, overview.sight(0, BACK));
+    let mut sender = Omniscient::with_view(OperatingPoint::default(), limits, overview.flow_view(0, BACK));
     // 0.95 of 2 Mbit/s is more than the 1.5 that its 1.4 of media are on the wire.
     assert_eq!(rate_at(&mut sender, 1000, 0), 1.4e6);
     assert_eq!(rate_at(&mut sender, 1100, 5000), 1.4e6 - 40e3);

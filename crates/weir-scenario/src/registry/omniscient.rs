@@ -48,7 +48,7 @@ impl ControllerKind for OmniscientSender {
 
     /// A run replaces it by a sender with a view of the network.
     fn sender(point: Self::Config, limits: RateLimits) -> Half<dyn Controller> {
-        Ok(Box::new(Omniscient::blind(point.checked()?, limits)))
+        Ok(Box::new(Omniscient::without_view(point.checked()?, limits)))
     }
 
     fn receiver(_: Self::Config, _: RateLimits) -> Half<dyn Receiver> {

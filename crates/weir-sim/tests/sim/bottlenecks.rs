@@ -132,7 +132,7 @@ fn call(kind: FlowKind, place: DetectionSide) -> Traffic {
     };
     let config = MediaConfig {
         detection: Some(BottleneckDetection::new(place, &Config::DEFAULT).unwrap()),
-        witness: (place == DetectionSide::Sender).then_some(TimeDelta::from_millis(100)),
+        additional_reports: (place == DetectionSide::Sender).then_some(TimeDelta::from_millis(100)),
         ..MediaConfig::new(limits, EncoderConfig::rfc8867())
     };
     Traffic::Media(MediaSpec::new(sender, receiver, config))

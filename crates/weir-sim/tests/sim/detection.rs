@@ -27,7 +27,8 @@ fn groups(second: usize, place: DetectionSide) -> [Vec<(f64, u32)>; 2] {
     let detection = Some(BottleneckDetection::new(place, &Config::DEFAULT).unwrap());
     let video = |name: &str| {
         let Traffic::Media(media) = gcc_2016() else { unreachable!() };
-        let config = MediaConfig { detection, witness: Some(TimeDelta::from_millis(50)), ..media.config };
+        let config =
+            MediaConfig { detection, additional_reports: Some(TimeDelta::from_millis(50)), ..media.config };
         flow(name, Traffic::Media(MediaSpec { config, ..media })).coupled(CoupledSpec::new(0))
     };
     let clock =

@@ -71,12 +71,12 @@ impl Share {
 }
 
 #[derive(Debug)]
-struct Both {
+struct QueueShares {
     classic: Share,
     scalable: Share,
 }
 
-impl Both {
+impl QueueShares {
     /// The rate of a scalable flow over that of a classic one.
     fn ratio(&self) -> f64 {
         self.scalable.rate / self.classic.rate
@@ -115,7 +115,7 @@ const fn paced(mbps: u64, classic: usize, scalable: usize) -> Bottleneck {
 
 impl Bottleneck {
     /// The results of the classic flows under `algorithm` and of the scalable flows.
-    fn run(self, algorithm: fn() -> Box<dyn WindowAlgorithm>) -> Both {
+    fn run(self, algorithm: fn() -> Box<dyn WindowAlgorithm>) -> QueueShares {
         let Self { mbps, classic, scalable, paced, ack_every, coupling, ramp_from } = self;
         let tcp = |n: usize| {
             let (algorithm, config): (Box<dyn WindowAlgorithm>, TcpConfig) = if n < classic {
@@ -140,7 +140,8 @@ impl Bottleneck {
             QueueConfig { limit_packets: Some(10_000), discipline, ..QueueConfig::default() };
         let meter = Meter(vec![(0.0, Vec::new()); classic + scalable]);
         let Meter(flows) = Simulation::new(spec, meter).expect("a valid spec").run();
-        let both = Both { classic: Share::of(&flows[..classic]), scalable: Share::of(&flows[classic..]) };
+        let both =
+            QueueShares { classic: Share::of(&flows[..classic]), scalable: Share::of(&flows[classic..]) };
         println!(
             "{self:?}: ratio {:.2}, predicted {:.2}; Classic {:.2e} bit/s, {:.1} ms; L4S {:.2e} bit/s, {:.2} ms, 99 % {:.2} ms",
             both.ratio(),

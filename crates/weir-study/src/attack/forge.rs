@@ -426,7 +426,7 @@ impl Forger {
     fn echo(&mut self, number: u16) {
         let source = self.source();
         self.write(|out, ssrc| {
-            let report = weir_wire::rtcp::Own {
+            let report = weir_wire::rtcp::ControllerReport {
                 ssrc,
                 source,
                 name: *b"ECHO",

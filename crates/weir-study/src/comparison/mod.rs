@@ -12,8 +12,8 @@ mod request;
 pub mod saved;
 mod scatter;
 pub mod tables;
+pub mod two_runs;
 mod verdict;
-pub mod versus;
 pub mod why;
 
 pub use outcome::{Comparison, ControllerRuns, RecordedFlowCall, RunSample};

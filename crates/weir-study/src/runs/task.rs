@@ -151,13 +151,13 @@ impl<'a> Task<'a> {
             let problem = "only the simulator makes a run in steps, without a capture of packets".into();
             return Err(RunError::World { run: self.name.clone(), problem });
         }
-        let Run { spec, plan, traces, witness } = self.planned(traces)?;
-        Ok(RunSession::new(spec, recorder(&plan, witness), plan, traces)?)
+        let Run { spec, plan, traces, observer } = self.planned(traces)?;
+        Ok(RunSession::new(spec, recorder(&plan, observer), plan, traces)?)
     }
 
     fn made(&self, run: Run, store: &TraceStore) -> Result<Ran, RunError> {
-        let Run { spec, plan, traces, witness } = run;
-        let before = recorder(&plan, witness);
+        let Run { spec, plan, traces, observer } = run;
+        let before = recorder(&plan, observer);
         let mut counts = true;
         let after = match (self.world, self.capture) {
             (Some(world), _) => {
@@ -166,8 +166,8 @@ impl<'a> Task<'a> {
                     if let Some(first) = first.take() {
                         return Ok(first);
                     }
-                    let Run { spec, plan, witness, .. } = self.planned(store)?;
-                    Ok((spec, recorder(&plan, witness)))
+                    let Run { spec, plan, observer, .. } = self.planned(store)?;
+                    Ok((spec, recorder(&plan, observer)))
                 })?;
                 counts = run.counts;
                 run.recorder
@@ -179,8 +179,8 @@ impl<'a> Task<'a> {
     }
 }
 
-fn recorder(plan: &MeasurePlan, witness: Option<Arc<NetworkObserver>>) -> Recorder {
-    Recorder::with_storage(plan.clone(), temporary_file).beside(witness)
+fn recorder(plan: &MeasurePlan, observer: Option<Arc<NetworkObserver>>) -> Recorder {
+    Recorder::with_storage(plan.clone(), temporary_file).beside(observer)
 }
 
 /// A file without a name in the directory for temporary files (`TMPDIR`): a recording of hours does not stay in memory.

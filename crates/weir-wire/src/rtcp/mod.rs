@@ -33,7 +33,7 @@ pub use dccc::DcccFeedback;
 pub use nack::Nack;
 pub use nada::NadaFeedback;
 pub use nada_delay::NadaDelay;
-pub use own::Own;
+pub use own::ControllerReport;
 pub use pli::Pli;
 pub use remb::Remb;
 pub use report::{ReceiverReport, ReportBlock, SenderInfo, SenderReport, fraction_lost};
@@ -90,7 +90,7 @@ pub enum Message<'a> {
     /// Statistics for shared bottleneck detection.
     Sbd(Sbd),
     /// A report of another controller, with a name of its own.
-    Own(Own<'a>),
+    Own(ControllerReport<'a>),
     /// Any other packet.
     Other(RtcpPacket<'a>),
 }
@@ -135,7 +135,7 @@ impl<'a> Message<'a> {
             (APPLICATION, nada_delay::SUBTYPE) => {
                 Self::or_other(NadaDelay::parse(packet).map(Self::NadaDelay), packet)
             }
-            (APPLICATION, own::SUBTYPE) => Own::parse(packet).map(Self::Own),
+            (APPLICATION, own::SUBTYPE) => ControllerReport::parse(packet).map(Self::Own),
             _ => Ok(Self::Other(*packet)),
         }
     }

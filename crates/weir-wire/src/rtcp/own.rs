@@ -33,7 +33,7 @@ const NAME_LEN: usize = 4;
 
 /// A controller's own report.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Own<'a> {
+pub struct ControllerReport<'a> {
     /// SSRC of the sender of the report.
     pub ssrc: u32,
     /// The source reported on.
@@ -48,7 +48,7 @@ pub struct Own<'a> {
     pub data: &'a [u8],
 }
 
-impl<'a> Own<'a> {
+impl<'a> ControllerReport<'a> {
     /// The most bytes of data.
     pub const MAX_DATA: usize = 64;
 
@@ -122,7 +122,7 @@ mod tests {
     use crate::rtcp::refusals::check_refusals_of_any_name;
     use crate::testing::hex;
 
-    const EXAMPLE: Own<'_> = Own {
+    const EXAMPLE: ControllerReport<'_> = ControllerReport {
         ssrc: 0x0102_0304,
         source: 0x0A0B_0C0D,
         name: *b"MINE",
@@ -132,13 +132,13 @@ mod tests {
         data: &[0xA1, 0xA2, 0xA3, 0xA4, 0xA5],
     };
 
-    fn parse(bytes: &[u8]) -> Result<Own<'_>, ParseError> {
-        Own::parse(&compound(bytes).next().unwrap()?)
+    fn parse(bytes: &[u8]) -> Result<ControllerReport<'_>, ParseError> {
+        ControllerReport::parse(&compound(bytes).next().unwrap()?)
     }
 
     /// The bytes of `report`.
-    fn written(report: &Own<'_>) -> Vec<u8> {
-        let mut buffer = vec![0xEE; Own::wire_len(report.data.len())];
+    fn written(report: &ControllerReport<'_>) -> Vec<u8> {
+        let mut buffer = vec![0xEE; ControllerReport::wire_len(report.data.len())];
         assert_eq!(report.write(&mut buffer), Ok(buffer.len()));
         buffer
     }
@@ -159,12 +159,12 @@ mod tests {
     fn a_report_may_say_nothing_or_64_bytes_and_no_more() {
         let most = [7; 65];
         for length in [0, 1, 4, 63, 64] {
-            let report = Own { data: &most[..length], ..EXAMPLE };
+            let report = ControllerReport { data: &most[..length], ..EXAMPLE };
             assert_eq!(parse(&written(&report)), Ok(report));
         }
         let error = WriteError::TooMany { what: "bytes of data", count: 65, limit: 64 };
         let mut buffer = [0xEE; 128];
-        assert_eq!(Own { data: &most, ..EXAMPLE }.write(&mut buffer), Err(error));
+        assert_eq!(ControllerReport { data: &most, ..EXAMPLE }.write(&mut buffer), Err(error));
         assert!(buffer.iter().all(|&byte| byte == 0xEE));
     }
 
@@ -172,7 +172,7 @@ mod tests {
     fn a_packet_other_than_a_report_is_refused() {
         check_refusals_of_any_name(
             &written(&EXAMPLE),
-            |packet| Own::parse(packet).map(|_| ()),
+            |packet| ControllerReport::parse(packet).map(|_| ()),
             |buffer| {
                 EXAMPLE.write(buffer).map_err(|error| match error {
                     WriteError::BufferTooSmall(error) => error,
@@ -204,6 +204,6 @@ mod tests {
 
     #[test]
     fn times_saturate() {
-        assert_eq!([-1, 1499, 1500, i64::MAX].map(Own::held_from_nanos), [0, 1, 2, u32::MAX]);
+        assert_eq!([-1, 1499, 1500, i64::MAX].map(ControllerReport::held_from_nanos), [0, 1, 2, u32::MAX]);
     }
 }

@@ -3,8 +3,8 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 use weir_wire::rtcp::{
-    self, Ccfb, DcccFeedback, Message, NadaDelay, NadaFeedback, Own, ReceiverReport, Remb, Sbd, SenderReport,
-    TfrcFeedback, Twcc,
+    self, Ccfb, ControllerReport, DcccFeedback, Message, NadaDelay, NadaFeedback, ReceiverReport, Remb, Sbd,
+    SenderReport, TfrcFeedback, Twcc,
 };
 use weir_wire::rtp::{self, RtpPacket};
 use weir_wire::tcp_in_udp::{self, ConnectionName, SegmentHeader};
@@ -93,7 +93,7 @@ fn read_packet(packet: &rtcp::RtcpPacket<'_>, datagram_len: usize) -> Result<(),
             prop_assert!(12 + 8 * feedback.blocks().count() + 2 * metrics <= 4 + packet.padded_body.len());
         }
         Ok(Message::Own(report)) => {
-            prop_assert_eq!(Own::wire_len(report.data.len()), 4 + packet.body().unwrap().len());
+            prop_assert_eq!(ControllerReport::wire_len(report.data.len()), 4 + packet.body().unwrap().len());
         }
         Ok(_) => {}
         Err(error) => prop_assert!(error.offset() <= datagram_len),

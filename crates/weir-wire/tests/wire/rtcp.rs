@@ -4,8 +4,8 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use weir_wire::NtpTime;
 use weir_wire::rtcp::{
-    self, DcccFeedback, Message, NadaFeedback, Own, ReceiverReport, Remb, ReportBlock, Sbd, SenderInfo,
-    SenderReport, TfrcFeedback,
+    self, ControllerReport, DcccFeedback, Message, NadaFeedback, ReceiverReport, Remb, ReportBlock, Sbd,
+    SenderInfo, SenderReport, TfrcFeedback,
 };
 
 pub(crate) fn any_block() -> impl Strategy<Value = ReportBlock> {
@@ -56,10 +56,10 @@ proptest! {
     #[test]
     fn own_reports_are_read_as_written(
         (ssrc, source, name, held, transport_sequence) in any::<(u32, u32, [u8; 4], u32, u16)>(),
-        data in vec(any::<u8>(), 0..=Own::MAX_DATA),
+        data in vec(any::<u8>(), 0..=ControllerReport::MAX_DATA),
     ) {
-        let report = Own { ssrc, source, name, held, transport_sequence, data: &data };
-        let mut bytes = vec![0xEE; Own::wire_len(data.len())];
+        let report = ControllerReport { ssrc, source, name, held, transport_sequence, data: &data };
+        let mut bytes = vec![0xEE; ControllerReport::wire_len(data.len())];
         prop_assert_eq!(report.write(&mut bytes), Ok(bytes.len()));
         prop_assert_eq!(only_message(&bytes), Message::Own(report));
     }

@@ -56,7 +56,7 @@ impl WindowShares {
     }
 
     /// Sets the aggregate to the window of the only flow.
-    pub(super) fn adopt(&mut self, window: f64, threshold: f64, flows: &[Flow]) {
+    pub(super) fn set_to_only_flow(&mut self, window: f64, threshold: f64, flows: &[Flow]) {
         self.threshold = None;
         if threshold.is_finite() {
             self.set_threshold(threshold);

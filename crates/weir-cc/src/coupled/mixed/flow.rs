@@ -142,7 +142,7 @@ impl Flow {
     }
 
     /// Whether the flow leads if it is active: its rate controller may change the sum.
-    pub(super) fn leads(&self, now: SendTime, config: &Config) -> bool {
+    pub(super) fn is_leader(&self, now: SendTime, config: &Config) -> bool {
         self.media().is_some_and(|media| {
             let silence = (self.rtt(config) * 2).max(config.leader_silence);
             now - media.updated <= silence && !self.is_satisfied()

@@ -313,7 +313,7 @@ impl Mixed {
     }
 
     fn is_led(&self, now: SendTime) -> bool {
-        self.flows.present().any(|(_, flow)| flow.leads(now, &self.algorithm.config))
+        self.flows.present().any(|(_, flow)| flow.is_leader(now, &self.algorithm.config))
     }
 
     fn is_held(&self, now: SendTime) -> bool {

@@ -5,7 +5,7 @@ use alloc::collections::VecDeque;
 use weir_units::{DataRate, DataSize, TimeDelta};
 
 use super::bursts::ReportedPacket;
-use crate::parts::room::make_room;
+use crate::parts::queue_memory::reserve_entry;
 use crate::time::SendTime;
 
 /// Constants of the acknowledged rate.
@@ -118,7 +118,7 @@ impl Throughput {
                     self.inversions += inverted(Some(last), Some(packet));
                     self.gaps.enter(packet.arrival - last.arrival);
                 }
-                make_room(&mut self.packets, self.config.max_packets as usize + 1);
+                reserve_entry(&mut self.packets, self.config.max_packets as usize + 1);
                 self.packets.push_back(*packet);
             }
         }

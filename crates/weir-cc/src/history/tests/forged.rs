@@ -234,15 +234,15 @@ fn a_late_packet_and_overlapping_reports_are_no_contradiction() {
 #[test]
 fn a_report_cannot_name_packets_that_have_not_left() {
     let mut history = history_of(0, 10);
-    assert!(!history.may_tell(0, 1) && history.may_tell(0, 0));
+    assert!(!history.may_cover(0, 1) && history.may_cover(0, 0));
     history = history_of(70_000, 0);
     // Sent were 0 to 69 999, of which the last ends in 4463.
-    assert!(history.may_tell(4463, 1) && !history.may_tell(4463, 2));
-    assert!(history.may_tell(4464, u16::MAX), "they have all left");
+    assert!(history.may_cover(4463, 1) && !history.may_cover(4463, 2));
+    assert!(history.may_cover(4464, u16::MAX), "they have all left");
     let mut history = history_of(100, 10);
-    assert!(history.may_tell(0, 100) && !history.may_tell(0, 101) && !history.may_tell(200, 1));
+    assert!(history.may_cover(0, 100) && !history.may_cover(0, 101) && !history.may_cover(200, 1));
     history.expire(at(100_000));
-    assert!(history.may_tell(0, 100), "they did leave");
+    assert!(history.may_cover(0, 100), "they did leave");
 }
 
 /// When reports contradict each other, in ms, in a call with NADA reports. A receiver reports `honest(ms)` each 100 ms,

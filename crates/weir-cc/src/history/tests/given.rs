@@ -97,12 +97,12 @@ fn a_report_may_cover_numbers_of_others_but_not_many_more_than_were_sent() {
     // From 1000 to 1100 there are 101 numbers.
     let most = 101 + MOST_RECORDS as u16;
     for base in [0, 1000, 1100, 1101, 5000] {
-        assert!(history.may_tell(base, 1) && history.may_tell(base, most), "{base}");
-        assert!(!history.may_tell(base, most + 1), "{base}");
+        assert!(history.may_cover(base, 1) && history.may_cover(base, most), "{base}");
+        assert!(!history.may_cover(base, most + 1), "{base}");
     }
     let own = history_of(2, 10);
-    assert!(own.may_tell(0, 2) && own.may_tell(1, 1));
-    assert!(!own.may_tell(1, 2) && !own.may_tell(2, 1) && !own.may_tell(65_535, 1));
+    assert!(own.may_cover(0, 2) && own.may_cover(1, 1));
+    assert!(!own.may_cover(1, 2) && !own.may_cover(2, 1) && !own.may_cover(65_535, 1));
 }
 
 #[test]

@@ -137,13 +137,13 @@ fn the_whole_wait_is_that_at_the_sender_and_in_queues() {
 #[test]
 fn a_witness_sees_what_waits_while_the_run_lasts() {
     let plan = plan(1000, vec![media("a")]);
-    let witness = Arc::new(NetworkObserver::new(&plan));
-    let mut run = Run(Recorder::new(plan).beside(Some(Arc::clone(&witness))));
+    let observer = Arc::new(NetworkObserver::new(&plan));
+    let mut run = Run(Recorder::new(plan).beside(Some(Arc::clone(&observer))));
     let packet = run.sends(0, 100, 1000);
     let lost = run.sends(0, 150, 500);
     run.0.dropped(Time::from_millis(200), 0, 0, &lost, Loss::Random);
     let waits = PacketMeta { wait: TimeDelta::from_millis(120), ..packet };
     run.0.delivered(Time::from_millis(245), 0, &waits);
-    let waiting = |ms| witness.waiting(0, Time::from_millis(ms), &mut BacklogReader::default());
+    let waiting = |ms| observer.waiting(0, Time::from_millis(ms), &mut BacklogReader::default());
     assert_eq!([100, 110, 160, 210, 230].map(waiting), [0, 1000, 1500, 1000, 0]);
 }

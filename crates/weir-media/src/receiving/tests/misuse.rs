@@ -122,7 +122,10 @@ fn of_kind(kind: u8) -> ReceivingEndpoint {
         }
         2 => {
             let receiver = GccReceiver::new(remb::Config::default(), limits).unwrap();
-            around(ReceivingConfig { witness: Some(TimeDelta::ZERO), ..config }, Box::new(receiver))
+            around(
+                ReceivingConfig { additional_reports: Some(TimeDelta::ZERO), ..config },
+                Box::new(receiver),
+            )
         }
         _ => {
             let observer = NadaObserver::new(nada::Config::default()).unwrap();

@@ -136,7 +136,7 @@ fn measured_groups_make_flows_report_statistics_at_the_configured_side() {
     let detection = |coupling: &str| {
         let run = run(coupling);
         let Traffic::Media(media) = &run.spec.flows[0].traffic else { panic!("no media") };
-        (media.config.detection.map(|detection| detection.place()), media.config.witness.is_some())
+        (media.config.detection.map(|detection| detection.place()), media.config.additional_reports.is_some())
     };
     let measured = "algorithm = \"rfc8699-1\"\ndetection = \"measured\"";
     assert_eq!(detection(measured), (Some(weir_media::DetectionSide::Sender), true));

@@ -24,9 +24,9 @@ fn ack_of(cumulative: u32, sacked: [core::ops::Range<u32>; 3]) -> Acknowledgemen
 }
 
 /// A sender's scoreboard and its transmission times.
-struct Both(Scoreboard, Rack);
+struct RackSender(Scoreboard, Rack);
 
-impl Both {
+impl RackSender {
     /// Ten segments, 1 ms apart from 0 ms on.
     fn ten() -> Self {
         let mut both = Self(Scoreboard::new(), Rack::new());
@@ -61,7 +61,7 @@ impl Both {
 #[test]
 fn what_left_before_something_that_arrived_is_lost_once_it_is_late_or_three_have_overtaken_it() {
     // 0 is lost. 1 arrives after 100 ms. min(100 / 4, 120) = 25 ms later than it would have come 0 is late: at 0 + 100 + 25 ms.
-    let mut both = Both::ten();
+    let mut both = RackSender::ten();
     let update = both.on_ack(101, &ack(0, 1..2));
     assert_eq!((update.sacked_in.last(), update.original, update.sacked), (Some(MS(100)), Some(1), true));
     let found = both.find(101, false);
@@ -69,7 +69,7 @@ fn what_left_before_something_that_arrived_is_lost_once_it_is_late_or_three_have
     let found = both.find(125, false);
     assert_eq!((found.lost, found.retransmitted, both.0.pipe()), (1, 0, 8));
 
-    let mut both = Both::ten();
+    let mut both = RackSender::ten();
     both.on_ack(102, &ack(0, 1..3));
     assert_eq!(both.find(102, false).lost, 0);
     both.on_ack(103, &ack(0, 1..4));
@@ -78,7 +78,7 @@ fn what_left_before_something_that_arrived_is_lost_once_it_is_late_or_three_have
 
 #[test]
 fn a_retransmission_is_lost_if_what_left_after_it_arrives() {
-    let mut both = Both::ten();
+    let mut both = RackSender::ten();
     both.on_ack(103, &ack(0, 1..4));
     both.find(103, true);
     assert_eq!(both.resend(103), 0);
@@ -95,7 +95,7 @@ fn a_retransmission_is_lost_if_what_left_after_it_arrives() {
 
 #[test]
 fn an_early_answer_to_a_retransmission_gives_no_round_trip_sample() {
-    let mut both = Both::ten();
+    let mut both = RackSender::ten();
     both.on_ack(103, &ack(0, 1..4));
     both.find(103, true);
     both.resend(103);
@@ -108,7 +108,7 @@ fn an_early_answer_to_a_retransmission_gives_no_round_trip_sample() {
 #[test]
 fn an_echo_of_what_left_before_a_retransmission_is_no_answer_to_it() {
     for (echo, lost) in [(0, 0), (103, 5)] {
-        let mut both = Both::ten();
+        let mut both = RackSender::ten();
         both.on_ack(103, &ack(0, 1..4));
         both.find(103, true);
         both.resend(103);
@@ -121,7 +121,7 @@ fn an_echo_of_what_left_before_a_retransmission_is_no_answer_to_it() {
 
 #[test]
 fn with_reordering_time_alone_shows_losses() {
-    let mut both = Both::ten();
+    let mut both = RackSender::ten();
     both.on_ack(100, &ack(1, 0..0));
     both.on_ack(102, &ack(1, 2..3));
     both.on_ack(103, &ack(3, 0..0));
@@ -133,7 +133,7 @@ fn with_reordering_time_alone_shows_losses() {
 
 #[test]
 fn times_outlive_a_window_that_grows_beyond_the_room() {
-    let mut both = Both::ten();
+    let mut both = RackSender::ten();
     both.on_ack(100, &ack(3, 0..0));
     for ms in 10..500 {
         let number = both.0.send_new();
@@ -148,7 +148,7 @@ fn times_outlive_a_window_that_grows_beyond_the_room() {
 fn a_lost_acknowledgement_is_not_taken_for_reordering() {
     // 0, 2 and 4 are lost, and so are the acknowledgements of 1 and 3. The acknowledgement of 5 has all three, newest
     // first.
-    let mut both = Both::ten();
+    let mut both = RackSender::ten();
     let update = both.on_ack(105, &ack_of(0, [5..6, 3..4, 1..2]));
     assert_eq!((update.sacked_in.last(), update.original), (Some(MS(100)), Some(1)));
     assert_eq!(both.find(105, false).lost, 3, "three are overtaken by three: none waits");
@@ -156,18 +156,18 @@ fn a_lost_acknowledgement_is_not_taken_for_reordering() {
 
 #[test]
 fn a_segment_reported_twice_counts_once() {
-    let mut both = Both::ten();
+    let mut both = RackSender::ten();
     let update = both.on_ack(106, &ack_of(0, [3..4, 1..7, 0..0]));
     assert_eq!((update.sacked_in.last(), update.original), (Some(MS(100)), Some(1)));
     assert_eq!(both.find(106, false).lost, 1);
-    let mut overlapping = Both::ten();
+    let mut overlapping = RackSender::ten();
     overlapping.on_ack(106, &ack_of(0, [4..7, 1..5, 2..3]));
     assert_eq!(overlapping.find(106, false).lost, 1);
 }
 
 #[test]
 fn a_probe_that_is_lost_is_sent_again_once_something_later_has_arrived() {
-    let mut both = Both::ten();
+    let mut both = RackSender::ten();
     both.on_ack(109, &ack(9, 0..0));
     both.0.resend_early(9);
     both.1.on_sent(at(320), 9, 9, 10);
@@ -182,7 +182,7 @@ fn a_probe_that_is_lost_is_sent_again_once_something_later_has_arrived() {
 
 #[test]
 fn a_sacked_segment_is_processed_once() {
-    let mut both = Both::ten();
+    let mut both = RackSender::ten();
     both.on_ack(103, &ack(0, 1..4));
     both.find(103, true);
     assert_eq!((both.0.lost(), both.0.loss_boundary()), (1, 4));
@@ -195,7 +195,7 @@ fn a_sacked_segment_is_processed_once() {
 fn a_timeout_spares_what_left_less_than_a_round_trip_ago_but_for_the_first() {
     // 0 has taken 100 ms. At 105 ms 1 to 5 are late, 6 to 9 may come; of the two retransmitted segments 1 is the first
     // outstanding one.
-    let mut both = Both::ten();
+    let mut both = RackSender::ten();
     both.on_ack(100, &ack(1, 0..0));
     for (ms, number) in [(60, 1), (61, 3)] {
         both.0.resend_early(number);

@@ -78,8 +78,8 @@ fn a_window_of_several_stretches_has_what_they_have_together() {
 
 #[test]
 fn what_a_controller_of_ones_own_made_is_kept_for_the_command_that_has_it() {
-    struct Own;
-    impl ControllerKind for Own {
+    struct OwnController;
+    impl ControllerKind for OwnController {
         type Config = BTreeMap<String, f64>;
 
         fn info() -> ControllerInfo {
@@ -95,7 +95,7 @@ fn what_a_controller_of_ones_own_made_is_kept_for_the_command_that_has_it() {
             Registry::standard().build_receiver("nada", None, limits, 1.0).map_err(|error| error.to_string())
         }
     }
-    let registry = Registry::standard().with::<Own>();
+    let registry = Registry::standard().with::<OwnController>();
     let variant = "variants.mild={ controller = \"own\" }".to_owned();
     let scenario = Scenario::open_in(&registry, CALL, &[variant]).unwrap();
     let own_controllers = |controller| {

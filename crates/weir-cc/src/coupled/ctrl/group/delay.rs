@@ -20,7 +20,7 @@ impl CtrlTcp {
         self.flows[place].on_acknowledged(now, &cwnd_update);
         self.take_lead(member);
         if self.is_alone() {
-            self.adopt(place, cwnd_update.after);
+            self.set_to_only_flow(place, cwnd_update.after);
         } else {
             self.weigh(now, place, &cwnd_update, update.decision.why);
         }

@@ -15,7 +15,7 @@ impl CtrlTcp {
         // P8: an acknowledgement outside of recovery clears `ssbits`.
         self.end_loss_event_of(now, place);
         if self.is_alone() {
-            self.adopt(place, cwnd_update.after);
+            self.set_to_only_flow(place, cwnd_update.after);
             return;
         }
         if resumes {
@@ -53,7 +53,7 @@ impl CtrlTcp {
             return;
         }
         if self.is_alone() {
-            self.adopt(place, cwnd_update.after);
+            self.set_to_only_flow(place, cwnd_update.after);
             return;
         }
         if self.coordinates(place) && is_open(&self.flows[place]) {
@@ -76,11 +76,15 @@ impl CtrlTcp {
     }
 
     /// Sets the aggregate to the window of the only flow.
-    pub(super) fn adopt(&mut self, place: usize, window: Window) {
+    pub(super) fn set_to_only_flow(&mut self, place: usize, window: Window) {
         let flow = &mut self.flows[place];
         flow.window = window;
         let segment = flow.segment;
-        self.algorithm.shares.adopt(window.cwnd * segment, window.ssthresh * segment, self.flows.all());
+        self.algorithm.shares.set_to_only_flow(
+            window.cwnd * segment,
+            window.ssthresh * segment,
+            self.flows.all(),
+        );
     }
 
     /// Whether growth counts. It does not in a loss event, nor while a share is being released.

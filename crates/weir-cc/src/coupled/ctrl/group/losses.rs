@@ -37,7 +37,7 @@ impl CtrlTcp {
             self.end_loss_event(now);
         }
         if self.is_alone() {
-            self.adopt(place, cwnd_update.after);
+            self.set_to_only_flow(place, cwnd_update.after);
         } else {
             // In recovery the window was inflated by segments that had left the network.
             self.answer(place, &CwndUpdate { before: cwnd_update.after, ..*cwnd_update });
@@ -63,7 +63,7 @@ impl CtrlTcp {
     pub(super) fn on_marked(&mut self, now: SendTime, place: usize, cwnd_update: &CwndUpdate) {
         self.flows[place].on_acknowledged(now, cwnd_update);
         if self.is_alone() {
-            self.adopt(place, cwnd_update.after);
+            self.set_to_only_flow(place, cwnd_update.after);
             return;
         }
         self.reduce_once(now, place, self.kept_share(cwnd_update.after.cwnd, cwnd_update.before.cwnd));

@@ -23,7 +23,7 @@ impl CtrlTcp {
         // draft-welzl-tcp-ccc-00 (1): the first connection coordinates, and its window is `sum_cwnd`.
         if self.flows.len() == 1 {
             self.algorithm.coordinator = Some(self.flows.member(place));
-            self.adopt(place, window);
+            self.set_to_only_flow(place, window);
             self.send_window(place, window.cwnd, None);
             return;
         }

@@ -65,7 +65,7 @@ impl CtrlTcp {
         flow.outstanding = false;
         flow.window = cwnd_update.after;
         if self.is_alone() {
-            self.adopt(place, cwnd_update.after);
+            self.set_to_only_flow(place, cwnd_update.after);
         }
         if self.coordinates(place) {
             self.hand_over(now);

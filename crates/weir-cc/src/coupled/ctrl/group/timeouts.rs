@@ -125,7 +125,7 @@ impl CtrlTcp {
     pub(super) fn on_reduced(&mut self, place: usize, cwnd_update: &CwndUpdate) {
         if self.flows.len() == 1 {
             self.algorithm.inheriting = false;
-            self.adopt(place, cwnd_update.after);
+            self.set_to_only_flow(place, cwnd_update.after);
         } else {
             self.answer(place, cwnd_update);
         }

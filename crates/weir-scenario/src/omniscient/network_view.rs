@@ -19,7 +19,7 @@ pub struct Overview<'p> {
     shares: Vec<FairShares>,
     /// The shares if no call had a highest rate.
     free: Vec<FairShares>,
-    witness: Arc<NetworkObserver>,
+    observer: Arc<NetworkObserver>,
 }
 
 /// The view of one flow.
@@ -35,7 +35,7 @@ pub(crate) struct NetworkView {
     /// Flows on its bottleneck with occasional transfers: they have no share, but reduce the others'.
     transfers: Vec<usize>,
     taken: Taken,
-    witness: Arc<NetworkObserver>,
+    observer: Arc<NetworkObserver>,
     flow: usize,
     backlog: BacklogReader,
     /// Propagation delay of the whole round trip, and of the return path alone.
@@ -79,16 +79,16 @@ impl<'p> Overview<'p> {
     pub fn new(plan: &'p MeasurePlan) -> Self {
         let shares = max_min_shares_every(plan, RESOLUTION);
         let free = max_min_shares_every(&without_limits(plan), RESOLUTION);
-        Self { plan, shares, free, witness: Arc::new(NetworkObserver::new(plan)) }
+        Self { plan, shares, free, observer: Arc::new(NetworkObserver::new(plan)) }
     }
 
     /// The observer of the run that the views read.
-    pub(crate) fn witness(&self) -> Arc<NetworkObserver> {
-        Arc::clone(&self.witness)
+    pub(crate) fn observer(&self) -> Arc<NetworkObserver> {
+        Arc::clone(&self.observer)
     }
 
     /// The view of `flow`, whose feedback takes the time `back` on the return path.
-    pub(crate) fn sight(&self, flow: usize, back: TimeDelta) -> NetworkView {
+    pub(crate) fn flow_view(&self, flow: usize, back: TimeDelta) -> NetworkView {
         let flow_plan = &self.plan.flows[flow];
         let pieces = self.shares.iter().zip(&self.free);
         let active = pieces.filter(|(piece, _)| flow_plan.may_send_at(piece.from));
@@ -106,7 +106,7 @@ impl<'p> Overview<'p> {
             limit: flow_plan.max_rate.map_or(f64::INFINITY, DataRate::bps_f64),
             transfers: transfers_beside(self.plan, flow_plan),
             taken: Taken { since: flow_plan.start, bits: 0.0 },
-            witness: self.witness(),
+            observer: self.observer(),
             flow,
             backlog: BacklogReader::default(),
             round_trip: flow_plan.propagation + back,
@@ -167,7 +167,7 @@ impl NetworkView {
     fn taken(&mut self, to: Time) -> f64 {
         let until = earlier(to, self.round_trip - self.back);
         let Taken { since, bits } = &mut self.taken;
-        let passed = |&flow: &usize| self.witness.passed(flow, (*since, until));
+        let passed = |&flow: &usize| self.observer.passed(flow, (*since, until));
         *bits += self.transfers.iter().map(passed).sum::<u64>() as f64 * 8.0;
         *since = until.max(*since);
         let seconds = until.nanos().saturating_sub(self.start.nanos()) as f64 / 1e9;
@@ -181,7 +181,7 @@ impl NetworkView {
 
     /// The flow's bytes that waited in queues one base round trip before `now`.
     pub(super) fn waiting(&mut self, now: Time) -> u64 {
-        self.witness.waiting(self.flow, earlier(now, self.round_trip), &mut self.backlog)
+        self.observer.waiting(self.flow, earlier(now, self.round_trip), &mut self.backlog)
     }
 }
 

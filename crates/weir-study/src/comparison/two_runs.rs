@@ -27,7 +27,7 @@ pub struct Loaded {
 
 /// A comparison of two saved runs.
 #[derive(Clone, Debug, Default)]
-pub struct Versus {
+pub struct TwoRunComparison {
     /// The page on both runs.
     pub page: PageInput,
     /// Differences of the second run to the first, seed by seed.
@@ -67,7 +67,7 @@ pub fn pair(first: &mut Loaded, second: &mut Loaded, a: &str, b: &str) {
 }
 
 /// The comparison of both runs.
-pub fn versus(first: Loaded, second: Loaded) -> Versus {
+pub fn compare(first: Loaded, second: Loaded) -> TwoRunComparison {
     let unpaired = unpaired(&first, &second);
     // Runs of different scenarios or networks have no pairs, even where their seeds are the same.
     let pairs = if unpaired.is_none() { common_seeds(&first.saved, &second.saved) } else { Vec::new() };
@@ -120,7 +120,7 @@ pub fn versus(first: Loaded, second: Loaded) -> Versus {
         strips: Vec::new(),
         runs: Some(names),
     };
-    Versus { page, differences, seeds: pairs.len(), unpaired, changes, gaps }
+    TwoRunComparison { page, differences, seeds: pairs.len(), unpaired, changes, gaps }
 }
 
 /// The changes of all controllers from the first run to the second, in words.
@@ -280,7 +280,7 @@ mod tests {
             loaded("main", &[1, 2, 3], &[("gcc", &[900.0, 100.0, 200.0]), ("nada", &[1.0, 2.0, 3.0])]);
         let second =
             loaded("branch", &[2, 3, 4], &[("gcc", &[110.0, 210.2, 7.0]), ("nada", &[9.0, 2.0, 3.0])]);
-        let Versus { page, differences, .. } = versus(first, second);
+        let TwoRunComparison { page, differences, .. } = compare(first, second);
         let [gcc, nada] = differences.rows.as_slice() else { panic!("two controllers: {differences:?}") };
         let rate = gcc.cells[0].unwrap();
         assert!((rate.mean - 10.1).abs() < 1e-9 && rate.best && !rate.worse);
@@ -298,7 +298,7 @@ mod tests {
     fn controllers_of_one_run_alone_are_shown_without_a_difference() {
         let first = loaded("main", &[1, 2], &[("gcc", &[1.0, 2.0])]);
         let second = loaded("branch", &[1, 2], &[("nada", &[1.0, 2.0]), ("gcc", &[2.0, 3.0])]);
-        let Versus { page, differences, .. } = versus(first, second);
+        let TwoRunComparison { page, differences, .. } = compare(first, second);
         assert_eq!(differences.rows.len(), 1);
         let names: Vec<&str> = page.summary.rows.iter().map(|row| row.name.as_str()).collect();
         assert_eq!(names, ["gcc", "gcc", "gcc", "nada"]);
@@ -315,7 +315,7 @@ mod tests {
     fn missing_pairs_are_named() {
         let one = || loaded("a", &[1, 2], &[("gcc", &[1.0, 2.0])]);
         let why = |second: Loaded| {
-            let Versus { page, differences, .. } = versus(one(), second);
+            let TwoRunComparison { page, differences, .. } = compare(one(), second);
             assert!(differences.rows.is_empty() && page.summary.rows.len() == 2);
             page.notes[0].clone()
         };
@@ -341,14 +341,14 @@ mod tests {
             }
             own
         };
-        let both = versus(run("main", &["gcc", "nada"], 500.0), run("branch", &["gcc"], 520.0));
+        let both = compare(run("main", &["gcc", "nada"], 500.0), run("branch", &["gcc"], 520.0));
         assert_eq!(
             both.page.verdict,
             ": main → branch. gcc: useful rate better (502 → 522 kbit/s). nada is not in branch."
         );
         let mut few = run("branch", &["gcc"], 100.0);
         few.saved.seeds = vec![1, 2, 3, 4, 15, 16];
-        let both = versus(run("main", &["gcc"], 500.0), few);
+        let both = compare(run("main", &["gcc"], 500.0), few);
         assert!(
             both.page.verdict.ends_with("4 common seeds cannot tell whether anything changed: that takes 5.")
         );

@@ -35,7 +35,7 @@ const INITIAL_NUMBERS: usize = 256;
 
 /// The skipped numbers, and the reports on them.
 #[derive(Debug, Default)]
-pub(super) struct LeftOut {
+pub(super) struct SkippedNumbers {
     /// Skipped numbers in the history, in order.
     numbers: VecDeque<Skipped>,
     /// Number of skipped numbers that the history has removed.
@@ -62,7 +62,7 @@ struct ClaimedNumbers {
     denied: bool,
 }
 
-impl LeftOut {
+impl SkippedNumbers {
     pub(super) fn push(&mut self, place: u64) {
         if self.numbers.capacity() == 0 {
             self.numbers.reserve(INITIAL_NUMBERS);

@@ -1,7 +1,7 @@
 //! Numbers that no packet has, and receivers that claim them.
 
 use super::*;
-use crate::history::left_out::LeftOut;
+use crate::history::skipped_numbers::SkippedNumbers;
 
 /// The 16 bits of own numbers.
 const OWN: fn(u64) -> Option<u16> = |place| Some(place as u16);
@@ -143,7 +143,7 @@ impl Chance {
 fn convictions(attacks: u64, spacing: i64) -> usize {
     let attack = |seed: u64| {
         let mut chance = Chance(seed);
-        let mut numbers = LeftOut::default();
+        let mut numbers = SkippedNumbers::default();
         let (mut now, mut claimed_at, mut number) = (0, -1_000_000, 0);
         while now < 600_000 {
             // While there are claims they are half a second apart on average.
@@ -179,7 +179,7 @@ fn a_reader_beside_an_honest_receiver_has_it_convicted_in_fewer_than_one_of_1000
 #[test]
 fn a_denial_counts_against_the_first_claim_of_a_number_however_often_it_was_repeated() {
     let convicts = |denied: bool| {
-        let mut numbers = LeftOut::default();
+        let mut numbers = SkippedNumbers::default();
         for number in 0..12 {
             let (ms, sequence) = (5000 * number, number as u16);
             numbers.push(number as u64);
