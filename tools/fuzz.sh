@@ -26,14 +26,14 @@ grep -qxF "$targets" <<< "$all" || [ "$targets" = "$all" ] || { echo "tools/fuzz
 each=$((seconds / $(wc -w <<< "$targets")))
 [ "$each" -gt 0 ] || { echo "tools/fuzz.sh: $time is less than a second for each target" >&2; exit 2; }
 
-room=${CARGO_TARGET_DIR:-$PWD/target}/fuzz
+folder=${CARGO_TARGET_DIR:-$PWD/target}/fuzz
 # Code that no target uses is not linked; cargo-fuzz links all of it otherwise.
-how=(--fuzz-dir fuzz --target-dir "$room/build" --strip-dead-code=true)
+how=(--fuzz-dir fuzz --target-dir "$folder/build" --strip-dead-code=true)
 cargo +nightly fuzz build "${how[@]}" ${2:+"$2"} || exit 2
 found=0
 printf '%-12s %8s %10s %9s %7s\n' target seconds inputs features kept
 for target in $targets; do
-    kept=$room/corpus/$target artifacts=$room/artifacts/$target log=$room/$target.log
+    kept=$folder/corpus/$target artifacts=$folder/artifacts/$target log=$folder/$target.log
     mkdir -p "$kept" "$artifacts"
     outcome=
     cargo +nightly fuzz run "${how[@]}" "$target" "$kept" "fuzz/corpus/$target" -- \
@@ -44,6 +44,6 @@ for target in $targets; do
     [ -z "$outcome" ] || found=1
 done
 if [ "$found" = 1 ]; then
-    echo "inputs that were found lie in $room/artifacts; cargo +nightly fuzz run --fuzz-dir fuzz TARGET INPUT shows one again" >&2
+    echo "inputs that were found lie in $folder/artifacts; cargo +nightly fuzz run --fuzz-dir fuzz TARGET INPUT shows one again" >&2
 fi
 exit $found

@@ -13,7 +13,7 @@ access-point)
     }
     for controller in gcc nada; do
         for algorithm in none rfc8699-1 rfc8699-2; do
-            [ $algorithm = none ] && name="| \`$controller\` | nobody" || name="| | \`$algorithm\`"
+            [ $algorithm = none ] && name="| \`$controller\` | none" || name="| | \`$algorithm\`"
             echo "$name $(station $controller $algorithm)"
         done
     done
@@ -23,9 +23,9 @@ two-paths)
         weir run coupling/tcp-two-paths --set flows.second.five_tuple=$1 --set coupling.host.algorithm=$2 --json |
             jq -r '[.controllers[0].flows[].rate_bps.mean / 1000 | round] | "| \(.[0]) | \(.[1]) |"'
     }
-    echo "| two: a way each | nobody $(two apart none)"
+    echo "| two: a way each | none $(two apart none)"
     echo "| | \`ctrltcp\` $(two apart ctrltcp)"
-    echo "| one: the wide way for both | nobody $(two tunnel none)"
+    echo "| one: the wide way for both | none $(two tunnel none)"
     echo "| | \`ctrltcp\` $(two tunnel ctrltcp)"
     ;;
 *)

@@ -9,6 +9,6 @@ for row in "$@"; do
     weir run "${row%%=*}" --controller "$controllers" --runs 10 --quiet --json | jq -r --arg what "${row#*=}" '
         def names: map("`\(.)`") | join(", ");
         .ranking.leading[0] as $first
-        | (.controllers[] | select(.name == $first) | [.flows[].useful_rate_bps.mean | numbers] | add / 1000 | round) as $told
-        | "| \($what) | `\(.scenario)` | \(.ranking.leading | names) | \($told) | \(.ranking.recommended | names) |"'
+        | (.controllers[] | select(.name == $first) | [.flows[].useful_rate_bps.mean | numbers] | add / 1000 | round) as $rate
+        | "| \($what) | `\(.scenario)` | \(.ranking.leading | names) | \($rate) | \(.ranking.recommended | names) |"'
 done

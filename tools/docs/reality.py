@@ -139,8 +139,8 @@ def of_distributions(weir):
                 continue
             cells = [f"{number(values[len(values) // 2])} ({number(values[0])}…{number(values[-1])})"
                      for values in (rate["real"], rate["simulated"])]
-            told = ", ".join(f"{one['flow']} {one['quantity'].split(' (')[0]} ({one['probability']:.3f})" for one in apart)
-            text.append(f"| {name} | {' | '.join(cells)} | {rate['probability']:.2f} | {told or '–'} |")
+            differing = ", ".join(f"{one['flow']} {one['quantity'].split(' (')[0]} ({one['probability']:.3f})" for one in apart)
+            text.append(f"| {name} | {' | '.join(cells)} | {rate['probability']:.2f} | {differing or '–'} |")
     return text, failed, inconclusive
 
 

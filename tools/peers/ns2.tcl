@@ -26,13 +26,13 @@ proc dumbbell {sources access rate limit} {
 }
 
 proc constant {i rate} {
-    global ns source sink heard
+    global ns source sink received
     set agent [new Agent/UDP]
     $agent set packetSize_ 1000
     $ns attach-agent $source($i) $agent
-    set heard($i) [new Agent/LossMonitor]
-    $ns attach-agent $sink($i) $heard($i)
-    $ns connect $agent $heard($i)
+    set received($i) [new Agent/LossMonitor]
+    $ns attach-agent $sink($i) $received($i)
+    $ns connect $agent $received($i)
     set traffic [new Application/Traffic/CBR]
     $traffic set packetSize_ 1000
     $traffic set rate_ $rate
@@ -56,9 +56,9 @@ proc bulk {i at} {
 }
 
 proc finish {} {
-    global heard tcp
+    global received tcp
     set delivered 0
-    foreach i [array names heard] { incr delivered [$heard($i) set npkts_] }
+    foreach i [array names received] { incr delivered [$received($i) set npkts_] }
     foreach i [array names tcp] { incr delivered [$tcp($i) set ack_] }
     puts $delivered
     exit 0

@@ -49,7 +49,7 @@ int main(int argc, char *argv[])
         return given.GetAddress(1);
     };
     wire(bottleneck, routers.Get(0), routers.Get(1));
-    std::vector<Ptr<PacketSink>> heard;
+    std::vector<Ptr<PacketSink>> received;
     for (uint32_t i = 0; i < pairs; ++i)
     {
         wire(access, sources.Get(i), routers.Get(0));
@@ -58,7 +58,7 @@ int main(int argc, char *argv[])
         const std::string factory = constant ? "ns3::UdpSocketFactory" : "ns3::TcpSocketFactory";
         const InetSocketAddress to(address, 5000);
         auto listening = PacketSinkHelper(factory, InetSocketAddress(Ipv4Address::GetAny(), 5000)).Install(sinks.Get(i));
-        heard.push_back(DynamicCast<PacketSink>(listening.Get(0)));
+        received.push_back(DynamicCast<PacketSink>(listening.Get(0)));
         ApplicationContainer sending;
         if (constant)
         {
@@ -82,7 +82,7 @@ int main(int argc, char *argv[])
     uint64_t delivered = 0;
     for (uint32_t i = 0; i < pairs; ++i)
     {
-        delivered += heard[i]->GetTotalRx() / (cbr || i == 10 ? 972 : 1448);
+        delivered += received[i]->GetTotalRx() / (cbr || i == 10 ? 972 : 1448);
     }
     std::cout << delivered << std::endl;
     Simulator::Destroy();

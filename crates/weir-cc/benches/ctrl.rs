@@ -14,7 +14,7 @@ use weir_cc::window::Window;
 use weir_cc::{DataRate, DataSize, SendTime, TimeDelta};
 
 const ROUNDS: u32 = 15;
-const WORDS: u32 = 1_000_000;
+const MESSAGES: u32 = 1_000_000;
 const RTT: TimeDelta = TimeDelta::from_millis(100);
 /// In segments, of each flow.
 const WINDOW: f64 = 20.0;
@@ -57,7 +57,7 @@ fn acknowledgement(before: Window) -> CouplingMessage {
 struct Group {
     coupler: CtrlTcp,
     windows: Vec<Window>,
-    words: u64,
+    messages: u64,
 }
 
 impl Group {
@@ -65,7 +65,7 @@ impl Group {
     fn of(flows: u32) -> Self {
         let coupler = CtrlTcp::new(Config::default()).expect("the usual constants are valid");
         let windows = vec![Window { cwnd: WINDOW, ssthresh: 2.0 }; flows as usize];
-        let mut group = Self { coupler, windows, words: 0 };
+        let mut group = Self { coupler, windows, messages: 0 };
         for flow in 0..flows {
             let cwnd = if flow == 0 { WINDOW * f64::from(flows) } else { WINDOW };
             group.send_message(flow, &join(cwnd));
@@ -76,8 +76,8 @@ impl Group {
     /// Passes a message of `flow` to the coupler, and applies the windows that it orders.
     fn send_message(&mut self, flow: u32, message: &CouplingMessage) {
         // A round trip is as long as all windows take at one message each 100 µs.
-        self.words += 1;
-        let now = SendTime::from_nanos((self.words * 100_000) as i64);
+        self.messages += 1;
+        let now = SendTime::from_nanos((self.messages * 100_000) as i64);
         let _ = self.coupler.on_message(now, FlowId(flow), message);
         while let Some((FlowId(flow), order)) = self.coupler.poll_action() {
             if let CouplerAction::Window(window) = order {
@@ -117,7 +117,7 @@ impl Group {
 /// Nanoseconds per message of a group; the last flow leaves and joins every `joins_every` messages.
 fn round(flows: u32, joins_every: Option<u32>) -> f64 {
     let mut group = Group::of(flows);
-    for number in 0..WORDS {
+    for number in 0..MESSAGES {
         group.acknowledge(number % flows);
         if number % 20_000 == 0 {
             group.halve();
@@ -131,9 +131,9 @@ fn round(flows: u32, joins_every: Option<u32>) -> f64 {
 }
 
 /// Cost of making the messages, without a coupler.
-fn words_alone(flows: u32) -> f64 {
+fn messages_alone(flows: u32) -> f64 {
     let mut window = Window { cwnd: WINDOW, ssthresh: 2.0 };
-    for _ in 0..WORDS {
+    for _ in 0..MESSAGES {
         if let CouplingMessage::Window(news) = black_box(&acknowledgement(window)) {
             window.cwnd = news.after.cwnd - 1.0 / f64::from(flows);
         }
@@ -143,11 +143,11 @@ fn words_alone(flows: u32) -> f64 {
 
 /// Nanoseconds per message of the fastest round.
 #[expect(clippy::disallowed_methods, reason = "a benchmark measures wall-clock time")]
-fn nanos_per_word(round: impl Fn() -> f64) -> f64 {
+fn nanos_per_message(round: impl Fn() -> f64) -> f64 {
     let rounds = (0..ROUNDS).map(|_| {
         let begin = std::time::Instant::now();
         black_box(round());
-        begin.elapsed().as_nanos() as f64 / f64::from(WORDS)
+        begin.elapsed().as_nanos() as f64 / f64::from(MESSAGES)
     });
     rounds.fold(f64::INFINITY, f64::min)
 }
@@ -155,19 +155,19 @@ fn nanos_per_word(round: impl Fn() -> f64) -> f64 {
 fn main() {
     // Cargo passes arguments of its own.
     println!(
-        "{:<40}{:>8.1} ns a word",
-        "words that nobody hears",
-        nanos_per_word(|| words_alone(black_box(20)))
+        "{:<40}{:>8.1} ns a message",
+        "messages without a coupler",
+        nanos_per_message(|| messages_alone(black_box(20)))
     );
     for flows in [1, 2, 10, 100] {
         println!(
-            "{:<40}{:>8.1} ns a word",
+            "{:<40}{:>8.1} ns a message",
             format!("{flows} flows"),
-            nanos_per_word(|| round(black_box(flows), None))
+            nanos_per_message(|| round(black_box(flows), None))
         );
     }
     for flows in [2, 10] {
-        let name = format!("{flows} flows, one joins every 200 words");
-        println!("{name:<40}{:>8.1} ns a word", nanos_per_word(|| round(black_box(flows), Some(200))));
+        let name = format!("{flows} flows, one joins every 200 messages");
+        println!("{name:<40}{:>8.1} ns a message", nanos_per_message(|| round(black_box(flows), Some(200))));
     }
 }

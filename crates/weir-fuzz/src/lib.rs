@@ -12,8 +12,8 @@ mod embedding;
 mod endpoints;
 mod file;
 mod input;
-mod lab;
 mod peer;
+mod user_files;
 mod wire;
 
 pub use input::{ClockReadings, Input};
@@ -45,18 +45,18 @@ pub const TARGETS: [FuzzTarget; 25] = [
     FuzzTarget { name: "endpoints", run: endpoints::run },
     FuzzTarget { name: "embedding", run: embedding::endpoints },
     // Files.
-    FuzzTarget { name: "traces", run: lab::traces },
-    FuzzTarget { name: "frames", run: lab::frames },
-    FuzzTarget { name: "scenarios", run: lab::scenarios },
-    FuzzTarget { name: "settings", run: lab::settings },
-    FuzzTarget { name: "suites", run: lab::suites },
-    FuzzTarget { name: "rows", run: lab::rows },
-    FuzzTarget { name: "results", run: lab::results },
-    FuzzTarget { name: "recordings", run: lab::recordings },
-    FuzzTarget { name: "calls", run: lab::calls },
-    FuzzTarget { name: "counters", run: lab::counters },
-    FuzzTarget { name: "packets", run: lab::packets },
-    FuzzTarget { name: "tables", run: lab::tables },
+    FuzzTarget { name: "traces", run: user_files::traces },
+    FuzzTarget { name: "frames", run: user_files::frames },
+    FuzzTarget { name: "scenarios", run: user_files::scenarios },
+    FuzzTarget { name: "settings", run: user_files::settings },
+    FuzzTarget { name: "suites", run: user_files::suites },
+    FuzzTarget { name: "rows", run: user_files::rows },
+    FuzzTarget { name: "results", run: user_files::results },
+    FuzzTarget { name: "recordings", run: user_files::recordings },
+    FuzzTarget { name: "calls", run: user_files::calls },
+    FuzzTarget { name: "counters", run: user_files::counters },
+    FuzzTarget { name: "packets", run: user_files::packets },
+    FuzzTarget { name: "tables", run: user_files::tables },
 ];
 
 /// Runs the target `name` on `data`.

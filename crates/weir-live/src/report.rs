@@ -200,7 +200,7 @@ pub struct TcpInfo {
 }
 
 impl TcpInfo {
-    /// Values of [`TCP_SIGNALS`]. The kernel tells the smoothed round-trip time alone.
+    /// Values of [`TCP_SIGNALS`]. The kernel reports the smoothed round-trip time alone.
     pub fn signals(&self) -> [f64; TCP_SIGNALS.len()] {
         // The kernel's largest number stands for no threshold.
         let threshold =

@@ -1,6 +1,6 @@
 //! Metrics of runs: the recorder that observes one, its metrics, and statistics over many.
 //!
-//! The lab builds runs and shows results; this crate holds the computations per packet. [`simulate`] compiles the
+//! `weir-study` builds runs and shows results; this crate holds the computations per packet. [`simulate`] compiles the
 //! two engines, of simulation and of measuring, into one piece of code.
 //!
 //! ```

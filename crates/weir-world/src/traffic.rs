@@ -171,7 +171,7 @@ mod tests {
         // Each length is ln 2 of its mean: 0.693 s of bursts, 1.386 s of gaps.
         let means = [1, 2].map(TimeDelta::from_secs);
         let steps = Unresponsive::bursts(peak, means, [from, to], || 0.5);
-        let told: Vec<_> = steps.iter().map(|&(at, rate)| (at.nanos() / 1_000_000, rate)).collect();
-        assert_eq!(told, [(2386, peak), (3079, DataRate::ZERO), (4465, peak), (4500, DataRate::ZERO)]);
+        let steps_ms: Vec<_> = steps.iter().map(|&(at, rate)| (at.nanos() / 1_000_000, rate)).collect();
+        assert_eq!(steps_ms, [(2386, peak), (3079, DataRate::ZERO), (4465, peak), (4500, DataRate::ZERO)]);
     }
 }

@@ -98,15 +98,18 @@ pub enum Refusal {
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::UnknownFlow(FlowId(flow)) => write!(f, "flow {flow} has not joined: tell its join first"),
+            Self::UnknownFlow(FlowId(flow)) => write!(f, "flow {flow} has not joined: send its join first"),
             Self::JoinedAlready(FlowId(flow)) => {
-                write!(f, "flow {flow} has joined already: tell its pause or leave before it joins again")
+                write!(f, "flow {flow} has joined already: send its pause or leave before it joins again")
             }
             Self::Priority(FlowId(flow)) => {
                 write!(f, "flow {flow} has no acceptable priority: it must be above 0 and finite")
             }
             Self::Amount(FlowId(flow)) => {
-                write!(f, "flow {flow} told a rate of zero or a window that is no number: it must be above 0")
+                write!(
+                    f,
+                    "flow {flow} reported a rate of zero or a window that is no number: it must be above 0"
+                )
             }
             Self::Kind(FlowId(flow)) => {
                 write!(f, "flow {flow} is of a kind that this coupler cannot couple")

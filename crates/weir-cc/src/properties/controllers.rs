@@ -24,7 +24,7 @@ use crate::tfrc::{self, Tfrc, TfrcObserver};
 pub(super) struct Line {
     pub(super) controller: TestedController,
     /// Properties of controllers over a whole path that this one cannot have by its own definition: each with the
-    /// reason. `docs/controllers.md` prints them, and the lab's tests show that they fail.
+    /// reason. `docs/controllers.md` prints them, and the tests of `weir-study` show that they fail.
     pub(super) cannot: &'static [Exception],
 }
 

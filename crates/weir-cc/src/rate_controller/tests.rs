@@ -94,17 +94,17 @@ fn controller() -> RateController<Obedient> {
 
 /// The controller computes `rate` kbit/s from a report.
 fn deliver(controller: &mut RateController<Obedient>, rate: u64) -> Decision {
-    tell_at(controller, 0, rate)
+    deliver_at(controller, 0, rate)
 }
 
-fn tell_at(controller: &mut RateController<Obedient>, at: i64, rate: u64) -> Decision {
+fn deliver_at(controller: &mut RateController<Obedient>, at: i64, rate: u64) -> Decision {
     controller.on_feedback(ms(at), &Feedback::Ceiling(kbps(rate)), &SendState::default()).unwrap()
 }
 
 /// Gives the same rate for 1.2 s, until time 0: it climbs no longer.
 fn settle(controller: &mut RateController<Obedient>, rate: u64) {
     for step in 0..=12 {
-        tell_at(controller, 100 * step - 1200, rate);
+        deliver_at(controller, 100 * step - 1200, rate);
     }
 }
 
@@ -150,25 +150,25 @@ fn the_limiting_factor_is_what_keeps_the_rate_from_rising() {
     settle(&mut controller, 800);
     assert_eq!(factor(&controller), LimitingFactor::Delay);
     // 2 % up are a ripple, 4 % are a climb, whatever the rule finds.
-    tell_at(&mut controller, 100, 816);
+    deliver_at(&mut controller, 100, 816);
     assert_eq!(factor(&controller), LimitingFactor::Delay);
-    tell_at(&mut controller, 200, 832);
+    deliver_at(&mut controller, 200, 832);
     assert_eq!(factor(&controller), LimitingFactor::RampUp);
     settle(&mut controller, 1);
     assert_eq!(factor(&controller), LimitingFactor::Minimum);
-    tell_at(&mut controller, 100, 9000);
+    deliver_at(&mut controller, 100, 9000);
     assert_eq!(factor(&controller), LimitingFactor::Maximum, "at once");
     for (at, rate, expected) in [(200, 1820, LimitingFactor::Maximum), (300, 1810, LimitingFactor::RampUp)] {
-        tell_at(&mut controller, at, rate);
+        deliver_at(&mut controller, at, rate);
         assert_eq!(factor(&controller), expected, "{rate}: a ripple of 10 % below it changes nothing");
     }
     // A rule without a limit was limited by its last one.
     settle(&mut controller, 800);
     controller.rule_mut().limited_by = None;
-    tell_at(&mut controller, 100, 800);
+    deliver_at(&mut controller, 100, 800);
     assert_eq!(factor(&controller), LimitingFactor::Delay);
     controller.rule_mut().limited_by = Some(LimitingFactor::Loss);
-    tell_at(&mut controller, 200, 800);
+    deliver_at(&mut controller, 200, 800);
     assert_eq!(factor(&controller), LimitingFactor::Loss);
     controller.rule_mut().draining = true;
     assert_eq!(factor(&controller), LimitingFactor::Drain);
@@ -179,10 +179,10 @@ fn a_probe_is_a_reason_and_limits_nothing() {
     let mut controller = controller();
     settle(&mut controller, 800);
     controller.rule_mut().why = ChangeReason::Probe;
-    assert_eq!(tell_at(&mut controller, 100, 1200).why, ChangeReason::Probe);
+    assert_eq!(deliver_at(&mut controller, 100, 1200).why, ChangeReason::Probe);
     assert_eq!(factor(&controller), LimitingFactor::Delay, "it was no growth of the rule");
     controller.rule_mut().why = ChangeReason::Delay;
-    tell_at(&mut controller, 200, 1270);
+    deliver_at(&mut controller, 200, 1270);
     assert_eq!(factor(&controller), LimitingFactor::RampUp, "this is");
 }
 
@@ -294,7 +294,7 @@ fn silence_halves_the_rate_each_second_and_an_early_timeout_does_nothing() {
         "a cut at the minimum"
     );
     assert_eq!(factor(&controller), LimitingFactor::Silence, "also there");
-    tell_at(&mut controller, 6100, 100);
+    deliver_at(&mut controller, 6100, 100);
     assert_eq!(factor(&controller), LimitingFactor::Minimum, "feedback ends it");
 }
 

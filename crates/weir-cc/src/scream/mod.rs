@@ -57,7 +57,7 @@
 //! 11. An interval in which nothing was sent, acknowledged or queued changes nothing: an idle flow does not climb.
 //! 12. A queue delay of 10 s or more is a clock that was set: the base delay is learnt anew. A round-trip time
 //!     counts as 0.1 ms at least and 10 s at most.
-//! 13. A change of route begins everything anew, at the start rate at most; what left before it tells nothing of the
+//! 13. A change of route begins everything anew, at the start rate at most; packets sent before are no evidence on the
 //!     new route.
 //!
 //! A consequence of the sources' own rules, not of this implementation: a flow that begins beside a standing queue

@@ -195,7 +195,7 @@ pub(super) fn print(args: &SessionArgs, results: &PeerResults) -> Result<(), Fai
         "skipped",
     ];
     writeln!(out, "{}", table::plain(&head, results.flows.iter().map(row).collect()))?;
-    let peer = results.peer.as_deref().unwrap_or("nobody");
+    let peer = results.peer.as_deref().unwrap_or("no peer");
     let outcome = terminal::printable(&results.outcome);
     let rtt = results
         .rtt_ms

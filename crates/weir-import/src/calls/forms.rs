@@ -72,7 +72,7 @@ pub fn read(
     read_after(begin, source, form, options)
 }
 
-/// Reads the recorded call in a file, whose form is told by its begin.
+/// Reads the recorded call in a file, whose form follows from its begin.
 ///
 /// # Errors
 /// As for [`read`]; or the file is empty or of an unknown form.

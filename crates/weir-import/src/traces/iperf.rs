@@ -286,7 +286,7 @@ mod tests {
         )
     }
 
-    fn told(text: &str) -> (IperfReport, Vec<ImportFinding>) {
+    fn report_of(text: &str) -> (IperfReport, Vec<ImportFinding>) {
         let mut findings = Vec::new();
         let reported =
             read(text, &ReadOptions::default(), &mut findings).unwrap_or_else(|error| panic!("{error}"));
@@ -297,7 +297,7 @@ mod tests {
     fn rates_of_tcp_are_those_of_the_sums_and_what_was_omitted_is_left_out() {
         let sums = [sum(0.0, 9e9, ", \"omitted\": true"), sum(1.0, 125e3, ""), sum(2.0, 250e3, "")].join(",");
         let (reported, findings) =
-            told(&report("TCP", &sums, "\"streams\": [{\"sender\": {\"min_rtt\": 18000}}]"));
+            report_of(&report("TCP", &sums, "\"streams\": [{\"sender\": {\"min_rtt\": 18000}}]"));
         let expected = [(0.0, 1e6), (1.0, 2e6), (2.0, 0.0)];
         assert_eq!(
             reported.rates.iter().map(|r| (r.seconds, r.bits_per_second)).collect::<Vec<_>>(),
@@ -306,7 +306,7 @@ mod tests {
         assert_eq!((reported.trace.len(), reported.round_trip), (250, Some(0.018)));
         assert_eq!(findings.len(), 1, "{findings:?}");
         let (_, findings) =
-            told(&report("TCP", &sums.replace("1000000}", "1000000, \"sender\": false}"), ""));
+            report_of(&report("TCP", &sums.replace("1000000}", "1000000, \"sender\": false}"), ""));
         assert_eq!(findings[1], ImportFinding::new("counted by", "the receiver"));
     }
 
@@ -327,7 +327,7 @@ mod tests {
     fn intervals_of_no_time_are_left_out_and_their_bytes_are_not() {
         let whole = [sum(0.0, 125e3, ""), sum(1.0, 125e3, "")];
         let [one, two] = &whole;
-        let of = |sums: &[&str]| pairs(&told(&report("TCP", &sums.join(","), "")).0);
+        let of = |sums: &[&str]| pairs(&report_of(&report("TCP", &sums.join(","), "")).0);
         let expected = [(0.0, 1e6), (1.0, 1e6), (2.0, 0.0)];
         assert_eq!(of(&[one, two, &short(2.0, 2.0, 0.0)]), expected, "at the end");
         assert_eq!(of(&[&short(0.0, 0.0, 0.0), one, two]), expected, "at the begin");
@@ -345,13 +345,13 @@ mod tests {
     fn a_stream_of_events_is_the_same_report() {
         let sums = [sum(0.0, 125e3, ""), sum(1.0, 250e3, "")];
         let end = "\"streams\": [{\"sender\": {\"min_rtt\": 18000}}]";
-        let (whole, findings) = told(&report("TCP", &sums.join(","), end));
+        let (whole, findings) = report_of(&report("TCP", &sums.join(","), end));
         let event = |name: &str, data: &str| format!("{{\"event\":\"{name}\",\"data\":{data}}}\n");
         let begin = event("start", "{\"test_start\": {\"protocol\": \"TCP\"}}");
         let intervals: String = sums.iter().map(|sum| event("interval", sum)).collect();
         let stream = format!("{begin}{intervals}{}", event("end", &format!("{{{end}}}")));
         for stream in [stream.clone(), format!("{stream}{}", report("TCP", &sums.join(","), end))] {
-            let (streamed, of_stream) = told(&stream);
+            let (streamed, of_stream) = report_of(&stream);
             assert_eq!((pairs(&streamed), of_stream), (pairs(&whole), findings.clone()));
             assert_eq!(streamed.round_trip, Some(0.018));
         }

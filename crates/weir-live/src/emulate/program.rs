@@ -92,7 +92,7 @@ impl Program {
     /// The exit code if the program has ended: that of a signal is 128 and its number.
     ///
     /// # Errors
-    /// If the system cannot tell.
+    /// If the system does not report it.
     pub fn code(&mut self) -> io::Result<Option<u8>> {
         if self.code.is_none() {
             self.code = self.result.try_recv().ok().transpose()?;
@@ -103,7 +103,7 @@ impl Program {
     /// Waits for the end, at most for `limit`.
     ///
     /// # Errors
-    /// If the system cannot tell.
+    /// If the system does not report it.
     pub fn wait(&mut self, limit: Duration) -> io::Result<Option<u8>> {
         if self.code.is_none() {
             self.code = self.result.recv_timeout(limit).ok().transpose()?;

@@ -36,7 +36,7 @@ pub const fn bits(ecn: Ecn) -> u8 {
     }
 }
 
-/// The fields of a packet that tell its flow.
+/// The fields of a packet that identify its flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
     /// Address and port of the source. Protocols without ports, and fragments, have port zero.

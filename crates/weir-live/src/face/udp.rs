@@ -155,7 +155,7 @@ fn nanos(time: TimeSpec) -> i64 {
 
 fn plain(address: &SockaddrStorage) -> Option<SocketAddr> {
     let v4 = |address: &SockaddrIn| SocketAddr::from((address.ip(), address.port()));
-    // A link-local address holds on one interface only, which the scope tells.
+    // A link-local address holds on one interface only, which the scope names.
     let v6 = |address: &SockaddrIn6| {
         SocketAddr::V6(SocketAddrV6::new(address.ip(), address.port(), 0, address.scope_id()))
     };
@@ -163,7 +163,7 @@ fn plain(address: &SockaddrStorage) -> Option<SocketAddr> {
 }
 
 /// The UDP face on the loopback interface. Both ends of a flow send to the same address, that of the flow; the sender
-/// of a packet tells its direction. Routes 2f and 2f + 1 are those of flow f from the first end and from the second.
+/// of a packet gives its direction. Routes 2f and 2f + 1 are those of flow f from the first end and from the second.
 #[derive(Debug)]
 pub struct UdpFace {
     sockets: Vec<OwnedFd>,

@@ -2,8 +2,8 @@
 
 mod chromium_call;
 mod chromium_target;
+mod conventions;
 mod goog_cc;
-mod house;
 mod nada_rmcat;
 mod ns2;
 mod recorded;

@@ -45,13 +45,13 @@ exchanges! {
     Rfc8699Conservative: "rfc8699-2",
         "a sum of rates that a cut scales and then holds for two round trips; for loss-based controllers",
         "RFC 8699 §5.3.2", Config::rfc8699_conservative();
-    Rtp2014Active: "fse-2014-1", "as rfc8699-1, but what a limited flow leaves over nobody gets",
+    Rtp2014Active: "fse-2014-1", "as rfc8699-1, but no flow gets what a limited flow leaves over",
         "coupled-rtp-2014, algorithm 1", Config::rtp_2014_active();
-    Rtp2014Conservative: "fse-2014-2", "as rfc8699-2, but what a limited flow leaves over nobody gets",
+    Rtp2014Conservative: "fse-2014-2", "as rfc8699-2, but no flow gets what a limited flow leaves over",
         "coupled-rtp-2014, algorithm 2", Config::rtp_2014_conservative();
-    Rfc8699Passive: "passive", "only the flow that tells its rate is answered; who comes first takes what is left over",
+    Rfc8699Passive: "passive", "only the flow that reports its rate is answered; the first one takes what is left over",
         "RFC 8699 appendix C", Config::rfc8699_passive_in_a_testbed();
-    PassiveSimple: "passive-simple", "as rfc8699-1, but only the flow that tells its rate is answered",
+    PassiveSimple: "passive-simple", "as rfc8699-1, but only the flow that reports its rate is answered",
         "coupling-2018", Config::passive_simple_in_a_testbed();
 }
 

@@ -233,7 +233,7 @@ fn follow_queues(bins: &mut [CallBin], threshold_us: i64) {
 
 /// Tenths of the delay that 99 % do not exceed from which a queue may be full.
 const FULL_OF_10: i64 = 7;
-/// Longest row of losses behind which a delay still tells the queue.
+/// Longest row of losses behind which a delay still shows the queue.
 const LONGEST_ROW: usize = 1000;
 
 /// Packets before a lost one whose delay shows the queue that it met.
@@ -242,7 +242,7 @@ const NEIGHBOURS: usize = 3;
 const LEAST_FULL_US: i64 = 5_000;
 /// Most packets of the call, and most of the losses before a fall, whose delay is looked up.
 const SAMPLES: usize = 500;
-/// Largest share of all packets that may meet a delay which tells a full queue.
+/// Largest share of all packets that may meet a delay that shows a full queue.
 const MOST_USUAL: f64 = 0.35;
 
 fn rate(bins: &[CallBin], bytes: impl Fn(&CallBin) -> u64) -> f64 {

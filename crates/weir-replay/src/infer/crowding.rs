@@ -14,7 +14,7 @@ const AROUND: usize = 2;
 const LEAST_SHARE: f64 = 0.25;
 /// Standard errors by which the share has to be above zero.
 const STANDARD_ERRORS: f64 = 5.0;
-/// Fewer pairs of a kind tell nothing.
+/// Fewer pairs of a kind are no evidence.
 const LEAST_PAIRS: f64 = 10.0;
 /// Spread of the gaps from which they are irregular, as a share of their mean.
 const IRREGULAR: f64 = 0.3;

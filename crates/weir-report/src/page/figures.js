@@ -112,7 +112,7 @@ const addKeys = (keys, plot, u) => {
     return value;
   });
   return (_time, index) => plot.curves.forEach((curve, i) => {
-    items[i].textContent = index === null ? "" : told(u.data[i + 1][index], curve.unit);
+    items[i].textContent = index === null ? "" : withUnit(u.data[i + 1][index], curve.unit);
   });
 };
 
@@ -132,7 +132,7 @@ const addTip = (row, plot, u) => {
   };
 };
 
-// A signal's title tells its value itself.
+// A signal's title shows its value itself.
 const addTitle = (host, plot, u) => {
   const title = element("p", "signal", plot.title);
   const value = element("b");
@@ -140,9 +140,9 @@ const addTitle = (host, plot, u) => {
   host.prepend(title);
   return (_time, index) => {
     const [greatest, least] = [1, 2].map((row) => (index === null ? null : u.data[row][index]));
-    value.textContent = told(least, "") === told(greatest, "")
-      ? told(least, plot.label)
-      : `${told(least, "")} to ${told(greatest, plot.label)}`;
+    value.textContent = withUnit(least, "") === withUnit(greatest, "")
+      ? withUnit(least, plot.label)
+      : `${withUnit(least, "")} to ${withUnit(greatest, plot.label)}`;
   };
 };
 
@@ -155,12 +155,12 @@ const draw = (figure, host) => {
     values: figure.x,
     range: figure.time ? () => view.now : () => [figure.x[0], figure.x[figure.x.length - 1]],
   };
-  const tell = [];
+  const updates = [];
   const entry = { figure, host, plots: [], seen: true };
   const setCursor = (u) => {
     const index = u.cursor.left >= 0 && u.cursor.idx !== undefined ? u.cursor.idx : null;
     const time = index === null ? null : u.posToVal(u.cursor.left, "x");
-    if (entry.seen) tell[u.own]?.(time, index);
+    if (entry.seen) updates[u.own]?.(time, index);
   };
   const allowed = (type) => type === "mousemove" || type === "mouseleave";
   const handlers = {
@@ -181,7 +181,7 @@ const draw = (figure, host) => {
     entry.plots.push(u);
     const values = plot.title ? addTitle(row, plot, u) : addKeys(keys, plot, u);
     const tip = plot.lanes?.some((lane) => lane.ticks) ? addTip(row, plot, u) : () => {};
-    tell.push((time, index) => { values(time, index); tip(); });
+    updates.push((time, index) => { values(time, index); tip(); });
   });
   if (!keys.firstChild) keys.remove();
   host.style.minHeight = "";

@@ -58,7 +58,7 @@ const pickers = () => {
     if (figure.time) return;
     showCurves();
     u.hooks.setSeries = [...(u.hooks.setSeries ?? []), (_u, index, { focus }) => {
-      // The same is told when a curve is hidden.
+      // The same is shown when a curve is hidden.
       if (focus === undefined) return;
       const near = index === null ? null : figure.plots[0].curves[index - 1]?.controller;
       all("button[data-curve]").forEach((own) => {

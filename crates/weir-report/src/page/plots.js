@@ -12,7 +12,7 @@ const colour = (name) => {
 const rounded = (value, digits) => String(Number(value.toPrecision(digits)));
 
 // A value with its unit.
-const told = (value, unit) => {
+const withUnit = (value, unit) => {
   if (value === null || value === undefined) return "";
   if (unit === "share") return `${rounded(100 * value, 3)} %`;
   return `${rounded(value, 3)} ${unit}`.trim();
@@ -63,7 +63,7 @@ const smoothed = (x, y) => {
     count += sign;
   };
   return y.map((value, i) => {
-    // Times are told to the millisecond: a place that is half a second away is one by more than rounding.
+    // Times are shown to the millisecond: a place that is half a second away is one by more than rounding.
     for (; end < x.length && x[end] < x[i] + 0.499; end += 1) take(y[end], 1);
     for (; x[first] < x[i] - 0.499; first += 1) take(y[first], -1);
     return typeof value === "number" && count > 0 ? sum / count : value;
@@ -77,7 +77,7 @@ const series = (curve, y) => {
     width: curve.width,
     dash: curve.dash,
     spanGaps: false,
-    value: (_, value) => told(value, curve.unit),
+    value: (_, value) => withUnit(value, curve.unit),
   };
   const lone = alone(y);
   const points = { show: false, filter: () => lone, size: 4, width: 1, stroke: common.stroke, fill: common.stroke };
@@ -249,7 +249,7 @@ const level = (plot, x, width) => {
   };
 };
 
-// Draws `plot` into `host`. `x` has the values and the kind of the level axis, `range` tells the upright one's.
+// Draws `plot` into `host`. `x` has the values and the kind of the level axis, `range` is that of the upright axis.
 const drawPlot = (host, plot, x, width, range, handlers) => {
   const columns = plot.curves.map((curve) => curve.y.map((value) => (value === false ? undefined : value)));
   const data = [x.values, ...columns];

@@ -181,7 +181,7 @@ fn of_place(table: &PlacedTable, at: &[String], row: &Row) -> Markup {
 }
 
 /// Explanation of the mark of the best values, for users.
-pub const MARKED: &str = "nobody beats it: no other is ahead, run by run, by more than 1 % and 3.25 standard errors (of ten \
+pub const MARKED: &str = "unbeaten: no other is ahead, run by run, by more than 1 % and 3.25 standard errors (of ten \
      runs); of single runs, what looks like the best. Where that holds of all, none is marked; reference senders never are";
 
 /// `value` with a true minus sign, and none before a zero.

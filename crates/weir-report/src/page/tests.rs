@@ -310,7 +310,7 @@ fn the_report_opens_with_the_scatter_and_then_the_sentence_and_the_table() {
     let svg = &html[place("id=\"scatter\"")..place("class=\"verdict\"")];
     assert!(svg.contains("<title>quick &lt;b&gt;: 590 ± 20 kbit/s, 960 ± 40 ms</title>"), "{svg}");
     assert_eq!(svg.matches("<circle class=\"o\"").count(), 2, "both leaders are ringed");
-    assert_eq!(svg.matches("<circle class=\"q\"").count(), 1, "a yardstick is hollow");
+    assert_eq!(svg.matches("<circle class=\"q\"").count(), 1, "a reference is hollow");
     assert!(svg.contains("<text class=\"t\"") && svg.contains("How sure that is."));
     // From the shortest delay to the highest rate: to the right, then up.
     let frontier = svg.split("class=\"frontier\" d=\"").nth(1).unwrap().split('"').next().unwrap();
@@ -408,7 +408,7 @@ fn marked_cells_are_emphasised_and_explained_and_undefined_ones_are_dashes() {
         .collect();
     assert_eq!(emphasised, ["1.75"]);
     let (_, below) = html.split_once("</table>").unwrap();
-    assert!(below.contains("nobody beats it"));
+    assert!(below.contains("unbeaten: no other"));
     assert!(html.contains("<span class=\"interval\">± 0.12</span>"));
     assert_eq!(html.matches("<span class=\"none\">–</span>").count(), 2);
 }

@@ -228,8 +228,8 @@ pub(super) fn media_metrics<'a>() -> Vec<ColumnMetric<'a>> {
 pub(super) fn breaker_metrics<'a>() -> impl Iterator<Item = ColumnMetric<'a>> {
     type Pick = fn(&FlowMeasures<Value>) -> Value;
     let breakers: [(&str, &str, Pick); 3] = [
-        ("RTCP timeout", "nothing was heard of it", |flow| flow.stopped.rtcp_timeout),
-        ("media timeout", "reports told of no newer packet", |flow| flow.stopped.media_timeout),
+        ("RTCP timeout", "no RTCP on it arrived", |flow| flow.stopped.rtcp_timeout),
+        ("media timeout", "reports named no newer packet", |flow| flow.stopped.media_timeout),
         ("breaker", "far more was sent than losses allow", |flow| flow.stopped.congestion),
     ];
     breakers.into_iter().map(|(name, why, pick)| {

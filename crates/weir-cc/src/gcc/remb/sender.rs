@@ -181,7 +181,7 @@ impl Rule for RembRule {
     fn signals(&self) -> &'static [Signal] {
         const SIGNALS: &[Signal] = &[
             Signal { name: "A_s", unit: "bit/s", meaning: "rate of the loss-based controller, the target A" },
-            Signal { name: "A_r(REMB)", unit: "bit/s", meaning: "last ceiling the receiver told" },
+            Signal { name: "A_r(REMB)", unit: "bit/s", meaning: "last ceiling that the receiver reported" },
             Signal { name: "f_l", unit: "", meaning: "loss ratio of the last receiver report" },
         ];
         SIGNALS

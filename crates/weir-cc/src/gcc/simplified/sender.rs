@@ -104,7 +104,7 @@ impl Rule for CeilingRule {
 
     fn signals(&self) -> &'static [Signal] {
         const SIGNALS: &[Signal] =
-            &[Signal { name: "A", unit: "bit/s", meaning: "rate that the receiver told last" }];
+            &[Signal { name: "A", unit: "bit/s", meaning: "last rate that the receiver reported" }];
         SIGNALS
     }
 

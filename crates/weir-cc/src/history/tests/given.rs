@@ -193,7 +193,7 @@ enum CallStep {
     Skip,
     /// A report on the packets since the last `overlap` reported ones but the newest `back` ones. The fates of packets
     /// and of numbers in gaps are by the digits of `fates`, and arrivals take `delay` ms.
-    Tell { back: usize, overlap: usize, fates: u64, delay: i64, made: bool, lost: bool },
+    Report { back: usize, overlap: usize, fates: u64, delay: i64, made: bool, lost: bool },
     /// A controller's own report that echoes the packet `back` places before the newest.
     Echo { back: usize, held: i64, congestion: i64 },
     /// The route changes.
@@ -205,8 +205,8 @@ fn call_step() -> impl Strategy<Value = CallStep> {
     let send = (gap, 0..1300_u64, any::<bool>(), 0..3_u16)
         .prop_map(|(gap, payload, padding, probe)| CallStep::Send { gap, payload, padding, probe });
     let delay = prop_oneof![8 => 20..40_i64, 1 => -30..2000_i64];
-    let tell = (0..4_usize, 0..6_usize, any::<u64>(), delay, any::<bool>(), prop::bool::weighted(0.1))
-        .prop_map(|(back, overlap, fates, delay, made, lost)| CallStep::Tell {
+    let report = (0..4_usize, 0..6_usize, any::<u64>(), delay, any::<bool>(), prop::bool::weighted(0.1))
+        .prop_map(|(back, overlap, fates, delay, made, lost)| CallStep::Report {
             back,
             overlap,
             fates,
@@ -222,7 +222,7 @@ fn call_step() -> impl Strategy<Value = CallStep> {
     prop_oneof![
         30 => send,
         1 => Just(CallStep::Skip),
-        12 => tell,
+        12 => report,
         2 => echo,
         1 => prop::bool::weighted(0.2).prop_map(|route| if route { CallStep::Route } else { CallStep::Skip }),
     ]
@@ -308,7 +308,7 @@ impl TwoNumberings {
                 self.given.leave_out(at(now));
                 self.places.push((now, next, true));
             }
-            CallStep::Tell { back, overlap, fates, delay, made, lost } => {
+            CallStep::Report { back, overlap, fates, delay, made, lost } => {
                 let from = self.reported.saturating_sub(overlap).max(self.first_known());
                 let to = self.places.len().saturating_sub(back).max(from);
                 self.reported = to;

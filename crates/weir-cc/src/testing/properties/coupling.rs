@@ -30,7 +30,7 @@ pub(crate) fn flow(
 /// Source of allocations equal to the flow's own rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Identity {
-    Nobody,
+    NoAllocation,
     /// An answer to each decision.
     Echo,
     /// A push every 10 ms.
@@ -72,7 +72,7 @@ fn course(controller: &TestedController, identity: Identity) -> Vec<(Target, Opt
 /// Coupling that answers each decision with its rate, or allocates it every 10 ms, changes no bit of a minute with
 /// changes of the link.
 pub fn coupling_that_gives_a_flow_its_own_rate_changes_nothing(controller: &TestedController) {
-    let alone = course(controller, Identity::Nobody);
+    let alone = course(controller, Identity::NoAllocation);
     let decided = alone.iter().filter(|(_, decision)| decision.is_some()).count();
     assert!(decided > 50, "{} decided {decided} times", controller.name);
     for identity in [Identity::Echo, Identity::Push] {
@@ -83,7 +83,7 @@ pub fn coupling_that_gives_a_flow_its_own_rate_changes_nothing(controller: &Test
 /// A decision's base is the rate of the one before, and growth never lowers it.
 pub fn each_decision_starts_from_the_one_before_and_says_why(controller: &TestedController) {
     let mut base = usual_limits().start();
-    for (_, decision) in course(controller, Identity::Nobody) {
+    for (_, decision) in course(controller, Identity::NoAllocation) {
         let Some(decision) = decision else { continue };
         assert_eq!(decision.base, base, "{}", controller.name);
         let fell = decision.rate < decision.base;

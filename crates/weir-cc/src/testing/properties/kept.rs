@@ -59,7 +59,7 @@ fn rests(alone: &[(DataRate, bool)], at: usize) -> bool {
 
 /// The same as [`own_course`], after an allocation and a change of the share of the capacity by `factor` at `at`. A change
 /// of the capacity itself would change the delay of the packets in the queue, which is congestion by itself.
-fn after_a_word(controller: &TestedController, at: usize, factor: f64) -> [f64; 4] {
+fn after_an_allocation(controller: &TestedController, at: usize, factor: f64) -> [f64; 4] {
     let mut path = steady(controller);
     let mut rate = START;
     for _ in 0..=at {
@@ -114,7 +114,7 @@ pub fn what_coupling_says_is_kept(controller: &TestedController) {
         // A controller that never rests goes on from the share as it would have gone on from its own rate.
         let (at, own) = at.map_or((from, own_course(&alone, from)), |at| (at, [1.0; 4]));
         for factor in [0.5, 2.0] {
-            let kept = after_a_word(controller, at, factor);
+            let kept = after_an_allocation(controller, at, factor);
             let later = kept[1..].iter().all(|&kept| is_kept(kept, &own, 0.15, controller.own_cut));
             // The 1e-9 is for the rounding of a step of 5 %.
             if !is_kept(kept[0], &own[..1], 0.05 + 1e-9, 1.0) || !later {
@@ -129,7 +129,7 @@ pub fn what_coupling_says_is_kept(controller: &TestedController) {
 /// on the equation's rate it would keep a share, and lose more and carry less.
 fn forgets_within_a_report(controller: &TestedController) {
     for (factor, forgotten) in [(0.5, 2.0), (2.0, 0.5)] {
-        let [first, ..] = after_a_word(controller, SETTLED, factor);
+        let [first, ..] = after_an_allocation(controller, SETTLED, factor);
         assert!((first / forgotten - 1.0).abs() < 0.1, "{} ×{factor}: {first}", controller.name);
     }
 }

@@ -5,7 +5,7 @@
 /// # Panics
 /// Without `/proc`, as outside of Linux, the soak cannot measure memory and makes no statement about it.
 fn resident_kib() -> i64 {
-    let text = std::fs::read_to_string("/proc/self/statm").expect("Linux tells the memory of a process");
+    let text = std::fs::read_to_string("/proc/self/statm").expect("Linux reports the memory of a process");
     let pages: i64 = text.split_whitespace().nth(1).and_then(|word| word.parse().ok()).expect("a number");
     // All supported systems have pages of 4 KiB.
     4 * pages

@@ -286,7 +286,7 @@ fn impossible_old_or_unknown_statistics_are_refused() {
 enum Call {
     Join(u32, Option<u64>),
     Leave(u32),
-    Tell(u32, u64, f64, f64, bool),
+    Statistics(u32, u64, f64, f64, bool),
     Rate(u32, f64),
 }
 
@@ -297,7 +297,7 @@ fn call() -> impl Strategy<Value = Call> {
         1 => member.clone().prop_map(Call::Leave),
         40 => (member.clone(), prop_oneof![30 => 0..3_u64, 1 => 0..200_u64, 1 => any::<u64>()],
                -1.2..1.2_f64, 0.0..0.02_f64, any::<bool>())
-            .prop_map(|(of, ahead, skew, variability, passes)| Call::Tell(of, ahead, skew, variability, passes)),
+            .prop_map(|(of, ahead, skew, variability, passes)| Call::Statistics(of, ahead, skew, variability, passes)),
         1 => (member, any::<f64>()).prop_map(|(of, rate)| Call::Rate(of, rate)),
     ]
 }
@@ -320,7 +320,7 @@ proptest! {
                     detector.leave(FlowId(of));
                     known[of as usize] = None;
                 }
-                Call::Tell(of, ahead, skew, variability, passes) => {
+                Call::Statistics(of, ahead, skew, variability, passes) => {
                     if ahead == 1 {
                         interval += 1;
                     }

@@ -15,8 +15,8 @@ use std::path::{Path, PathBuf};
 use circles::circles;
 use modules::Modules;
 
-/// The layers (floors in `ARCHITECTURE.md`) from below; crates of one layer do not depend on each other.
-const FLOORS: [&[&str]; 11] = [
+/// The layers of `ARCHITECTURE.md` from below; crates of one layer do not depend on each other.
+const LAYERS: [&[&str]; 11] = [
     &["weir-units"],
     &["weir-net", "weir-wire"],
     &["weir-cc"],
@@ -49,9 +49,9 @@ fn name(folder: &Path) -> &str {
     folder.file_name().and_then(|name| name.to_str()).expect("a crate has a name")
 }
 
-fn floor(name: &str) -> usize {
-    let at = FLOORS.iter().position(|floor| floor.contains(&name));
-    at.unwrap_or_else(|| panic!("{name} stands on no floor: give it one in FLOORS and in ARCHITECTURE.md"))
+fn layer(name: &str) -> usize {
+    let at = LAYERS.iter().position(|layer| layer.contains(&name));
+    at.unwrap_or_else(|| panic!("{name} has no layer: give it one in LAYERS and in ARCHITECTURE.md"))
 }
 
 /// The crates of this workspace that a manifest names, except for its tests.
@@ -74,7 +74,7 @@ fn a_crate_sees_only_floors_below_its_own() {
         let manifest = fs::read_to_string(folder.join("Cargo.toml")).expect("a manifest");
         let own = name(&folder);
         for below in seen(&manifest) {
-            assert!(floor(below) < floor(own), "{own} depends on {below}, which does not stand below it");
+            assert!(layer(below) < layer(own), "{own} depends on {below}, which does not stand below it");
         }
     }
 }
@@ -123,17 +123,17 @@ fn no_two_files_import_each_other() {
 #[test]
 fn a_circle_of_a_made_up_tree_is_found_through_re_exports() {
     let files = BTreeMap::from([
-        ("src/lib.rs", "mod a; mod b; mod room; mod apart; pub use a::A; pub use room::Inner;"),
+        ("src/lib.rs", "mod a; mod b; mod part; mod apart; pub use a::A; pub use part::Inner;"),
         (
             "src/a.rs",
-            "use crate::room::{Inner as I}; pub struct A(I); #[cfg(test)] mod tests { use crate::apart::C; }",
+            "use crate::part::{Inner as I}; pub struct A(I); #[cfg(test)] mod tests { use crate::apart::C; }",
         ),
         ("src/b.rs", "pub fn b() { crate::A; }"),
         ("src/apart.rs", "use super::a::A; pub struct C(A);"),
-        ("src/room/mod.rs", "mod inner; mod beside; pub use inner::*; pub struct Own;"),
-        ("src/room/inner.rs", "use super::Own; use crate::b::b; pub struct Inner(Own);"),
-        ("src/room/beside.rs", "use super::Inner; // use crate::a::A;"),
+        ("src/part/mod.rs", "mod inner; mod beside; pub use inner::*; pub struct Own;"),
+        ("src/part/inner.rs", "use super::Own; use crate::b::b; pub struct Inner(Own);"),
+        ("src/part/beside.rs", "use super::Inner; // use crate::a::A;"),
     ]);
     let modules = Modules::of("src/lib.rs", &|file| files.get(file).map(|&text| text.to_owned()));
-    assert_eq!(circles(&modules), [["src/a.rs", "src/b.rs", "src/room/inner.rs"]]);
+    assert_eq!(circles(&modules), [["src/a.rs", "src/b.rs", "src/part/inner.rs"]]);
 }
