@@ -117,7 +117,7 @@ docs-reproduction docs-reproduction-check: DOCS_OF = reproduction
 docs docs-check docs-reproduction docs-reproduction-check:
 	cargo build --release --locked
 	WEIR_DOCS=$(DOCS) WEIR_DOCS_OF=$(DOCS_OF) WEIR=$(or $(CARGO_TARGET_DIR),$(CURDIR)/target)/release/weir \
-		cargo test --locked --quiet -p weir-cli --test cli -- --nocapture --exact docs::what_stands_as_printed_is_what_is_printed
+		cargo test --locked --quiet -p weir-cli --test cli -- --nocapture --exact docs::printed_tables_equal_the_output_of_their_commands
 
 WEIR_RELEASE = $(or $(CARGO_TARGET_DIR),target)/release/weir
 WEIR_RELEASE_PATH = $(or $(CARGO_TARGET_DIR),$(CURDIR)/target)/release/weir

@@ -98,8 +98,8 @@ macro_rules! controller_tests {
                 alone_in_an_exchange_a_flow_is_as_if_it_were_not_coupled
                 on_a_wide_link_copies_grow_as_fast_as_without_coupling
                 on_a_narrow_link_copies_carry_as_much_as_without_coupling
-                what_coupling_says_is_kept
-                a_word_floods_no_link_and_starves_no_flow_for_long
+                an_allocation_is_kept
+                an_allocation_floods_no_link_and_starves_no_flow_for_long
             }
         }
     };

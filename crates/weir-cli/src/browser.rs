@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_written_is_not_opened() {
+    fn unwritten_pages_are_not_opened() {
         assert!(is_written(true, true, None).is_err());
         for (open, json, out) in
             [(false, true, None), (true, false, None), (true, true, Some(Path::new("a")))]

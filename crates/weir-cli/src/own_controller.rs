@@ -76,7 +76,7 @@ fn one_that_is_called_as_a_window_algorithm_is_refused() {
 }
 
 #[test]
-fn what_an_earlier_run_left_of_it_goes() {
+fn files_of_an_earlier_run_are_removed() {
     let root = tempfile::tempdir().unwrap();
     let left = |registry: &Registry| {
         for name in ["series-own.csv", "packets-own{a=1}.pcapng", "series-other.csv"] {

@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn what_commands_draw_is_drawn_and_nothing_else() {
+    fn styles_and_links_of_commands_alone_are_printed() {
         let link = "\u{1b}]8;;file:///a%20b.html\u{1b}\\a b.html\u{1b}]8;;\u{1b}\\";
         for own in ["\u{1b}[1mname\u{1b}[0m", "\u{1b}[32m✓\u{1b}[0m", link] {
             assert_eq!(written(&[own.as_bytes()]), own);
@@ -177,7 +177,7 @@ mod tests {
 
     /// Every command prints through this module.
     #[test]
-    fn nothing_else_prints() {
+    fn other_modules_do_not_print() {
         let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src")];
         let mut read = 0;
         while let Some(folder) = folders.pop() {

@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_missing_is_named_with_its_sentence() {
+    fn missing_capabilities_are_named_with_their_sentence() {
         let capabilities = Capabilities {
             udp: Ok(()),
             udp_ipv6: Ok(()),

@@ -17,7 +17,7 @@ use far_end::FarEnd;
 use running::{PageSocket, RunningCall, now, weir_call};
 
 #[test]
-fn what_is_refused_is_counted_and_the_call_goes_on() {
+fn refused_input_is_counted_and_the_call_goes_on() {
     let call = RunningCall::start();
     let mut page = call.page(&call.token);
     let hello = page.next("hello").unwrap();

@@ -337,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_refused_before_it_has_a_window_joins_with_the_first() {
+    fn a_member_refused_before_it_has_a_window_joins_with_the_first() {
         let mut member = membership();
         member.join(MS(0), KBPS(300), KBPS(300), None);
         assert_eq!(member.order(MS(1), &CouplerAction::Uncoupled), None);
@@ -427,7 +427,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_on_its_own_still_says_goodbye() {
+    fn a_member_on_its_own_still_sends_its_leave() {
         for goodbye in [Membership::pause, Membership::leave] {
             let mut member = membership();
             assert_eq!(goodbye(&mut member), None, "it never was there");

@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn what_table_1_suggests_is_accepted_and_what_cannot_be_is_not() {
+    fn constants_of_table_1_are_accepted_and_impossible_ones_refused() {
         let ms = TimeDelta::from_millis;
         let paper = Config::dccc_2017(ms(100));
         for suggested in [

@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn who_decides_once_in_two_seconds_climbs_from_a_decision_to_the_next_but_one() {
+    fn decisions_two_seconds_apart_climb_from_each_to_the_next_but_one() {
         let mut climb = Climb::new(500.0 * KBPS);
         let mut decide = |second: i64, kbps: f64| {
             climb.decide(at(1000 * second), kbps * KBPS, false);

@@ -47,7 +47,7 @@ pub use coupling::{
     each_decision_starts_from_the_one_before_and_says_why,
 };
 pub use exchange::alone_in_an_exchange_a_flow_is_as_if_it_were_not_coupled;
-pub use kept::{a_word_floods_no_link_and_starves_no_flow_for_long, what_coupling_says_is_kept};
+pub use kept::{an_allocation_floods_no_link_and_starves_no_flow_for_long, an_allocation_is_kept};
 pub use limiting::a_rate_that_rises_is_not_limited_by_delay_or_loss;
 
 /// Number of arbitrary cases at full length.

@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_loss_event_rate_gives_is_a_bound() {
+    fn rates_that_no_loss_event_rate_gives_are_bounded() {
         assert_eq!(loss_event_rate(0.0, 4.0, TimeoutTerm::Rfc5348), 1.0);
         near(loss_event_rate(f64::INFINITY, 4.0, TimeoutTerm::Rfc5348), MIN_LOSS_RATE);
     }

@@ -203,7 +203,7 @@ fn coupling_comes_back() {
 }
 
 #[test]
-fn what_borrows_is_written() {
+fn borrowed_values_are_written() {
     let json = |value: &dyn Fn() -> serde_json::Result<Value>| value().unwrap();
     let records = [Record::new(1, None)];
     let written = json(&|| serde_json::to_value(Report::packets(&records, 5)));

@@ -39,7 +39,7 @@ fn parameters_and_results_are_printed_and_as_json_in_one_object() {
 }
 
 #[test]
-fn what_is_wrong_is_said_with_what_would_be_right() {
+fn mistakes_are_reported_with_a_correct_form() {
     let place = Place::new();
     for (arguments, said) in [
         ("analyse dccc-penalti", "dccc-penalty"),

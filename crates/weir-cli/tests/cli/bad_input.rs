@@ -107,7 +107,7 @@ fn an_unknown_scenario_or_row_that_is_near_none_brings_up_some_and_where_all_sta
 }
 
 #[test]
-fn what_is_no_text_is_no_scenario() {
+fn directories_and_binary_files_are_no_scenarios() {
     let place = Place::new();
     place.write("folder/call.toml", GOOD);
     std::fs::write(place.path().join("latin.toml"), b"title = \"a\"\nsource = \"\xe4\"").unwrap();
@@ -120,7 +120,7 @@ fn what_is_no_text_is_no_scenario() {
 /// Suites, rows, results and tables are files, not devices without an end.
 #[cfg(target_os = "linux")]
 #[test]
-fn what_has_no_end_is_not_read_to_it() {
+fn endless_files_are_not_read_to_the_end() {
     let place = Place::new();
     place.write("run/scenario.toml", GOOD);
     for name in ["zero.toml", "run/results.json", "tables/table.json"] {
@@ -182,7 +182,7 @@ fn places(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn mistakes_of_every_stage_are_told_together() {
+fn mistakes_of_every_stage_are_reported_together() {
     let spoilt = |changes: &[(&str, &str)]| {
         changes.iter().fold(GOOD.to_owned(), |text, (right, wrong)| {
             assert_eq!(text.matches(right).count(), 1, "`{right}` must be there once");
@@ -202,14 +202,14 @@ fn mistakes_of_every_stage_are_told_together() {
 }
 
 #[test]
-fn beside_an_unknown_kind_the_other_mistakes_are_told() {
+fn beside_an_unknown_kind_the_other_mistakes_are_reported() {
     let text = GOOD.replace("\"media\"", "\"medai\"").replace("\"gcc-2016\"", "\"gcc2016\"");
     let text = text.replace("\"50kbps\"", "\"50\"").replace("encoder =", "encodr =");
     assert_eq!(places(&text), ["15:8", "20:1", "21:17", "19:14"]);
 }
 
 #[test]
-fn what_is_lost_by_a_mistake_of_form_is_no_further_mistake() {
+fn values_lost_by_a_mistake_of_form_are_no_further_mistakes() {
     // Without the link there would be no path, without the rate no capacity, and a flow that starts late has
     // nothing to stop.
     let lost = [
@@ -274,7 +274,7 @@ fn a_flow_that_stops_before_it_starts_is_shown_at_its_place() {
 }
 
 #[test]
-fn every_mistake_of_a_file_is_told_at_once() {
+fn every_mistake_of_a_file_is_reported_at_once() {
     let place = Place::new();
     let wrong = GOOD.replace("gcc-2016", "bbr").replace("start = \"1s\"", "start = \"-1s\"");
     place.write("call.toml", &wrong);
@@ -282,14 +282,14 @@ fn every_mistake_of_a_file_is_told_at_once() {
 }
 
 #[test]
-fn a_file_that_is_no_toml_or_not_there_is_told() {
+fn a_file_that_is_no_toml_or_not_there_is_reported() {
     file_refused("duration = \"5s\"", "duration = ", &["call.toml:2:12: "]);
     refused("run missing.toml", &["missing.toml: no scenario ships under this name", "No such file"]);
     refused("check missing.toml", &["missing.toml"]);
 }
 
 #[test]
-fn a_trace_that_is_none_is_told_with_file_and_line() {
+fn a_trace_that_is_none_is_reported_with_file_and_line() {
     let cases = [
         ("words", "0\n5\nten\n", "line 3"),
         ("falling", "0\n5\n4\n", "line 3"),
@@ -308,7 +308,7 @@ fn a_trace_that_is_none_is_told_with_file_and_line() {
 }
 
 #[test]
-fn a_trace_that_is_not_there_is_told_with_where_it_was_looked_for() {
+fn a_trace_that_is_not_there_is_reported_with_where_it_was_looked_for() {
     let place = Place::new();
     place.write("data/traces/train", "0\n5\n");
     place.write("call.toml", &GOOD.replace("rate = \"1Mbps\"\nqueue", "trace = \"trian\"\nqueue"));
@@ -317,7 +317,7 @@ fn a_trace_that_is_not_there_is_told_with_where_it_was_looked_for() {
 }
 
 #[test]
-fn a_file_that_is_not_there_is_told_with_line_and_place() {
+fn a_file_that_is_not_there_is_reported_with_line_and_place() {
     let place = Place::new();
     place.write("cases/mine.csv", "seconds,bits_per_second\n0,1e6\n5,0\n");
     place.write("cases/call.toml", &GOOD.replace("rate = \"1Mbps\"\nqueue", "trace = \"./mien.csv\"\nqueue"));
@@ -340,7 +340,7 @@ fn a_file_that_is_not_there_is_told_with_line_and_place() {
 }
 
 #[test]
-fn an_output_that_cannot_be_written_is_told_before_anything_runs() {
+fn an_output_that_cannot_be_written_is_reported_before_anything_runs() {
     let place = Place::new();
     place.write("file", "kept");
     place.write("call.toml", GOOD);
@@ -377,7 +377,7 @@ fn zero_runs_are_no_comparison() {
 }
 
 #[test]
-fn options_out_of_range_are_told_by_their_own_names() {
+fn options_out_of_range_are_reported_by_their_own_names() {
     refused("run --duration 0s", &["error: --duration 0s: `duration` is 0ns; write a time longer than 0s"]);
     refused("run --duration -5s", &["error: --duration -5s: `duration` is -5s; write a time longer than 0s"]);
     refused("run --seed -1", &["'--seed <S>'", "-1"]);
@@ -432,7 +432,7 @@ fn an_unknown_command_or_listing_is_refused() {
 }
 
 #[test]
-fn messages_have_no_colours_where_nobody_looks() {
+fn messages_have_no_colours_without_a_terminal() {
     let place = Place::new();
     place.write("call.toml", &GOOD.replace("5s", "5"));
     let outcomes: [Outcome; 2] =

@@ -34,7 +34,7 @@ fn scripts(yaml: &str) -> Vec<String> {
 }
 
 #[test]
-fn what_workflows_run_is_bash_without_texts_of_others_in_it() {
+fn scripts_of_workflows_are_bash_without_texts_of_others() {
     for (file, steps) in [("action.yml", 1), (".github/workflows/release.yml", 4)] {
         let scripts = scripts(&fs::read_to_string(root().join(file)).unwrap());
         assert_eq!(scripts.len(), steps, "{file}");
@@ -117,7 +117,7 @@ fn suite_diff(place: &Place, variables: &[(&str, &str)]) -> Outcome {
 }
 
 #[test]
-fn the_action_tells_what_got_worse_since_the_base_and_fails() {
+fn the_action_reports_regressions_since_the_base_and_fails() {
     let (place, base) = repository();
     let outcome = suite_diff(&place, &[("SUITE", "mine/calls.toml"), ("BASE", &base)]);
     assert_eq!(outcome.code, Some(1), "{outcome:?}");
@@ -153,7 +153,7 @@ fn the_action_compares_with_nothing_where_there_is_no_base() {
 }
 
 #[test]
-fn what_is_no_name_is_no_option_of_git_or_weir() {
+fn variables_of_the_action_are_no_options_of_git_or_weir() {
     let (place, _) = repository();
     let base = "--upload-pack=touch written; git-upload-pack";
     for variable in [

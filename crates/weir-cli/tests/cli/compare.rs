@@ -34,7 +34,7 @@ fn a_row_per_controller_says_the_same_in_every_form() {
 }
 
 #[test]
-fn what_variants_of_a_controller_differ_in_is_said_run_by_run() {
+fn differences_of_variants_are_printed_run_by_run() {
     let place = Place::new();
     let some = format!("{SHORT} --controller gcc,nada,gcc{{trendline.window=40}}");
     let rows = rows(&place.weir(&format!("{some} --format json")).stdout);

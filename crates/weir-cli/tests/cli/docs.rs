@@ -131,7 +131,7 @@ fn difference(old: &str, new: &str) -> String {
 }
 
 #[test]
-fn what_stands_as_printed_is_what_is_printed() {
+fn printed_tables_equal_the_output_of_their_commands() {
     match std::env::var("WEIR_DOCS").as_deref() {
         Ok("print") => reprint(true).iter().for_each(|change| println!("{change}")),
         Ok("check") => {
@@ -200,7 +200,7 @@ fn is_date(text: &str) -> bool {
 }
 
 #[test]
-fn what_readers_are_told_to_run_is_bash() {
+fn commands_for_readers_are_bash() {
     for (document, text, regions) in everything() {
         let commands =
             regions.iter().flat_map(|printed| [Some(printed.command.as_str()), printed.sample.as_deref()]);

@@ -219,7 +219,7 @@ fn leaves_nothing(seconds: &str, trap: &str, signals: &[&str], code: Option<i32>
 }
 
 #[test]
-fn nothing_is_left_behind_however_it_ends() {
+fn interfaces_are_removed_however_it_ends() {
     if !has_tun() {
         return;
     }
@@ -334,7 +334,7 @@ fn once_the_program_runs_weir_is_a_process_of_the_caller() {
 }
 
 #[test]
-fn what_cannot_start_leaves_no_capture() {
+fn emulations_that_cannot_start_leave_no_capture() {
     if !has_tun() {
         return;
     }

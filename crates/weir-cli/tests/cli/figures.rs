@@ -205,7 +205,7 @@ fn a_directory_that_cannot_be_written_has_no_part_of_a_report() {
 }
 
 #[test]
-fn a_plot_that_cannot_be_drawn_is_told_before_anything_runs() {
+fn a_plot_that_cannot_be_drawn_is_reported_before_anything_runs() {
     let place = Place::new();
     place.write("mine/row.toml", &ROW.replace("along = \"rate\"", "along = \"rates\""));
     let outcome = place.try_weir("reproduce mine/row.toml --out report");

@@ -80,7 +80,7 @@ fn counters_give_bounds_and_no_scenario() {
 }
 
 #[test]
-fn what_is_no_call_is_refused_with_a_sentence() {
+fn other_files_than_calls_are_refused_with_a_sentence() {
     let place = Place::new();
     place.write("empty.json", "");
     place.write("foreign.json", "{\"title\": 1}");

@@ -114,7 +114,7 @@ fn presets_are_an_array_in_json() {
 }
 
 #[test]
-fn one_controller_is_told_with_every_option() {
+fn one_controller_is_reported_with_every_option() {
     let place = Place::new();
     let gcc = place.weir("list controllers gcc").stdout;
     for words in ["summary ", "source ", "placement ", "feedback ", "option ", "trendline.window"] {
@@ -141,7 +141,7 @@ fn one_controller_is_told_with_every_option() {
 }
 
 #[test]
-fn presets_and_choices_are_told_with_what_they_are_for() {
+fn presets_and_choices_are_reported_with_what_they_are_for() {
     let tfrc = Place::new().weir("list controllers tfrc").stdout;
     let line =
         |begin: &str| tfrc.lines().find(|line| line.trim_start().starts_with(begin)).unwrap_or_default();
@@ -326,7 +326,7 @@ fn schemas_are_json() {
 }
 
 #[test]
-fn who_closes_the_pipe_has_seen_enough() {
+fn a_closed_pipe_ends_the_output_without_an_error() {
     let place = Place::new();
     let calls: [&[&str]; 5] = [
         &["list", "scenarios"],
@@ -353,7 +353,7 @@ fn output_that_cannot_be_printed_is_another_failure_than_bad_input() {
 }
 
 #[test]
-fn the_command_tells_what_it_can_do() {
+fn the_command_lists_its_abilities() {
     let place = Place::new();
     let help = place.weir("--help").stdout;
     for command in ["run", "compare", "list", "schema", "check"] {

@@ -41,7 +41,7 @@ fn each_controller_has_a_file_with_the_links_as_interfaces_the_same_each_time() 
 }
 
 #[test]
-fn who_captures_measures_what_others_do() {
+fn runs_with_a_capture_measure_the_same_as_others() {
     let place = Place::new();
     let run = "run coupling/pair -q --duration 25s --set measure.queues=true --set breakers=true --out";
     place.weir(&format!("{run} without"));
@@ -69,7 +69,7 @@ fn series_come_in_the_forms_asked_for() {
 }
 
 #[test]
-fn what_cannot_be_captured_is_said_before_anything_is_written() {
+fn impossible_captures_are_refused_before_anything_is_written() {
     let place = Place::new();
     place.write("call.toml", GOOD);
     let cases = [

@@ -46,7 +46,7 @@ fn two_runs_stand_side_by_side_with_what_the_second_has_beyond_the_first() {
 }
 
 #[test]
-fn what_got_worse_is_said_in_words_as_json_and_by_the_exit_code() {
+fn regressions_are_reported_in_words_as_json_and_by_the_exit_code() {
     let place = Place::new();
     let run = "run quality/steady --runs 5 --duration 10s --quiet --set controllers=[\"mine\"]";
     for (controller, out) in [("gcc", "main"), ("gcc-dccc", "branch")] {
@@ -160,7 +160,7 @@ fn results_alone_give_means_without_curves() {
 }
 
 #[test]
-fn what_is_no_run_is_refused_with_the_remedy_and_nothing_is_written() {
+fn other_folders_than_runs_are_refused_with_the_remedy() {
     let place = Place::new();
     place.write("empty/notes.txt", "");
     place.write("broken/table.json", "{");

@@ -188,7 +188,7 @@ fn shards_come_together_in_the_bytes_of_one_machine() {
 }
 
 #[test]
-fn what_was_killed_goes_on_and_ends_in_the_same_bytes() {
+fn a_killed_command_goes_on_and_ends_in_the_same_bytes() {
     let place = Place::new();
     place.write("paper/grid.toml", GRID);
     let row = "reproduce paper/grid.toml --quiet";

@@ -98,7 +98,7 @@ fn figures_that_stand_are_counted_and_those_that_moved_are_printed() {
 }
 
 #[test]
-fn what_is_wrong_with_a_figure_is_told_with_file_and_line() {
+fn mistakes_of_a_figure_are_reported_with_file_and_line() {
     let line = |of: &str| ROW.lines().position(|line| line.contains(of)).unwrap() + 1;
     for (right, wrong, told, help) in [
         ("claim = \"all\"", "claim = \"al\"", "there is no claim `al`", "did you mean `all`?"),

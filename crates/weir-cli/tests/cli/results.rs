@@ -36,7 +36,7 @@ fn json_has_the_documented_keys_and_conforms_to_the_schema() {
 }
 
 #[test]
-fn json_that_breaks_the_schema_is_told_from_json_that_keeps_it() {
+fn json_that_breaks_the_schema_is_distinguished_from_json_that_keeps_it() {
     let place = Place::new();
     let schema = json_of(&place, "schema results");
     let json = json_of(&place, "run bench/cbr --duration 1s --json");
@@ -156,7 +156,7 @@ fn words(stdout: &str) -> Vec<Vec<&str>> {
 }
 
 #[test]
-fn one_controller_is_told_in_plain_numbers() {
+fn one_controller_is_reported_in_plain_numbers() {
     let place = Place::new();
     let one = place.weir("run gcc-2016/variable-capacity --runs 1 --duration 10s");
     let sentence = one.last_line();
@@ -197,7 +197,7 @@ fn where_runs_are_alike_that_is_said_instead_of_intervals() {
 }
 
 #[test]
-fn without_media_the_flows_and_the_bottleneck_are_told() {
+fn without_media_the_flows_and_the_bottleneck_are_reported() {
     let outcome = Place::new().weir("run bench/cbr --duration 5s");
     let lines = words(&outcome.stdout);
     for start in [&["flow"][..], &["first"], &["others", "×", "2"]] {
@@ -220,7 +220,7 @@ fn flows_beside_the_call_have_a_table_of_their_own() {
 }
 
 #[test]
-fn nothing_but_text_goes_where_nobody_looks() {
+fn output_without_a_terminal_is_plain_text() {
     let outcome = Place::new().weir("run bench/cbr --duration 1s");
     assert!(!outcome.stdout.contains('\u{1b}'));
     assert_eq!(outcome.stderr, "", "neither a progress bar");
@@ -228,7 +228,7 @@ fn nothing_but_text_goes_where_nobody_looks() {
 }
 
 #[test]
-fn what_variants_of_a_controller_differ_in_stands_below_the_table_of_the_report() {
+fn differences_of_variants_stand_below_the_table_of_the_report() {
     let place = Place::new();
     place.write("call.toml", GOOD);
     let controllers = "gcc,nada,gcc{trendline.window=40}";

@@ -9,7 +9,7 @@ fn json(text: &str) -> Value {
 }
 
 #[test]
-fn check_tells_machines_what_a_scenario_is_and_what_is_wrong_with_it() {
+fn check_reports_a_scenario_and_its_mistakes_to_machines() {
     let place = Place::new();
     place.write("call.toml", GOOD);
     let right = json(&place.weir("check call.toml --json").stdout);

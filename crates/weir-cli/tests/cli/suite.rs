@@ -90,7 +90,7 @@ fn earlier(saved: &str) -> String {
 }
 
 #[test]
-fn a_check_that_counts_for_nobody_is_no_regression() {
+fn a_check_that_counts_for_no_controller_is_no_regression() {
     const CELLULAR: &str = "suite rfc8869 --controller nada --runs 1 --quiet --case";
     let place = Place::new();
     let run = |options: &[&str]| {
@@ -116,7 +116,7 @@ fn a_check_that_counts_for_nobody_is_no_regression() {
 }
 
 #[test]
-fn what_variants_of_a_controller_differ_in_is_said_run_by_run() {
+fn differences_of_variants_are_printed_run_by_run() {
     let place = Place::new();
     let run = "suite rfc8867 --case 5.1 --runs 2 --quiet --controller gcc,gcc{trendline.window=40}";
     let saved = place.weir(&format!("{run} --json")).stdout;
@@ -207,7 +207,7 @@ fn each_case_is_swept_over_values_of_a_key() {
 }
 
 #[test]
-fn a_key_that_a_case_has_not_is_told_before_anything_runs() {
+fn a_key_that_a_case_has_not_is_reported_before_anything_runs() {
     let place = Place::new();
     for (sweep, told) in [
         (
@@ -239,7 +239,7 @@ fn better(saved: &str) -> String {
 }
 
 #[test]
-fn a_regression_is_told_by_the_exit_code_even_to_who_does_not_read() {
+fn a_regression_is_reported_by_the_exit_code() {
     let place = Place::new();
     let saved = place.weir(&format!("{SHORT} --json")).stdout;
     place.write("better.json", &better(&saved));
@@ -257,7 +257,7 @@ fn a_regression_is_told_by_the_exit_code_even_to_who_does_not_read() {
 }
 
 #[test]
-fn a_made_up_trace_is_told_and_kept_apart_from_the_recorded_one() {
+fn a_made_up_trace_is_reported_and_kept_apart_from_the_recorded_one() {
     const CELLULAR: &str = "suite rfc8869 --controller gcc-2016 --runs 1 --quiet --json --case";
     let place = Place::new();
     place.write("empty/traces/README", "no traces");
@@ -309,7 +309,7 @@ fn a_run_does_not_write_over_its_base() {
 }
 
 #[test]
-fn what_cannot_be_a_base_is_told_before_anything_runs() {
+fn impossible_bases_are_refused_before_anything_runs() {
     let place = Place::new();
     place.write("none.json", "{\"suite\": 1}");
     place.write("other.json", "{\"suite\": \"gaming\", \"seeds\": [1, 2], \"cases\": []}");

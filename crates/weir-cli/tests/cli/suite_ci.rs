@@ -25,7 +25,7 @@ fn missed(outcome: &Outcome) -> Vec<&str> {
 }
 
 #[test]
-fn a_missed_gate_is_told_in_a_line_and_by_the_exit_code() {
+fn a_missed_gate_is_reported_in_a_line_and_by_the_exit_code() {
     let place = place();
     let passed = place.weir(&format!("{RUN} --require narrow --min-passed 1"));
     assert!(missed(&passed).is_empty(), "{}", passed.stderr);
@@ -144,7 +144,7 @@ fn a_case_of_which_a_check_was_not_judged_passes_no_gate() {
 }
 
 #[test]
-fn a_gate_that_cannot_be_is_told_before_anything_runs() {
+fn a_gate_that_cannot_be_is_reported_before_anything_runs() {
     let place = place();
     let wrong = |gates: &str, said: &[&str]| refused(&place, &format!("{RUN} {gates}"), said);
     wrong("--require narow", &["--require narow: the suite calls has no such case; it has narrow, too much"]);
@@ -232,7 +232,7 @@ fn the_matrix_is_a_table_of_markdown() {
 }
 
 #[test]
-fn what_cannot_be_written_or_is_written_twice_is_told_before_anything_runs() {
+fn unwritable_and_repeated_outputs_are_refused_before_anything_runs() {
     let place = place();
     for option in ["--junit", "--markdown"] {
         refused(&place, &format!("{RUN} {option} no/such/file"), &["no/such/file: cannot be written"]);
@@ -248,7 +248,7 @@ fn what_cannot_be_written_or_is_written_twice_is_told_before_anything_runs() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn what_ran_is_shown_though_it_cannot_be_saved() {
+fn results_are_shown_though_they_cannot_be_saved() {
     let place = place();
     for option in ["--save", "--junit", "--markdown"] {
         let full = place.try_weir(&format!("{RUN} {option} /dev/full"));

@@ -55,7 +55,7 @@ fn a_file_is_judged_as_a_suite_that_ships() {
 }
 
 #[test]
-fn what_is_wrong_with_a_file_is_told_at_its_place_and_nothing_runs() {
+fn mistakes_of_a_file_are_reported_at_their_place_and_nothing_runs() {
     let place = place();
     for (right, wrong, said) in [
         ("title = \"My calls\"", "title = 3", ["calls.toml:1:9", "write text"]),
@@ -86,7 +86,7 @@ fn what_is_wrong_with_a_file_is_told_at_its_place_and_nothing_runs() {
 }
 
 #[test]
-fn what_is_wrong_with_its_scenario_is_told_there() {
+fn mistakes_of_its_scenario_are_reported_there() {
     let place = place();
     place.write("mine/scenarios/call.toml", &GOOD.replace("\"1Mbps\"\nqueue", "\"1Mbs\"\nqueue"));
     let outcome = place.try_weir("suite mine/calls.toml --quiet");

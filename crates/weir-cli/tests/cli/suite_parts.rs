@@ -105,7 +105,7 @@ fn shards_come_together_in_the_bytes_of_one_machine() {
 }
 
 #[test]
-fn what_was_killed_goes_on_and_ends_in_the_same_bytes() {
+fn a_killed_command_goes_on_and_ends_in_the_same_bytes() {
     let place = place();
     let sweep = " --case alone --sweep links.forward.delay=10ms,50ms";
     let uninterrupted = whole(&place, "whole", sweep);
@@ -137,7 +137,7 @@ fn limits_are_changed_without_a_run_and_runs_of_another_suite_are_of_no_use() {
 }
 
 #[test]
-fn what_makes_no_sense_of_parts_is_refused() {
+fn senseless_uses_of_parts_are_refused() {
     let place = place();
     for (options, told) in [
         ("--shard 0/2 --out part", &["`0/2` is no shard: write `I/N`"][..]),

@@ -134,7 +134,7 @@ fn two_keys_are_crossed_to_a_map() {
 }
 
 #[test]
-fn what_variants_of_a_controller_differ_in_is_said_run_by_run() {
+fn differences_of_variants_are_printed_run_by_run() {
     let place = place();
     let sweep = "run call.toml --runs 5 --quiet --sweep links.forward.delay=10ms,50ms";
     let run = format!("{sweep} --controller gcc,nada,gcc{{trendline.window=40}}");
@@ -175,7 +175,7 @@ fn what_variants_of_a_controller_differ_in_is_said_run_by_run() {
 }
 
 #[test]
-fn what_is_laid_over_a_sweep_stands_as_it_is_written() {
+fn changes_laid_over_a_sweep_stand_as_written() {
     let place = place();
     // A file with the name of a template of a paper's rows; a value that a row would take for a formula.
     place.write("dumbbell-10ms", GOOD);
@@ -187,7 +187,7 @@ fn what_is_laid_over_a_sweep_stands_as_it_is_written() {
 }
 
 #[test]
-fn what_cannot_be_varied_is_refused_with_its_option() {
+fn invalid_sweeps_are_refused_with_their_option() {
     let place = place();
     for (arguments, told) in [
         (

@@ -87,7 +87,7 @@ fn a_capture_that_cannot_be_written_is_refused_and_none_is_left_of_runs_that_fai
 }
 
 #[test]
-fn what_cannot_be_real_is_refused_with_one_sentence() {
+fn impossible_real_runs_are_refused_with_one_sentence() {
     let place = Place::new();
     for (arguments, sentence) in [
         ("testbed gaming/wifi --runs 1", "the Wi-Fi cell"),

@@ -23,7 +23,7 @@ fn until_it_waits(out: &mut BufReader<ChildStdout>) -> String {
 }
 
 #[test]
-fn what_a_change_of_the_file_changed_is_shown_run_by_run() {
+fn effects_of_a_change_of_the_file_are_shown_run_by_run() {
     let place = Place::new();
     place.write("call.toml", GOOD);
     let (mut child, mut out, first) = watching(&place, &["--runs", "2"]);
@@ -57,7 +57,7 @@ fn a_change_that_changes_nothing_says_so() {
 }
 
 #[test]
-fn what_is_no_file_is_not_watched() {
+fn names_that_are_no_files_are_not_watched() {
     let place = Place::new();
     for (name, said) in [
         ("bench/cbr", "no file that could be saved"),

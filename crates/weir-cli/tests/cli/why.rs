@@ -82,7 +82,7 @@ fn another_seed_is_simulated_again_as_it_would_have_been_written() {
 }
 
 #[test]
-fn what_is_not_there_is_said_with_what_is() {
+fn missing_names_are_reported_with_the_existing_ones() {
     let place = Place::new();
     place.weir(CALL);
     for (arguments, problem) in [

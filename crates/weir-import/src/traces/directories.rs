@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_ships_lies_beside_the_command_or_in_its_share() {
+    fn shipped_files_lie_beside_the_command_or_in_its_share() {
         let root = tempfile::tempdir().unwrap();
         let root = root.path().canonicalize().unwrap();
         let command = root.join("bin/weir");

@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn the_name_tells_the_form() {
+    fn the_name_determines_the_form() {
         let of = |name: &str| TraceForm::of(Path::new(name));
         assert_eq!(
             (of("a.csv"), of("b.JSON"), of("c.up"), of("d")),
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_into_memory_is_told_before_it_is_made() {
+    fn traces_that_do_not_fit_into_memory_are_refused_before_they_are_made() {
         let csv = |rows: &str| read(TraceForm::Csv, &format!("{HEADER}\n{rows}")).unwrap_err().to_string();
         assert_eq!(
             csv("0,1e6\n1,1e9\n86400,0\n"),
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told_with_its_place() {
+    fn mistakes_are_reported_with_their_place() {
         let error = |form: TraceForm, text: &str| read(form, text).unwrap_err().to_string();
         let csv = |rows: &str| error(TraceForm::Csv, &format!("{HEADER}\n{rows}"));
         assert_eq!(csv("0,1e6\n1;2\n"), "line 3, column 1: this line has 1 columns, and column 2 counts");

@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn the_form_is_told_by_name_and_content() {
+    fn the_form_follows_from_name_and_content() {
         let rates =
             r#"{"rates": [{"seconds": 0, "bits_per_second": 1e6}, {"seconds": 1, "bits_per_second": 0}]}"#;
         let iperf = r#"{"intervals": [{"sum": {"start": 0, "end": 1, "bytes": 125000, "sender": false}}]}"#;

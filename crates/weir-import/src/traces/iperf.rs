@@ -369,7 +369,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told_with_its_place() {
+    fn mistakes_are_reported_with_their_place() {
         let error =
             |text: &str| read(text, &ReadOptions::default(), &mut Vec::new()).unwrap_err().to_string();
         assert_eq!(

@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn units_are_stated_also_where_nobody_named_them() {
+    fn units_are_stated_also_where_the_user_named_none() {
         let mut findings = Vec::new();
         read("t,bits_per_second\n2,1e6\n3,1e6\n", &options("t", "", "", ""), &mut findings).unwrap();
         let said: Vec<&str> = findings.iter().map(|finding| finding.statement.as_str()).collect();
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told_with_its_place() {
+    fn mistakes_are_reported_with_their_place() {
         let error = |text: &str| {
             let options = options("", "rate", "", "kbit/s");
             read(text, &options, &mut Vec::new()).unwrap_err().to_string()

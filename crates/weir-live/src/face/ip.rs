@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn both_versions_tell_addresses_ports_and_ecn() {
+    fn both_versions_give_addresses_ports_and_ecn() {
         let header = parse(&ipv4(0b1000_1001, 7)).expect("a packet");
         assert_eq!(header.source, "10.84.1.1:5000".parse().unwrap());
         assert_eq!(header.destination, "10.84.2.1:5001".parse().unwrap());

@@ -325,7 +325,7 @@ fn a_packet_that_no_face_carries_is_refused() {
 }
 
 #[test]
-fn what_cannot_be_real_is_refused_with_the_reason() {
+fn impossible_real_runs_are_refused_with_the_reason() {
     let refusal = |flow: FlowSpec, options| {
         let refused = run(spec(vec![flow]), options, Counts::default(), |_| true);
         refused.map(|_| ()).unwrap_err().to_string()

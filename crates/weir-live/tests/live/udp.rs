@@ -89,7 +89,7 @@ fn packets_cross_a_link_in_order_over_ipv6() {
 }
 
 #[test]
-fn what_does_not_arrive_was_dropped_by_a_link() {
+fn missing_packets_were_dropped_by_a_link() {
     // A burst of 300 packets meets a queue of 20 that serves one per 0.8 ms.
     let emulator = Emulator::new(1, &[link("narrow", 10, 1, Some(20))], &[[0], [0]]).expect("links");
     let hosts = ends(Ipv4Addr::LOCALHOST.into());

@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_not_there_takes_nothing_and_without_a_limit_the_level_is_infinite() {
+    fn absent_flows_take_nothing_and_without_a_limit_the_level_is_infinite() {
         assert_eq!(rates(&[2.0], &[(&[0], 0.0), (&[0], FREE)]), [0.0, 2.0]);
         assert_eq!(rates(&[FREE], &[(&[0], FREE), (&[0], 3.0)]), [FREE, 3.0]);
         assert!(rates(&[1.0], &[]).is_empty());

@@ -376,7 +376,7 @@ fn a_doubt_has_no_probe_leave_and_neither_has_its_end_unless_the_maximum_was_rai
 }
 
 #[test]
-fn a_ceiling_of_somebody_else_is_none() {
+fn a_ceiling_of_another_source_is_none() {
     let mut call = Call::new(crate::rig::gcc_2016(), &config());
     let honest = call.run(4000, nothing);
     let forged = call.run(200, |_, _| {

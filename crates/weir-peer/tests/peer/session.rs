@@ -134,7 +134,7 @@ fn the_ceilings_of_the_receiver_hold() {
 }
 
 #[test]
-fn nobody_answers_and_the_caller_gives_up() {
+fn a_caller_without_an_answer_gives_up() {
     let caller = config(keyed(), Some(plan("gcc", 1, [50, 300, 2500])));
     let mut rig = Rig::new(1000, caller, config(keyed(), None));
     rig.addresses[LISTENER] = crate::rig::address(9, 9);

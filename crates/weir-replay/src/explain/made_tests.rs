@@ -133,7 +133,7 @@ fn the_rate_that_arrived_is_that_of_the_arrivals() {
 }
 
 #[test]
-fn what_a_recording_does_not_tell_is_not_claimed() {
+fn unrecorded_quantities_are_not_claimed() {
     // Packets of unknown content tell no pictures apart.
     let mut call = made(20, |_| Some(30));
     let found = explained(&call);

@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn what_left_bounds_the_capacity_only_with_its_loss() {
+    fn sent_bytes_bound_the_capacity_only_with_their_loss() {
         let sent = || counter("outbound-rtp.bytesSent", |second| 125e3 * second);
         let with_loss = vec![
             sent(),

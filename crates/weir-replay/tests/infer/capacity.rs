@@ -77,7 +77,7 @@ fn over_two_megabits(flow: &str, others: &str) -> String {
 }
 
 #[test]
-fn nothing_is_known_where_nothing_queued() {
+fn the_capacity_is_unknown_without_a_queue() {
     let flow = FLOW.replace("max_rate = \"2.5Mbps\"", "max_rate = \"50kbps\", frame_rate = 5");
     let flow = flow.replace("start = \"300kbps\"", "start = \"50kbps\"");
     let flow = flow.replace("encoder = {", "payload_limit = \"1400B\"\nencoder = {");

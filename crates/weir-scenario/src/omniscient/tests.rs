@@ -144,7 +144,7 @@ fn the_steady_point_follows_slowly() {
 }
 
 #[test]
-fn what_waits_leaves_less_of_its_highest_rate_too() {
+fn waiting_bytes_leave_less_of_its_highest_rate_too() {
     let plan = plan(vec![call(1500)]);
     let overview = Overview::new(&plan);
     let kbps = DataRate::from_kbps;

@@ -363,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_earlier_run_left_of_other_controllers_goes_and_nothing_else() {
+    fn files_of_other_controllers_of_an_earlier_run_alone_are_removed() {
         let root = tempfile::tempdir().unwrap();
         let mut directory = prepared(root.path()).unwrap();
         let demo = [
@@ -386,7 +386,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_streamed_goes_into_its_place_with_the_rest_or_disappears() {
+    fn streamed_files_move_into_place_with_the_others_or_disappear() {
         let root = tempfile::tempdir().unwrap();
         let path = root.path().join("out");
         let mut directory = prepared(&path).unwrap();
@@ -436,7 +436,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_killed_process_left_goes_with_the_next_one() {
+    fn files_of_a_killed_process_go_with_the_next_one() {
         let root = tempfile::tempdir().unwrap();
         let left =
             [".trial.77.part", ".report.html.77.part", ".series-nada.csv.77.part", ".base.json.77.part"];

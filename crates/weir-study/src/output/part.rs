@@ -152,7 +152,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_left_goes_and_what_somebody_writes_stays() {
+    fn abandoned_parts_are_removed_and_parts_in_use_stay() {
         let root = tempfile::tempdir().unwrap();
         let at = |name: &str| root.path().join(name);
         // 1 is a process that lives, but has not locked it.

@@ -93,7 +93,7 @@ fn mislabelled(series: &Series, from: usize) -> (usize, usize) {
 }
 
 #[test]
-fn what_limits_the_rate_is_what_keeps_it_from_rising() {
+fn limiting_factors_are_those_that_keep_the_rate_from_rising() {
     for controller in Registry::standard().controller_names() {
         let overrides = [format!("controllers=['{controller}']")];
         let scenario = Scenario::open("cellular/att-lte-uplink-2016", &overrides).expect("it ships");

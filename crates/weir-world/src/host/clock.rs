@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_overdue_is_due_now_and_never_is_never() {
+    fn overdue_times_are_due_now_and_never_stays_never() {
         let clock = Clock::new(ClockSpec::default());
         assert_eq!(clock.when(5, Time::from_millis(1)), Time::from_millis(1));
         assert_eq!(clock.when(i64::MAX, Time::ZERO), Time::MAX);

@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_learnt_too_early_or_of_a_queue_that_never_empties_or_beyond_belief() {
+    fn skew_is_not_learnt_too_early_nor_from_a_standing_queue_nor_beyond_belief() {
         assert_eq!(after(29, 100e-6, |_| false).line.slope, 0.0);
         assert_eq!(after(400, 100e-6, |_| true).line.slope, 0.0);
         assert_eq!(after(400, 600e-6, |_| false).line.slope, 0.0);

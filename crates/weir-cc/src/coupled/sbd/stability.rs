@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stays_unknown_holds_a_pair_for_a_time() {
+    fn unknown_results_hold_a_pair_for_a_time() {
         let mut course = Course::new();
         course.observe(PairVerdict::Together, 60);
         assert_eq!(course.observe(PairVerdict::Unknown, 100), Some(86));

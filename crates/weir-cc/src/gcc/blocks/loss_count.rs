@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_the_highest_is_expected_once() {
+    fn the_highest_number_is_expected_once() {
         let mut count = LossCount::new(LossDefinition::Reported);
         count.on_results(&report(&[(5, true)]));
         let loss = count.on_results(&report(&[(5, false), (6, false), (7, true)]));

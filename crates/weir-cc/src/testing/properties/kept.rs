@@ -100,7 +100,7 @@ fn is_kept(kept: f64, own: &[f64], slack: f64, cut: f64) -> bool {
 /// decision the rate is within a step of the controller's own. For a second it is within the range of the uncoupled
 /// controller, but for one cut ([`TestedController::cutting_to`]). A controller that [forgets
 /// shares](TestedController::forgetting_shares) has forgotten it with the next decision.
-pub fn what_coupling_says_is_kept(controller: &TestedController) {
+pub fn an_allocation_is_kept(controller: &TestedController) {
     if controller.forgets_shares {
         forgets_within_a_report(controller);
         return;
@@ -167,7 +167,7 @@ fn long_after(controller: &TestedController, factor: f64, change: CapacityChange
 
 /// From 10 to 20 s after such an allocation the target is at least 0.9 of the one without it. At most 0.01 more of the
 /// sent packets are dropped.
-pub fn a_word_floods_no_link_and_starves_no_flow_for_long(controller: &TestedController) {
+pub fn an_allocation_floods_no_link_and_starves_no_flow_for_long(controller: &TestedController) {
     for factor in [0.5, 2.0] {
         let [fresh, alone, announced] =
             [CapacityChange::None, CapacityChange::Link, CapacityChange::LinkAndWord]

@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_out_of_bounds_is_refused_before_it_fills_memory() {
+    fn counts_out_of_bounds_are_refused_before_they_fill_memory() {
         let long = |byte: u8, begin: &'static [u8]| {
             let endless = begin.chain(io::repeat(byte));
             io::copy(&mut BoundedJson::new(endless), &mut io::sink()).unwrap_err().to_string()

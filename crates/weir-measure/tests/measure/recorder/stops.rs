@@ -28,7 +28,7 @@ fn transfers_count_where_they_end_in_the_window() {
 }
 
 #[test]
-fn who_completes_no_transfer_has_completed_none_and_media_has_no_such_number() {
+fn flows_without_a_completed_transfer_count_none_and_media_has_no_such_number() {
     for (kind, completed) in [
         (FlowKind::Tcp, Some(0.0)),
         (FlowKind::Downloads, Some(0.0)),

@@ -288,7 +288,7 @@ fn goog_cc_depends_on_the_kind_of_loss_reports() {
 }
 
 #[test]
-fn what_goog_cc_gets_after_the_step_depends_on_where_its_sawtooth_stands() {
+fn the_rate_of_goog_cc_after_the_step_depends_on_the_phase_of_its_sawtooth() {
     let calls = |at: i64| run(&step_at(TimeDelta::from_secs(at)), goog_cc_2024);
     let shares: Vec<f64> = (6..=14).map(|at| mean(&calls(at), |call| call.share)).collect();
     println!("step at 6 to 14 s, share in %: {:.1?}", shares.iter().map(|s| s * 100.0).collect::<Vec<_>>());

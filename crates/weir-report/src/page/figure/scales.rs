@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_usual_of_all_controllers_fits_the_axis() {
+    fn usual_values_of_all_controllers_fit_the_axis() {
         // 1.3 * 1.5 Mbit/s; a single burst among two hundred bins and a capacity of 19 Mbit/s do not count.
         let mut received = vec![1.5e6; 199];
         received.push(9.7e6);

@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn what_limited_the_rate_lasts_to_the_end_of_the_last_bin() {
+    fn limiting_factors_last_to_the_end_of_the_last_bin() {
         let figure = drawn(&panel());
         let lane = &figure.plots[1].lanes[0];
         assert_eq!(lane.edges.last(), Some(&json!(0.5)));

@@ -59,7 +59,7 @@ impl RackSender {
 }
 
 #[test]
-fn what_left_before_something_that_arrived_is_lost_once_it_is_late_or_three_have_overtaken_it() {
+fn segments_sent_before_an_arrived_one_are_lost_once_late_or_overtaken_by_three() {
     // 0 is lost. 1 arrives after 100 ms. min(100 / 4, 120) = 25 ms later than it would have come 0 is late: at 0 + 100 + 25 ms.
     let mut both = RackSender::ten();
     let update = both.on_ack(101, &ack(0, 1..2));

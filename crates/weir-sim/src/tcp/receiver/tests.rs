@@ -172,7 +172,7 @@ fn timestamps_are_of_one_segment_the_earlier_of_two_or_if_wanted_the_one_out_of_
 }
 
 #[test]
-fn what_acknowledges_something_new_bears_the_timestamps_of_what_it_acknowledges() {
+fn acknowledgements_of_new_data_bear_the_timestamps_of_these_data() {
     let mut receiver = TcpReceiver::new(TcpConfig::default());
     receiver.report_delays();
     receiver.on_segment(at(100), &segment(0));

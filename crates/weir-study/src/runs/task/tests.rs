@@ -77,7 +77,7 @@ fn a_window_of_several_stretches_has_what_they_have_together() {
 }
 
 #[test]
-fn what_a_controller_of_ones_own_made_is_kept_for_the_command_that_has_it() {
+fn runs_of_ones_own_controller_are_kept_for_the_command_that_has_it() {
     struct OwnController;
     impl ControllerKind for OwnController {
         type Config = BTreeMap<String, f64>;

@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn what_takes_too_long_is_refused_with_what_would_do() {
+    fn long_analyses_are_refused_with_a_shorter_setting() {
         let day = Parameters { duration: TimeDelta::from_secs(86_400), ..Parameters::default() };
         let fast = Parameters { rate: DataRate::from_mbps(1_000_000), ..Parameters::default() };
         let often = Parameters { rtt: TimeDelta::from_micros(1), ..Parameters::default() };

@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn what_takes_too_long_is_refused_with_what_would_do() {
+    fn long_analyses_are_refused_with_a_shorter_setting() {
         let of = |gbps: u64, buffer, bytes| Parameters {
             capacity: DataRate::from_mbps(1000 * gbps),
             buffer: TimeDelta::from_millis(buffer),

@@ -55,7 +55,7 @@ fn the_flow_that_sees_the_loss_coordinates() {
 }
 
 #[test]
-fn nobody_is_steered_in_recovery_nor_grows_while_another_is_in_it() {
+fn flows_in_recovery_are_not_steered_and_others_do_not_grow_meanwhile() {
     let mut rig = Rig::sharing(ramped(), 20.0, &[1.0, 1.0]);
     rig.enter_recovery(1);
     rig.event(0, WindowEvent::Acknowledged, 10.1);

@@ -210,7 +210,7 @@ fn implausible_messages_are_refused_with_the_reason() {
 }
 
 #[test]
-fn who_leads_the_sum_goes_on_though_another_is_acknowledged_more() {
+fn the_leader_of_the_sum_stays_though_another_is_acknowledged_more() {
     let mut rig = Rig::sharing(ramped(), 20.0, &[1.0, 1.0]);
     assert_eq!(rig.coupler.coordinator(), Some(FlowId(0)));
     for _ in 0..5 {

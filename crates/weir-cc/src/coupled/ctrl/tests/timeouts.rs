@@ -3,7 +3,7 @@
 use super::*;
 
 /// Two flows that share 16 segments; the first is not acknowledged while the second is.
-fn while_others_are_heard(config: Config) -> Rig {
+fn while_others_are_acknowledged(config: Config) -> Rig {
     let mut rig = Rig::sharing(config, 16.0, &[1.0, 1.0]);
     rig.wait(150);
     rig.ack(1);
@@ -39,14 +39,14 @@ fn arrivals_within_a_round_trip_of_the_last_acknowledgement_are_no_evidence() {
 
 #[test]
 fn a_timeout_in_a_loss_event_or_a_round_trip_after_it_is_no_other() {
-    let mut rig = while_others_are_heard(ramped());
+    let mut rig = while_others_are_acknowledged(ramped());
     rig.enter_recovery(1);
     rig.time_out(0);
     assert_eq!(rig.sum(), 16.0);
     rig.leave_recovery(1, 4.0);
     assert_eq!((rig.sum(), rig.threshold()), (8.0, Some(8.0)));
 
-    let mut rig = while_others_are_heard(ramped());
+    let mut rig = while_others_are_acknowledged(ramped());
     rig.event(1, WindowEvent::RecoveryEntered, 4.0);
     rig.leave_recovery(1, 4.0);
     rig.wait(99);
@@ -69,14 +69,14 @@ fn the_timeout_of_who_recovers_ends_the_loss_event_with_its_reduction() {
 
 #[test]
 fn rto_counts_as_loss_can_be_off() {
-    let mut rig = while_others_are_heard(Config { rto_counts_as_loss: false, ..ramped() });
+    let mut rig = while_others_are_acknowledged(Config { rto_counts_as_loss: false, ..ramped() });
     rig.time_out(0);
     assert_eq!((rig.sum(), rig.share(0), rig.threshold()), (16.0, 8.0, Some(1.0)));
 }
 
 #[test]
 fn an_isolated_flow_does_not_coordinate_until_it_has_recovered() {
-    let mut rig = while_others_are_heard(ramped());
+    let mut rig = while_others_are_acknowledged(ramped());
     assert_eq!(rig.coupler.coordinator(), Some(FlowId(0)));
     rig.time_out(0);
     assert_eq!(rig.coupler.coordinator(), Some(FlowId(1)));
@@ -87,7 +87,7 @@ fn an_isolated_flow_does_not_coordinate_until_it_has_recovered() {
 
 #[test]
 fn after_three_timeouts_of_one_flow_alone_it_leaves_with_its_share() {
-    let mut rig = while_others_are_heard(ramped());
+    let mut rig = while_others_are_acknowledged(ramped());
     for timeouts in 1..=3 {
         rig.time_out(0);
         assert_eq!(rig.actions.is_empty(), timeouts < 3);
@@ -108,7 +108,7 @@ fn after_three_timeouts_of_one_flow_alone_it_leaves_with_its_share() {
 
 #[test]
 fn own_acknowledgements_begin_the_count_of_timeouts_anew() {
-    let mut rig = while_others_are_heard(ramped());
+    let mut rig = while_others_are_acknowledged(ramped());
     for _ in 0..5 {
         rig.time_out(0);
         rig.ack(0);

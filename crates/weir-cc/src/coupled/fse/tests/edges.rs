@@ -221,7 +221,7 @@ fn a_silent_flow_has_paused_and_its_next_update_brings_it_back() {
 }
 
 #[test]
-fn any_word_keeps_a_flow_alive_and_rare_updates_are_waited_for() {
+fn any_message_keeps_a_flow_alive_and_rare_updates_are_waited_for() {
     let mut flows = Flows::at(Config::rfc8699_active(), &[(1.0, 300.0), (1.0, 300.0)]);
     flows.at_ms(3000).send_message(1, CouplingMessage::FlowParameters(greedy(1.0))).unwrap();
     flows.at_ms(5500).fse.on_timeout(SendTime::from_millis(5500));

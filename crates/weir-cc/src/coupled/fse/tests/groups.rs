@@ -57,7 +57,7 @@ fn a_flow_that_goes_on_by_itself_takes_its_rate_along_and_brings_it_back() {
 }
 
 #[test]
-fn what_a_flow_cut_in_the_ten_seconds_before_it_withdraws_is_taken_back() {
+fn cuts_of_a_flow_in_the_ten_seconds_before_it_withdraws_are_taken_back() {
     let after = |ms: i64| {
         let mut flows = two(Config::rfc8699_conservative());
         // The flow cuts the sum to a fifth, and once more to a half.

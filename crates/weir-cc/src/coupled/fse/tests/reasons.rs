@@ -39,7 +39,7 @@ fn only_congestion_cuts_the_others() {
 }
 
 #[test]
-fn what_rises_counts_whatever_the_reason() {
+fn rising_rates_count_whatever_the_reason() {
     for config in [Config::rfc8699_active(), Config::rfc8699_conservative()] {
         for why in ChangeReason::ALL {
             let mut flows = Flows::at(config, &[(1.0, 2000.0), (1.0, 2000.0)]);
@@ -121,7 +121,7 @@ fn a_timeout_of_a_flow_acknowledged_within_its_round_trip_is_a_loss() {
 }
 
 #[test]
-fn what_one_flow_is_not_allowed_and_grows_to_again_inflates_nothing() {
+fn growth_of_a_flow_back_to_its_limit_does_not_inflate_the_sum() {
     for config in [Config::rfc8699_active(), Config::rfc8699_conservative()] {
         let mut flows = Flows::at(config, &[(1.0, 2000.0), (1.0, 2000.0)]);
         for round in 1..100 {

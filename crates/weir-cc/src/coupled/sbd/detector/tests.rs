@@ -206,7 +206,7 @@ fn coupling_that_raises_the_delay_is_dropped_and_blocked() {
 }
 
 #[test]
-fn what_grows_while_a_pair_sends_no_more_is_no_harm_of_its_coupling() {
+fn growth_while_a_pair_sends_no_more_is_no_harm_of_its_coupling() {
     for rates in [[1e6, 1e6], [1e6, 0.7e6]] {
         let mut course = Course::of(3);
         suffer_when_coupled(&mut course, |coupled| rates[usize::from(coupled)]);

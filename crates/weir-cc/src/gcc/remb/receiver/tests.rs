@@ -174,7 +174,7 @@ fn the_rate_grows_by_a_twentieth_per_frame_and_stays_below_one_and_a_half_times_
 }
 
 #[test]
-fn a_fall_by_more_than_three_per_cent_is_told_at_once() {
+fn a_fall_by_more_than_three_per_cent_is_reported_at_once() {
     let mut path = Path::settled();
     let seen = path.overuse();
     let reported = path.rembs[path.rembs.len() - 1];
