@@ -43,7 +43,7 @@ struct PacedPacket {
 }
 
 /// A call of 15 s at a rate of 2 Mbit/s; the targets at each report, and the departures.
-struct Run {
+struct SeamRun {
     seam: Seam,
     endpoint: Endpoint<PayloadHandle>,
     stream: StreamId,
@@ -54,7 +54,7 @@ struct Run {
     sent: Vec<SentReport>,
 }
 
-impl Run {
+impl SeamRun {
     fn new(seam: Seam, controller: Box<dyn Controller>) -> Self {
         let config = EndpointConfig {
             leave_out: None,
@@ -182,10 +182,10 @@ impl Run {
 #[test]
 fn given_numbers_and_joined_results_lead_to_the_same_decisions() {
     for (name, controller) in CONTROLLERS {
-        let own = Run::new(Seam::Own, controller()).run(&[]);
+        let own = SeamRun::new(Seam::Own, controller()).run(&[]);
         assert!(own.targets.len() > 200, "{name}: {}", own.targets.len());
         for seam in [Seam::Given, Seam::Joined] {
-            let other = Run::new(seam, controller()).run(&[]);
+            let other = SeamRun::new(seam, controller()).run(&[]);
             assert_eq!(other.departures, own.departures, "{name}, {seam:?}");
             assert_eq!(other.targets, own.targets, "{name}, {seam:?}");
         }
@@ -195,8 +195,8 @@ fn given_numbers_and_joined_results_lead_to_the_same_decisions() {
 #[test]
 fn a_foreign_pacer_leads_to_the_same_decisions() {
     for (name, controller) in CONTROLLERS {
-        let own = Run::new(Seam::Own, controller()).run(&[]);
-        let foreign = Run::new(Seam::Foreign, controller()).run(&own.departures);
+        let own = SeamRun::new(Seam::Own, controller()).run(&[]);
+        let foreign = SeamRun::new(Seam::Foreign, controller()).run(&own.departures);
         assert!(own.decisions.len() > 100, "{name}: {}", own.decisions.len());
         assert_eq!(foreign.decisions, own.decisions, "{name}");
     }
@@ -205,9 +205,9 @@ fn a_foreign_pacer_leads_to_the_same_decisions() {
 #[test]
 fn departures_that_come_with_their_results_are_enough() {
     let (name, controller) = CONTROLLERS[2];
-    let own = Run::new(Seam::Own, controller()).run(&[]);
-    let late = Run::new(Seam::Afterwards, controller()).run(&own.departures);
-    let last = |run: &Run| run.targets.last().unwrap().1.media_rate.bps_f64();
+    let own = SeamRun::new(Seam::Own, controller()).run(&[]);
+    let late = SeamRun::new(Seam::Afterwards, controller()).run(&own.departures);
+    let last = |run: &SeamRun| run.targets.last().unwrap().1.media_rate.bps_f64();
     let ratio = last(&late) / last(&own);
     assert!((0.9..1.1).contains(&ratio), "{name}: {ratio}");
 }

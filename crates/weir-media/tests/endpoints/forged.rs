@@ -23,7 +23,7 @@ const WAY: TimeDelta = TimeDelta::from_millis(25);
 
 /// A call without a queue, in steps of a ms. After each, `forge` may return forged RTCP, given the time and the number
 /// of the newest packet.
-struct Call {
+struct AttackedCall {
     sender: MediaSender,
     receiver: MediaReceiver,
     ms: i64,
@@ -39,7 +39,7 @@ struct Call {
     alarms: Vec<Alarm>,
 }
 
-impl Call {
+impl AttackedCall {
     fn new((controller, receiver): Halves, config: &MediaConfig) -> Self {
         let mut sender = media_sender(controller, config);
         sender.believe_only(&[RECEIVER]);
@@ -119,7 +119,7 @@ fn arrived(reporter: u32, ms: i64, numbers: impl Iterator<Item = u16>) -> Option
 
 #[test]
 fn only_who_was_named_reports_on_a_flow() {
-    let mut call = Call::new(gcc(), &config());
+    let mut call = AttackedCall::new(gcc(), &config());
     call.run(3000, nothing);
     let before = call.sender.refused_reports();
     call.run(2500, |ms, newest| {
@@ -133,7 +133,7 @@ fn only_who_was_named_reports_on_a_flow() {
 #[test]
 fn a_kind_that_the_controller_does_not_use_changes_nothing() {
     let course = |forged: bool| {
-        let mut call = Call::new(gcc(), &config());
+        let mut call = AttackedCall::new(gcc(), &config());
         call.run(3000, nothing);
         let echo = |ms: i64, newest| {
             let report = ControllerReport {
@@ -155,7 +155,7 @@ fn a_kind_that_the_controller_does_not_use_changes_nothing() {
 
 #[test]
 fn the_other_form_of_per_packet_reports_is_not_read() {
-    let mut call = Call::new(gcc(), &config());
+    let mut call = AttackedCall::new(gcc(), &config());
     call.run(1000, nothing);
     let mut writer = FeedbackWriter::rfc_8888(RECEIVER, SENDER);
     let at = Some(ArrivalTime::from_millis(7_201_000));
@@ -170,7 +170,7 @@ fn the_other_form_of_per_packet_reports_is_not_read() {
 fn packets_of_rfc_8888_that_have_not_left_are_counted() {
     let refused = |audio| {
         let with = MediaConfig { packet_format: PacketFormat::Rfc8888, audio, ..config() };
-        let mut call = Call::new(gcc(), &with);
+        let mut call = AttackedCall::new(gcc(), &with);
         call.run(3000, nothing);
         let honest = call.sender.refused_reports().total();
         let at = Some(ArrivalTime::from_millis(7_202_990));
@@ -188,7 +188,7 @@ fn packets_of_rfc_8888_that_have_not_left_are_counted() {
 
 #[test]
 fn forty_bytes_on_65_535_packets_are_not_expanded() {
-    let mut call = Call::new(gcc(), &config());
+    let mut call = AttackedCall::new(gcc(), &config());
     call.run(1000, nothing);
     let mut bomb = vec![0x8F, 205, 0, 9];
     bomb.extend([RECEIVER, SENDER].map(u32::to_be_bytes).concat());
@@ -204,7 +204,7 @@ fn forty_bytes_on_65_535_packets_are_not_expanded() {
 #[test]
 fn a_breaker_stops_media_and_the_application_resumes_it() {
     let with = MediaConfig { breakers: true, ..config() };
-    let mut call = Call::new(nada(), &with);
+    let mut call = AttackedCall::new(nada(), &with);
     call.run(3000, nothing);
     call.answered = false;
     call.run(16_000, nothing);
@@ -228,7 +228,7 @@ fn a_frame_each_twenty_seconds_needs_no_answer_in_between() {
     let with = MediaConfig { breakers: true, encoder, ..config() };
     let receiver = PacketFeedback::new(TimeDelta::from_millis(50));
     let controller = Fixed(Target::rate(DataRate::from_bps(400)));
-    let mut call = Call::new((Box::new(controller), Box::new(receiver)), &with);
+    let mut call = AttackedCall::new((Box::new(controller), Box::new(receiver)), &with);
     call.run(130_000, nothing);
     assert_eq!((call.alarms.as_slice(), call.numbers.len()), (&[][..], 7), "a packet each");
     call.answered = false;
@@ -259,7 +259,7 @@ fn a_session_raises_an_alarm_when_media_has_stopped() {
 fn forged_losses_do_not_trip_a_breaker_that_an_honest_report_denies() {
     let stopped = |loses: bool| {
         let with = MediaConfig { breakers: true, ..config() };
-        let mut call = Call::new(nada(), &with);
+        let mut call = AttackedCall::new(nada(), &with);
         call.run(3000, nothing);
         call.loses = loses;
         call.run(20_000, |ms, newest| {
@@ -281,7 +281,7 @@ fn forged_losses_do_not_trip_a_breaker_that_an_honest_report_denies() {
 fn numbers_are_left_out_where_no_receiver_takes_a_gap_for_a_loss() {
     let with = MediaConfig { leave_out: Some(20), ..config() };
     let gaps = |halves: Halves, config: &MediaConfig| {
-        let mut call = Call::new(halves, config);
+        let mut call = AttackedCall::new(halves, config);
         call.run(5000, nothing);
         let gaps = call.numbers.windows(2).filter(|pair| pair[1].wrapping_sub(pair[0]) != 1).count();
         (gaps > 0, call.sender.refused_reports().total(), call.sender.target().media_rate)
@@ -298,7 +298,7 @@ fn numbers_are_left_out_where_no_receiver_takes_a_gap_for_a_loss() {
 fn a_forger_that_claims_skipped_numbers_is_detected_beside_an_honest_receiver() {
     let with = MediaConfig { leave_out: Some(50), ..config() };
     let course = |answered: bool| {
-        let mut call = Call::new(gcc(), &with);
+        let mut call = AttackedCall::new(gcc(), &with);
         call.run(3000, nothing);
         let honest = call.sender.target().media_rate.bps_f64() / 1e3;
         call.answered = answered;
@@ -335,7 +335,7 @@ fn too_early() -> impl FnMut(i64, u16) -> Option<Vec<u8>> {
 
 #[test]
 fn while_reports_contradict_each_other_no_rate_rises() {
-    let mut call = Call::new(gcc(), &config());
+    let mut call = AttackedCall::new(gcc(), &config());
     call.run(2000, nothing);
     let before = call.sender.target().media_rate.bps_f64() / 1e3;
     let during = call.run(5000, too_early());
@@ -352,7 +352,7 @@ fn a_doubt_has_no_probe_leave_and_neither_has_its_end_unless_the_maximum_was_rai
         let controller =
             Probing { probes: vec![], on_event: Some(probe(1, 900, 5, 1700)), sent: Arc::clone(&sent) };
         let receiver = PacketFeedback::new(TimeDelta::from_millis(50));
-        let mut call = Call::new((Box::new(controller), Box::new(receiver)), &config());
+        let mut call = AttackedCall::new((Box::new(controller), Box::new(receiver)), &config());
         call.run(2000, nothing);
         call.run(3000, too_early());
         let disputed =
@@ -377,7 +377,7 @@ fn a_doubt_has_no_probe_leave_and_neither_has_its_end_unless_the_maximum_was_rai
 
 #[test]
 fn a_ceiling_of_another_source_is_none() {
-    let mut call = Call::new(crate::rig::gcc_2016(), &config());
+    let mut call = AttackedCall::new(crate::rig::gcc_2016(), &config());
     let honest = call.run(4000, nothing);
     let forged = call.run(200, |_, _| {
         written(|room| Remb::write(RECEIVER + 1, DataRate::from_kbps(50).bps(), &[SENDER], room).ok())
@@ -390,7 +390,7 @@ fn one_arrival_too_early_in_the_first_second_costs_little() {
     let controllers: [fn() -> Halves; 3] = [nada_at_sender, scream_v2, ledbat];
     for (place, controller) in controllers.into_iter().enumerate() {
         let rate = |early: bool| {
-            let mut call = Call::new(controller(), &config());
+            let mut call = AttackedCall::new(controller(), &config());
             // At 200 ms the newest packet has arrived some 250 ms before it left.
             let forge = |ms: i64, newest: u16| {
                 (early && ms == 200).then(|| arrived(RECEIVER, ms - 300, core::iter::once(newest)))?

@@ -21,13 +21,13 @@ const JUDGED_FROM: u32 = 5;
 
 /// The compared results, of all packets from 20 to 120 s: loss ratio, use of the link and mean queue in packets.
 #[derive(Clone, Copy, Debug)]
-struct Outcome {
+struct DropTailOutcome {
     loss: f64,
     utilisation: f64,
     queue: f64,
 }
 
-impl Outcome {
+impl DropTailOutcome {
     /// The mean of `runs`.
     fn mean(runs: &[Self]) -> Self {
         let mean = |of: fn(&Self) -> f64| runs.iter().map(of).sum::<f64>() / runs.len() as f64;
@@ -54,25 +54,25 @@ struct Case {
 
 impl Case {
     /// The mean of ns-2's results.
-    fn of_ns2(&self) -> Outcome {
+    fn of_ns2(&self) -> DropTailOutcome {
         let table = table("ns2", "rap-tfrc.csv");
         let Self { controller, delay, queue, tick, flows } = self;
         let own = [*controller, &delay.to_string(), &queue.to_string(), &flows.to_string(), tick, "120"];
         let number = |cell: &str| cell.parse::<f64>().expect("a number");
-        let runs: Vec<Outcome> = rows(&table)
+        let runs: Vec<DropTailOutcome> = rows(&table)
             .filter(|cells| [cells[0], cells[1], cells[3], cells[4], cells[6], cells[8]] == own)
-            .map(|cells| Outcome {
+            .map(|cells| DropTailOutcome {
                 loss: number(cells[14]),
                 utilisation: number(cells[15]),
                 queue: number(cells[13]),
             })
             .collect();
         assert_eq!(runs.len(), 3, "{self:?}");
-        Outcome::mean(&runs)
+        DropTailOutcome::mean(&runs)
     }
 
     /// The mean of Weir's results.
-    fn of_weir(&self) -> Outcome {
+    fn of_weir(&self) -> DropTailOutcome {
         let scenario = self.scenario();
         let run = |seed| {
             let ran = Task::new(format!("ns2 {seed}"), &scenario, RunOptions::new(seed))
@@ -80,13 +80,13 @@ impl Case {
                 .unwrap_or_else(|error| panic!("{error}"));
             let links = &ran.measured.metrics.links;
             let link = links.iter().find(|link| link.name == "bottleneck").expect("it is measured");
-            Outcome {
+            DropTailOutcome {
                 loss: link.loss_ratio.expect("packets came"),
                 utilisation: link.utilisation.bits.expect("it has a capacity"),
                 queue: link.queue_packets.mean.expect("packets waited"),
             }
         };
-        Outcome::mean(&(1..=SEEDS).map(run).collect::<Vec<_>>())
+        DropTailOutcome::mean(&(1..=SEEDS).map(run).collect::<Vec<_>>())
     }
 
     /// Packets of 1000 bytes with RAP, of 1032 with TFRC, as on ns-2's link; 52 of them are headers here.

@@ -17,7 +17,7 @@ const REQUEST: u32 = 400;
 
 /// Transfers and packets sent, with their times.
 #[derive(Debug, Default)]
-struct Seen {
+struct SeenTransfers {
     transfers: Vec<(Time, TransferMeta)>,
     data: Vec<Time>,
     requests: Vec<Time>,
@@ -25,7 +25,7 @@ struct Seen {
     payload: u64,
 }
 
-impl Monitor for Seen {
+impl Monitor for SeenTransfers {
     fn transferred(&mut self, now: Time, _flow: usize, transfer: &TransferMeta) {
         self.transfers.push((now, *transfer));
     }
@@ -43,8 +43,8 @@ impl Monitor for Seen {
     }
 }
 
-fn seen(spec: RunSpec) -> Seen {
-    Simulation::new(spec, Seen::default()).expect("a valid spec").run()
+fn seen(spec: RunSpec) -> SeenTransfers {
+    Simulation::new(spec, SeenTransfers::default()).expect("a valid spec").run()
 }
 
 fn algorithms() -> WindowAlgorithms {

@@ -15,12 +15,12 @@ use crate::whole_path::NEEDS_SYNCHRONISED_CLOCKS;
 /// overflows, so that complete frames are rare.
 const OVERFLOWS_SHORT_QUEUES: &[&str] = &["nada-dccc"];
 
-struct Run {
+struct ControllerRun {
     metrics: RunMetrics,
     series: Series,
 }
 
-impl Run {
+impl ControllerRun {
     fn of(scenario: &str, controller: &str, overrides: &[&str]) -> Self {
         Self::with_seed(scenario, controller, overrides, 1)
     }
@@ -109,7 +109,7 @@ fn limiting_factors_are_those_that_keep_the_rate_from_rising() {
         assert!(wrong <= 2 && changes <= 60, "{controller}: {wrong} seconds, {changes} changes");
     }
     for controller in ["nada", "ledbat", "scream-v2", "gcc"] {
-        let series = Run::of("steady", controller, &[]).series;
+        let series = ControllerRun::of("steady", controller, &[]).series;
         let (_, changes) = mislabelled(&series, AT_REST);
         let factors = &series.flows[0].limiting_factor[AT_REST..];
         let delay = factors.iter().filter(|&&factor| factor == Some(LimitingFactor::Delay)).count();
@@ -150,7 +150,7 @@ fn defined(value: Value) -> f64 {
 #[test]
 fn every_controller_uses_a_plain_link() {
     for controller in Registry::standard().controller_names() {
-        let run = Run::of("single-flow", controller, &[]);
+        let run = ControllerRun::of("single-flow", controller, &[]);
         let share = run.share(1e6);
         println!("{controller}: {:.1} % of the capacity in the last third", 100.0 * share);
         assert!(share >= 0.4, "{controller}: {share}");
@@ -161,7 +161,7 @@ fn every_controller_uses_a_plain_link() {
 fn every_controller_delivers_video_from_low_and_from_high_starts() {
     for controller in Registry::standard().controller_names() {
         for (scenario, capacity) in [("steady", 3e6), ("four-times", 1e6)] {
-            let run = Run::of(scenario, controller, &[]);
+            let run = ControllerRun::of(scenario, controller, &[]);
             let (share, frames) = (run.share(capacity), run.frames_complete());
             println!(
                 "{controller}, {scenario}: {:.1} % of the capacity, {:.1} % of the frames",
@@ -177,9 +177,9 @@ fn every_controller_delivers_video_from_low_and_from_high_starts() {
 
 #[test]
 fn gcc_finds_a_steady_link_within_3_s_and_fills_it() {
-    let reached = Run::of("steady", "gcc", &[]).reached(0.9 * 3e6).expect("90 % at some time");
+    let reached = ControllerRun::of("steady", "gcc", &[]).reached(0.9 * 3e6).expect("90 % at some time");
     assert!(reached <= 3.0, "{reached} s");
-    let rest = Run::of("steady", "gcc", &["measure.from=5s", "measure.to=30s"]);
+    let rest = ControllerRun::of("steady", "gcc", &["measure.from=5s", "measure.to=30s"]);
     let share = rest.share(3e6);
     println!("gcc, steady: 90 % after {reached:.1} s, {:.1} % from 5 to 30 s", 100.0 * share);
     assert!(share >= 0.88, "{share}");
@@ -188,7 +188,7 @@ fn gcc_finds_a_steady_link_within_3_s_and_fills_it() {
 
 #[test]
 fn gcc_probes_for_what_a_camera_that_comes_on_can_use() {
-    let run = Run::of("late-camera", "gcc", &[]);
+    let run = ControllerRun::of("late-camera", "gcc", &[]);
     let (targets, most) = (&run.series.flows[0].target_rate_bps, 2.5e6);
     let bin = targets.iter().position(|&target| target >= 0.9 * most).expect("90 % at some time");
     let asked = run.series.time_s[bin];
@@ -212,7 +212,7 @@ fn gcc_keeps_a_long_queue_short_by_whole_milliseconds_and_by_bursts() {
         "flows.video.encoder.skip_above=never",
     ];
     let q95 = |option: &str| {
-        let run = Run::of("steady", "gcc", &[&long_queue[..], &[option]].concat());
+        let run = ControllerRun::of("steady", "gcc", &[&long_queue[..], &[option]].concat());
         defined(run.flow().queue_wait_ms.p95)
     };
     let [whole, bursts] = ["pacing_burst=0ms", "whole_departures=false"]
@@ -240,7 +240,7 @@ fn gcc_recovers_within_5_s_from_a_start_at_four_times_the_capacity() {
 /// The share of a call's time after its first 5 s in which packets wait longer than 50 ms.
 fn time_in_a_long_queue(burst: &str, seed: u64) -> f64 {
     let burst = format!("flows.video.options.pacing_burst={burst}");
-    let run = Run::with_seed("four-times", "gcc", &["flows.video.controller=gcc", &burst], seed);
+    let run = ControllerRun::with_seed("four-times", "gcc", &["flows.video.controller=gcc", &burst], seed);
     let (full, _) = run.waits().find(|&(_, wait)| wait > 150.0).expect("the start fills the queue");
     let (drained, _) =
         run.waits().find(|&(at, wait)| at > full && wait < 50.0).expect("the queue drains again");

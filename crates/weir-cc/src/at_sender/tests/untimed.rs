@@ -5,8 +5,8 @@ use super::*;
 #[test]
 fn a_packet_at_an_unknown_time_has_the_delay_of_the_one_before() {
     #[derive(Debug, Default)]
-    struct Seen(Vec<(u64, i64, bool)>);
-    impl Observer for Seen {
+    struct SeenArrivals(Vec<(u64, i64, bool)>);
+    impl Observer for SeenArrivals {
         fn on_arrival(&mut self, packet: &Arrival) {
             self.0.push((packet.id, packet.at.nanos() / 1_000_000, true));
         }
@@ -21,7 +21,7 @@ fn a_packet_at_an_unknown_time_has_the_delay_of_the_one_before() {
         }
         fn on_route_changed(&mut self) {}
     }
-    let mut sender = AtSender::new(Seen::default(), Clerk::new(), Clerk::SIGNALS);
+    let mut sender = AtSender::new(SeenArrivals::default(), Clerk::new(), Clerk::SIGNALS);
     (0..20).for_each(|id| sender.on_sent(&sent(id, 10 * id as i64), &SendState::default()));
     let untimed = |id: u64| PacketResult {
         sent: sent(id, 10 * id as i64),

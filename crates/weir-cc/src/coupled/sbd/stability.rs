@@ -176,13 +176,13 @@ mod tests {
     const CONFIG: StabilityConfig =
         StabilityConfig { least: 30, join: 0.9, part: 0.5, ..StabilityConfig::DEFAULT };
 
-    struct Course {
+    struct VerdictCourse {
         pair: UnitPair,
         interval: u64,
         spans: FilterSpans,
     }
 
-    impl Course {
+    impl VerdictCourse {
         fn new() -> Self {
             Self { pair: UnitPair::default(), interval: 0, spans: FilterSpans::new(&Config::default()) }
         }
@@ -211,7 +211,7 @@ mod tests {
 
     #[test]
     fn a_pair_joins_at_nine_tenths_and_parts_below_a_half() {
-        let mut course = Course::new();
+        let mut course = VerdictCourse::new();
         course.observe(PairVerdict::Apart, 4);
         assert_eq!(course.observe(PairVerdict::Together, 60), Some(36), "4 of 40 are apart");
         // 29 of 60 are together after 31 that are apart.
@@ -220,7 +220,7 @@ mod tests {
 
     #[test]
     fn an_unknown_value_counts_neither_way() {
-        let mut course = Course::new();
+        let mut course = VerdictCourse::new();
         assert_eq!(course.observe(PairVerdict::Together, 29), None);
         assert_eq!(course.observe(PairVerdict::Unknown, 60), None);
         assert_eq!(course.observe(PairVerdict::Together, 1), Some(1), "30 are known");
@@ -231,7 +231,7 @@ mod tests {
 
     #[test]
     fn unknown_results_hold_a_pair_for_a_time() {
-        let mut course = Course::new();
+        let mut course = VerdictCourse::new();
         course.observe(PairVerdict::Together, 60);
         assert_eq!(course.observe(PairVerdict::Unknown, 100), Some(86));
         assert_eq!(course.observe(PairVerdict::Together, 29), None, "what was known before is forgotten");
@@ -240,7 +240,7 @@ mod tests {
 
     #[test]
     fn a_blocked_pair_does_not_join() {
-        let mut course = Course::new();
+        let mut course = VerdictCourse::new();
         course.observe(PairVerdict::Together, 60);
         course.pair.block(course.interval + 343);
         assert_eq!(course.observe(PairVerdict::Together, 400), Some(343));

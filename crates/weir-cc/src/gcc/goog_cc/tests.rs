@@ -32,7 +32,7 @@ fn at(ms: i64) -> SendTime {
 }
 
 /// A sender half, and the packets that it has sent without feedback so far.
-struct Call {
+struct GoogCcCall {
     sender: GoogCc,
     now_ms: i64,
     next: u64,
@@ -41,7 +41,7 @@ struct Call {
     reported: (u32, i32),
 }
 
-impl Call {
+impl GoogCcCall {
     fn new(config: &Config) -> Self {
         Self {
             sender: GoogCc::new(*config, limits()).unwrap(),
@@ -143,7 +143,7 @@ impl Call {
 
 #[test]
 fn it_begins_at_the_start_rate_and_asks_for_two_probes() {
-    let mut call = Call::new(&Config::default());
+    let mut call = GoogCcCall::new(&Config::default());
     let target = call.sender.target();
     assert_eq!((target.media_rate, target.limiting_factor), (kbps(300), LimitingFactor::RampUp));
     assert_eq!((target.pacing, target.padding), (Pacing::Factor(2.5), DataRate::ZERO));
@@ -162,7 +162,7 @@ fn it_begins_at_the_start_rate_and_asks_for_two_probes() {
 
 #[test]
 fn a_probes_result_becomes_the_rate_at_once() {
-    let mut call = Call::new(&Config::default());
+    let mut call = GoogCcCall::new(&Config::default());
     call.send(1000, None);
     call.tick();
     let probe = call.probes()[0];
@@ -178,7 +178,7 @@ fn a_probes_result_becomes_the_rate_at_once() {
 
 #[test]
 fn without_congestion_the_rate_grows_by_eight_per_cent_per_second() {
-    let mut call = Call::new(&Config::default());
+    let mut call = GoogCcCall::new(&Config::default());
     // 375 bytes each 10 ms: 300 kbit/s; growth ends at 1.5·300 + 10 = 460.
     // From the second receiver report on, at 2 s, the loss controller lets it grow.
     call.run(3000, 375, |_| Some(0));
@@ -192,7 +192,7 @@ fn without_congestion_the_rate_grows_by_eight_per_cent_per_second() {
 
 #[test]
 fn a_growing_queue_lowers_the_rate_below_what_arrives() {
-    let mut call = Call::new(&Config::default());
+    let mut call = GoogCcCall::new(&Config::default());
     call.run(3000, 375, |_| Some(0));
     // The queue grows by 2 ms per 10 ms: 250 of 300 kbit/s arrive; 0.85·250 − 5 = 207.5.
     call.run(600, 375, |left| Some((left - 3000).max(0) / 5));
@@ -205,7 +205,7 @@ fn a_growing_queue_lowers_the_rate_below_what_arrives() {
 #[test]
 fn packets_out_of_order_are_taken_in_order_of_arrival() {
     let rate_after = |swap: bool| {
-        let mut call = Call::new(&Config::default());
+        let mut call = GoogCcCall::new(&Config::default());
         for _ in 0..40 {
             for _ in 0..5 {
                 call.now_ms += 10;
@@ -225,7 +225,7 @@ fn packets_out_of_order_are_taken_in_order_of_arrival() {
 
 #[test]
 fn a_source_of_little_limits_the_rate_and_another_route_begins_at_what_it_carried() {
-    let mut call = Call::new(&Config::default());
+    let mut call = GoogCcCall::new(&Config::default());
     // 100 bytes each 10 ms: 80 kbit/s of 300.
     call.run(2000, 100, |_| Some(0));
     assert_eq!(
@@ -237,14 +237,14 @@ fn a_source_of_little_limits_the_rate_and_another_route_begins_at_what_it_carrie
     assert_eq!((call.rate(), call.signal("ALR")), (80, 0.0));
     assert!(call.signal("R").is_nan());
     // A source that fills its rate is not limited.
-    let mut call = Call::new(&Config::default());
+    let mut call = GoogCcCall::new(&Config::default());
     call.run(2000, 375, |_| Some(0));
     assert_eq!((call.signal("ALR"), call.sender.target().limiting_factor), (0.0, LimitingFactor::RampUp));
 }
 
 #[test]
 fn heavy_loss_limits_and_padding_helps_to_come_back() {
-    let mut call = Call::new(&Config::default());
+    let mut call = GoogCcCall::new(&Config::default());
     call.run(2000, 1250, |_| Some(0));
     // 40 % of 1 Mbit/s.
     call.run(9000, 1250, |left| (left / 10 % 5 < 3).then_some(0));
@@ -267,7 +267,7 @@ fn heavy_loss_limits_and_padding_helps_to_come_back() {
 #[test]
 fn feedback_of_losses_alone_says_nothing_of_delay() {
     let grown = |lost: bool| {
-        let mut call = Call::new(&Config::default());
+        let mut call = GoogCcCall::new(&Config::default());
         call.run(2000, 1250, |_| Some(0));
         call.run(100, 1250, |left| (left < 2000 || !lost).then_some(0));
         let before = call.signal("A_delay");
@@ -298,7 +298,7 @@ fn the_end_of_underuse_is_reported_once() {
 
 #[test]
 fn the_older_loss_controller_is_an_option() {
-    let mut call = Call::new(&Config { use_loss_v2: false, ..Config::default() });
+    let mut call = GoogCcCall::new(&Config { use_loss_v2: false, ..Config::default() });
     call.run(3000, 1250, |_| Some(0));
     let before = call.rate();
     call.run(5000, 1250, |left| (left / 10 % 5 < 3).then_some(0));
@@ -308,7 +308,7 @@ fn the_older_loss_controller_is_an_option() {
 
 #[test]
 fn a_ceiling_bounds_the_target_until_it_is_taken_away() {
-    let mut call = Call::new(&Config::default());
+    let mut call = GoogCcCall::new(&Config::default());
     call.sender.on_feedback(at(0), &Feedback::Ceiling(kbps(200)), &STATE);
     assert_eq!((call.rate(), call.sender.target().limiting_factor), (200, LimitingFactor::Receiver));
     call.sender.on_feedback(at(0), &Feedback::Ceiling(DataRate::ZERO), &STATE);
@@ -317,7 +317,7 @@ fn a_ceiling_bounds_the_target_until_it_is_taken_away() {
 
 #[test]
 fn silence_halves_the_rate_each_second_and_feedback_ends_it() {
-    let mut call = Call::new(&Config::default());
+    let mut call = GoogCcCall::new(&Config::default());
     call.run(2050, 375, |_| Some(0));
     let before = call.rate();
     for _ in 0..410 {
@@ -335,7 +335,7 @@ fn silence_halves_the_rate_each_second_and_feedback_ends_it() {
 #[test]
 fn a_source_that_paused_goes_on_at_its_rate() {
     for announced in [false, true] {
-        let mut call = Call::new(&Config::default());
+        let mut call = GoogCcCall::new(&Config::default());
         call.run(2000, 375, |_| Some(0));
         let before = call.rate();
         if announced {
@@ -356,7 +356,7 @@ fn a_source_that_paused_goes_on_at_its_rate() {
 
 #[test]
 fn empty_feedback_and_reports_of_other_controllers_change_nothing() {
-    let mut call = Call::new(&Config::default());
+    let mut call = GoogCcCall::new(&Config::default());
     let empty = Feedback::Packets { results: &[], at: None, rtt: None, missed_reports: 3 };
     assert_eq!(call.sender.on_feedback(at(0), &empty, &STATE), None);
     let reception = Feedback::Reception { report: crate::report::ReceptionReport::default(), rtt: None };
@@ -366,7 +366,7 @@ fn empty_feedback_and_reports_of_other_controllers_change_nothing() {
 
 #[test]
 fn events_and_coupling_become_the_controllers_own_state() {
-    let mut call = Call::new(&Config::default());
+    let mut call = GoogCcCall::new(&Config::default());
     call.run(2050, 375, |_| Some(0));
     call.sender.apply_allocation(at(2050), AllocatedRate { rate: kbps(700) });
     assert_eq!(
@@ -394,7 +394,7 @@ fn events_and_coupling_become_the_controllers_own_state() {
 
 #[test]
 fn probes_are_bounded_by_twice_what_the_streams_can_use() {
-    let mut call = Call::new(&Config::default());
+    let mut call = GoogCcCall::new(&Config::default());
     call.sender.on_streams(at(0), StreamsConfig::camera(kbps(700)));
     call.send(1000, None);
     call.tick();
@@ -403,7 +403,7 @@ fn probes_are_bounded_by_twice_what_the_streams_can_use() {
 
 #[test]
 fn after_a_change_of_route_probes_go_by_what_the_old_one_carried() {
-    let mut call = Call::new(&Config::default());
+    let mut call = GoogCcCall::new(&Config::default());
     // 100 bytes each 10 ms: 80 kbit/s.
     call.run(3000, 100, |_| Some(0));
     call.probes();
@@ -416,7 +416,7 @@ fn after_a_change_of_route_probes_go_by_what_the_old_one_carried() {
 
 #[test]
 fn frames_are_left_out_while_more_is_in_flight_than_350_ms_of_the_target() {
-    let mut call = Call::new(&Config::default());
+    let mut call = GoogCcCall::new(&Config::default());
     call.run(3000, 375, |_| Some(0));
     assert_eq!(call.sender.target().frame_drop, 0.0);
     let rate = call.sender.target().media_rate;
@@ -444,7 +444,7 @@ fn frames_are_left_out_while_more_is_in_flight_than_350_ms_of_the_target() {
 
 #[test]
 fn a_receiver_report_changes_the_rate_with_the_next_packet() {
-    let mut call = Call::new(&Config { use_loss_v2: false, ..Config::default() });
+    let mut call = GoogCcCall::new(&Config { use_loss_v2: false, ..Config::default() });
     call.run(2000, 375, |_| Some(0));
     let before = call.rate();
     call.reported = (call.reported.0 + 100, call.reported.1 + 50);
@@ -460,7 +460,7 @@ fn a_receiver_report_changes_the_rate_with_the_next_packet() {
 #[test]
 fn receiver_reports_give_the_round_trip_time_and_feedback_after_5_s_without() {
     let growth = |reported: Option<i64>, ms| {
-        let mut call = Call::new(&Config::default());
+        let mut call = GoogCcCall::new(&Config::default());
         let over_use = |sent| if (1000..1600).contains(&sent) { (sent - 1000) / 4 } else { 0 };
         call.run(3000, 800, |sent| Some(over_use(sent)));
         if let Some(rtt) = reported {

@@ -3,7 +3,7 @@
 use super::*;
 
 /// A call: a packet each 10 ms by default, a report each 50 ms on the arrivals since the one before.
-struct Call {
+struct HonestCall {
     history: SendHistory,
     /// The first number, if another part of the stack gives numbers. Two in three of these leave elsewhere.
     first: Option<u16>,
@@ -19,7 +19,7 @@ struct Call {
     every_ms: i64,
 }
 
-impl Call {
+impl HonestCall {
     fn new() -> Self {
         let history = SendHistory::new(TimeDelta::from_secs(5));
         Self { history, first: None, sent: vec![], ms: 0, way_ms: 40, clock_ms: 0, gap_ms: 10, every_ms: 50 }
@@ -69,7 +69,7 @@ fn honest(_: &mut SendHistory, _: i64) {}
 
 #[test]
 fn a_path_that_has_become_shorter_costs_two_reports() {
-    let mut call = Call::new();
+    let mut call = HonestCall::new();
     // The first packet arrives at 40 ms, and is in the report that comes at 100 ms.
     assert_eq!(call.run_reports(4, honest), [false, false, true, true]);
     call.run_reports(20, honest);
@@ -80,8 +80,8 @@ fn a_path_that_has_become_shorter_costs_two_reports() {
 }
 
 /// A packet each 150 ms, a report each 100, and no empty report: one packet is held for 10 ms, the next for 60.
-fn sparse() -> Call {
-    Call { gap_ms: 150, every_ms: 100, ..Call::new() }
+fn sparse() -> HonestCall {
+    HonestCall { gap_ms: 150, every_ms: 100, ..HonestCall::new() }
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn a_shorter_path_is_accepted_within_a_second_where_packets_are_sparse() {
 
 #[test]
 fn early_claims_on_a_few_packets_are_refused() {
-    for mut call in [sparse(), Call { first: Some(65_000), ..sparse() }] {
+    for mut call in [sparse(), HonestCall { first: Some(65_000), ..sparse() }] {
         call.run_reports(40, honest);
         let had_results = call.run_reports(100, |history, ms| {
             if (ms + 140) % 150 == 1 {
@@ -111,14 +111,14 @@ fn early_claims_on_a_few_packets_are_refused() {
 }
 
 /// The newest packet of `call` that left at least `ms` ago, and when.
-fn left_before(call: &Call, ms: i64) -> (u16, i64) {
+fn left_before(call: &HonestCall, ms: i64) -> (u16, i64) {
     let (left, _, number) = call.sent.iter().rev().find(|(left, ..)| *left <= call.ms - ms).unwrap();
     (*number, *left)
 }
 
 #[test]
 fn round_trips_each_just_possible_after_the_one_before_get_nowhere() {
-    let mut call = Call::new();
+    let mut call = HonestCall::new();
     call.run_reports(20, honest);
     // The smallest round trip is 90 ms: half of it is possible, and half of that, and no less.
     let mut deliver = |ms| {
@@ -131,7 +131,7 @@ fn round_trips_each_just_possible_after_the_one_before_get_nowhere() {
 
 #[test]
 fn arrivals_each_a_round_trip_before_the_last_stop_at_one() {
-    let mut call = Call::new();
+    let mut call = HonestCall::new();
     call.run_reports(20, honest);
     let mut records: Vec<Record> = vec![];
     for (place, early) in [90, 180, 270].into_iter().enumerate() {
@@ -144,7 +144,7 @@ fn arrivals_each_a_round_trip_before_the_last_stop_at_one() {
 
 #[test]
 fn the_newest_packet_decides_whether_a_report_is_early() {
-    let mut call = Call::new();
+    let mut call = HonestCall::new();
     call.run_reports(20, honest);
     let newest = (call.history.next_number() - 1) as u16;
     let mut join = |records: &[Record]| {
@@ -162,7 +162,7 @@ fn the_newest_packet_decides_whether_a_report_is_early() {
 
 #[test]
 fn a_new_route_may_be_as_short_as_it_likes() {
-    let mut call = Call::new();
+    let mut call = HonestCall::new();
     call.run_reports(20, honest);
     call.history.change_route(at(call.ms));
     call.way_ms = 10;
@@ -172,7 +172,7 @@ fn a_new_route_may_be_as_short_as_it_likes() {
 
 #[test]
 fn a_claim_of_an_early_arrival_is_refused_while_others_deny_it() {
-    let mut call = Call::new();
+    let mut call = HonestCall::new();
     call.run_reports(20, honest);
     // Each 10 ms a forged report claims the arrival of the packet that has just left, whatever the honest reports have
     // of it later.
@@ -189,7 +189,7 @@ fn a_claim_of_an_early_arrival_is_refused_while_others_deny_it() {
 
 #[test]
 fn an_arrival_that_makes_the_way_shorter_than_a_round_trip_is_none() {
-    let mut call = Call::new();
+    let mut call = HonestCall::new();
     call.run_reports(20, honest);
     let newest = (call.history.next_number() - 1) as u16;
     let mut deliver = |arrival_ms: i64| {
@@ -205,7 +205,7 @@ fn an_arrival_that_makes_the_way_shorter_than_a_round_trip_is_none() {
 
 #[test]
 fn a_receivers_clock_that_is_set_back_costs_two_reports() {
-    let mut call = Call::new();
+    let mut call = HonestCall::new();
     call.run_reports(20, honest);
     call.clock_ms = -250;
     assert_eq!(call.run_reports(5, honest), [false, false, true, true, true]);
@@ -311,7 +311,7 @@ fn queues_and_losses_of_one_path_are_no_contradiction() {
 /// Whether a base delay is refuted in the first four seconds of a call, and in the four after that. An arrival of the
 /// first half second was reported `early` ms before its time.
 fn refuted(early: Option<i64>) -> [bool; 2] {
-    let mut call = Call::new();
+    let mut call = HonestCall::new();
     let mut seconds = || {
         let mut refuted = false;
         call.run_reports(80, |history, ms| {

@@ -57,13 +57,13 @@ fn pcap(packets: &Packets) -> Vec<u8> {
 }
 
 #[derive(Debug)]
-struct Outcome {
+struct TransferOutcome {
     rates: Vec<RateFrom>,
     trace: Trace,
     findings: Vec<ImportFinding>,
 }
 
-impl Outcome {
+impl TransferOutcome {
     fn mbps(&self) -> f64 {
         self.trace.mean_rate().bps_f64() / 1e6
     }
@@ -73,17 +73,17 @@ impl Outcome {
     }
 }
 
-fn imported(bytes: &[u8]) -> Result<Outcome, String> {
+fn imported(bytes: &[u8]) -> Result<TransferOutcome, String> {
     read_as(bytes, None).map_err(|error| error.to_string())
 }
 
-fn read_as(bytes: &[u8], flow: Option<usize>) -> Result<Outcome, FormError> {
+fn read_as(bytes: &[u8], flow: Option<usize>) -> Result<TransferOutcome, FormError> {
     let place = tempfile::tempdir().unwrap();
     let path: PathBuf = place.path().join("a.pcap");
     std::fs::write(&path, bytes).unwrap();
     let mut findings = Vec::new();
     let options = ReadOptions { flow, ..ReadOptions::default() };
-    read(&path, &options, &mut findings).map(|(rates, trace)| Outcome { rates, trace, findings })
+    read(&path, &options, &mut findings).map(|(rates, trace)| TransferOutcome { rates, trace, findings })
 }
 
 /// `count` packets, one each 10 ms.

@@ -45,7 +45,7 @@ impl Trace {
 }
 
 /// A run of one connection to its end or for a minute.
-struct Run {
+struct TcpRun {
     trace: Trace,
     stats: TcpStats,
     finished: Option<i64>,
@@ -53,7 +53,7 @@ struct Run {
 }
 
 /// A transfer of `segments` segments. `losses` are the numbers and copies that are lost.
-fn run_config(config: TcpConfig, segments: u64, losses: Losses<'_>) -> Run {
+fn run_config(config: TcpConfig, segments: u64, losses: Losses<'_>) -> TcpRun {
     let trace = Rc::new(RefCell::new(Trace::default()));
     let seen = Rc::clone(&trace);
     let losses = losses.to_vec();
@@ -69,7 +69,7 @@ fn run_config(config: TcpConfig, segments: u64, losses: Losses<'_>) -> Run {
     };
     let mut rig = Rig::new(config, NewReno::new(), Some(segments * MSS), lose);
     rig.run(ms(60_000));
-    Run {
+    TcpRun {
         trace: trace.take(),
         stats: rig.sender.stats(),
         finished: rig.sender.finished_at().map(|at| at.nanos() / 1_000_000),
@@ -78,7 +78,7 @@ fn run_config(config: TcpConfig, segments: u64, losses: Losses<'_>) -> Run {
 }
 
 /// A transfer of `segments` segments with these losses, all of which arrive in the end.
-fn run(segments: u64, losses: Losses<'_>) -> Run {
+fn run(segments: u64, losses: Losses<'_>) -> TcpRun {
     let run = run_config(TcpConfig::default(), segments, losses);
     assert_eq!(run.delivered, DataSize::from_bytes(segments * MSS));
     run

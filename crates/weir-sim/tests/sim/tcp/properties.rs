@@ -117,7 +117,7 @@ proptest! {
 }
 
 /// Departures of the segments: time, number, and whether it is a retransmission.
-type Course = Vec<(SendTime, u32, bool)>;
+type SentSegments = Vec<(SendTime, u32, bool)>;
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(50))]
@@ -128,7 +128,7 @@ proptest! {
         bytes in 0u64..400_000,
         one_lost in 5u32..40,
     ) {
-        let seen: Arc<Mutex<Course>> = Arc::default();
+        let seen: Arc<Mutex<SentSegments>> = Arc::default();
         // Westwood+ keeps the most state of a connection.
         let rig = |size: u64| {
             let (seen, mut count) = (Arc::clone(&seen), 0);

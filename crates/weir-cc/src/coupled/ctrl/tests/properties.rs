@@ -115,7 +115,7 @@ proptest! {
 
 /// Events of a connection.
 #[derive(Clone, Copy, Debug)]
-enum Course {
+enum ConnectionEvent {
     Acks { acked: u8, limited: bool },
     Loss { partial: u8 },
     Timeout { repaired: u8 },
@@ -123,13 +123,13 @@ enum Course {
     Restart,
 }
 
-fn course() -> impl Strategy<Value = Vec<Course>> {
+fn course() -> impl Strategy<Value = Vec<ConnectionEvent>> {
     let event = prop_oneof![
-        8 => (1u8..5, prop::bool::weighted(0.9)).prop_map(|(acked, limited)| Course::Acks { acked, limited }),
-        2 => (0u8..4).prop_map(|partial| Course::Loss { partial }),
-        1 => (0u8..8).prop_map(|repaired| Course::Timeout { repaired }),
-        1 => Just(Course::Mark),
-        1 => Just(Course::Restart),
+        8 => (1u8..5, prop::bool::weighted(0.9)).prop_map(|(acked, limited)| ConnectionEvent::Acks { acked, limited }),
+        2 => (0u8..4).prop_map(|partial| ConnectionEvent::Loss { partial }),
+        1 => (0u8..8).prop_map(|repaired| ConnectionEvent::Timeout { repaired }),
+        1 => Just(ConnectionEvent::Mark),
+        1 => Just(ConnectionEvent::Restart),
     ];
     prop::collection::vec(event, 1..200)
 }
@@ -212,23 +212,23 @@ impl Connection {
     }
 
     /// Advances by 23 ms and applies an event.
-    fn go_on(&mut self, course: Course) {
+    fn go_on(&mut self, course: ConnectionEvent) {
         self.now += TimeDelta::from_millis(23);
         let before = self.window;
         match course {
-            Course::Acks { acked, limited } => self.acks(acked, limited),
-            Course::Loss { partial } => self.recover(partial),
-            Course::Timeout { repaired } => {
+            ConnectionEvent::Acks { acked, limited } => self.acks(acked, limited),
+            ConnectionEvent::Loss { partial } => self.recover(partial),
+            ConnectionEvent::Timeout { repaired } => {
                 self.send_message(&Self::update_between(WindowEvent::TimedOut, before, before, 0.0));
                 for _ in 0..repaired {
                     self.acks(1, true);
                 }
             }
-            Course::Mark => {
+            ConnectionEvent::Mark => {
                 self.algorithm.on_congestion(&mut self.window, self.now, Congestion::Ecn, before.cwnd);
                 self.send_message(&Self::update_between(WindowEvent::Marked, before, self.window, 1.0));
             }
-            Course::Restart => {
+            ConnectionEvent::Restart => {
                 self.send_message(&Self::update_between(WindowEvent::Idle, before, before, 0.0));
                 self.window.cwnd = self.window.cwnd.min(10.0);
                 self.algorithm.on_idle(&mut self.window, RTT);
@@ -280,7 +280,7 @@ proptest! {
                     plain.go_on(event);
                     let bits = |window: Window| (window.cwnd.to_bits(), window.ssthresh.to_bits());
                     prop_assert_eq!(bits(coupled.window), bits(plain.window), "{:?}", event);
-                    if matches!(event, Course::Restart) {
+                    if matches!(event, ConnectionEvent::Restart) {
                         continue; // The next acknowledgement reports the restart window.
                     }
                     let sum = coupled.coupler.as_ref().and_then(sum_of_seven).unwrap();

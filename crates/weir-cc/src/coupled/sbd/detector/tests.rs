@@ -19,13 +19,13 @@ fn at(interval: u64, bottleneck: Option<u32>) -> Statistics {
     }
 }
 
-struct Course {
+struct DetectorCourse {
     detector: Detector,
     interval: u64,
     changes: Vec<(u64, u32, u32)>,
 }
 
-impl Course {
+impl DetectorCourse {
     /// A detector that `flows` flows have joined.
     fn of(flows: u32) -> Self {
         let mut detector = Detector::new(nine_tenths()).unwrap();
@@ -62,7 +62,7 @@ impl Course {
 
 #[test]
 fn flows_of_one_bottleneck_are_coupled_after_the_start_up() {
-    let mut course = Course::of(3);
+    let mut course = DetectorCourse::of(3);
     // For interval 0 only flow 0 sends statistics in time: the detector does not wait for a flow before its first ones.
     course.pass(60, &[Some(0), Some(0), Some(1)]);
     assert_eq!(course.groups(), [1, 2, 3]);
@@ -76,7 +76,7 @@ fn flows_of_one_bottleneck_are_coupled_after_the_start_up() {
 
 #[test]
 fn a_bottleneck_that_moves_parts_them_and_numbers_are_never_used_again() {
-    let mut course = Course::of(2);
+    let mut course = DetectorCourse::of(2);
     course.pass(100, &[Some(0), Some(0)]);
     course.pass(100, &[Some(0), Some(2)]);
     // In less than half of the last 60 they were together after 31.
@@ -89,7 +89,7 @@ fn a_bottleneck_that_moves_parts_them_and_numbers_are_never_used_again() {
 
 #[test]
 fn free_paths_hold_for_a_while() {
-    let mut course = Course::of(2);
+    let mut course = DetectorCourse::of(2);
     course.pass(100, &[Some(0), Some(0)]);
     course.pass(85, &[None, None]);
     assert_eq!(course.groups(), [1, 1]);
@@ -106,7 +106,7 @@ fn similar_flows_on_both_sides_of_the_threshold_stay_in_one_group() {
             _ => Some(Statistics { skew, ..at(interval, None) }),
         }
     };
-    let mut course = Course::of(2);
+    let mut course = DetectorCourse::of(2);
     course.pass(100, &[Some(0), Some(0)]);
     course.pass_with(80, reported(0.11));
     assert_eq!(course.groups(), [1, 1]);
@@ -126,7 +126,7 @@ fn a_flow_changes_its_group_once_in_ten_seconds() {
         part: 0.5,
         ..Default::default()
     };
-    let mut course = Course::of(2);
+    let mut course = DetectorCourse::of(2);
     course.detector = Detector::new(Config { stability, ..Config::default() }).unwrap();
     course.detector.join(FlowId(0), None);
     course.detector.join(FlowId(1), None);
@@ -142,7 +142,7 @@ fn a_flow_changes_its_group_once_in_ten_seconds() {
 
 #[test]
 fn by_default_half_of_what_says_something_joins_and_less_than_a_quarter_parts() {
-    let mut course = Course::of(2);
+    let mut course = DetectorCourse::of(2);
     course.detector = Detector::new(Config::default()).unwrap();
     (0..2).for_each(|flow| {
         course.detector.join(FlowId(flow), None);
@@ -193,14 +193,14 @@ fn flows_of_one_five_tuple_are_one_from_the_start() {
 
 #[test]
 fn coupling_that_raises_the_delay_is_dropped_and_blocked() {
-    let mut course = Course::of(3);
+    let mut course = DetectorCourse::of(3);
     suffer_when_coupled(&mut course, |_| 0.0);
     // Coupled in interval 60, judged 29 intervals later, parted in the one after that, together with the third flow,
     // which was on trial, too. 343 intervals after the judgement they are tried again.
     let parted = [(60, 1, 1), (60, 2, 1), (90, 1, 4), (90, 2, 5), (432, 1, 1), (432, 2, 1)];
     assert_eq!(course.changes, parted);
     // The same if they are known to send more while they are coupled.
-    let mut course = Course::of(3);
+    let mut course = DetectorCourse::of(3);
     suffer_when_coupled(&mut course, |coupled| if coupled { 1.1e6 } else { 1e6 });
     assert_eq!(course.changes, parted);
 }
@@ -208,7 +208,7 @@ fn coupling_that_raises_the_delay_is_dropped_and_blocked() {
 #[test]
 fn growth_while_a_pair_sends_no_more_is_no_harm_of_its_coupling() {
     for rates in [[1e6, 1e6], [1e6, 0.7e6]] {
-        let mut course = Course::of(3);
+        let mut course = DetectorCourse::of(3);
         suffer_when_coupled(&mut course, |coupled| rates[usize::from(coupled)]);
         assert_eq!(course.changes, [(60, 1, 1), (60, 2, 1)]);
     }
@@ -217,7 +217,7 @@ fn growth_while_a_pair_sends_no_more_is_no_harm_of_its_coupling() {
 #[test]
 fn a_flow_that_is_pushed_beyond_its_own_bottleneck_parts_the_pair() {
     // Their sum of rates is unchanged, but flow 0 sends half more than its path carries.
-    let mut course = Course::of(2);
+    let mut course = DetectorCourse::of(2);
     for _ in 0..120 {
         let coupled = course.groups()[0] == course.groups()[1];
         let rates = if coupled { [1.5e6, 1.5e6] } else { [1e6, 2e6] };
@@ -231,7 +231,7 @@ fn a_flow_that_is_pushed_beyond_its_own_bottleneck_parts_the_pair() {
 }
 
 /// The first two of three flows meet a queue of 50 ms while they are coupled, else all one of 20 ms. They send at `rate`.
-fn suffer_when_coupled(course: &mut Course, rate: impl Fn(bool) -> f64) {
+fn suffer_when_coupled(course: &mut DetectorCourse, rate: impl Fn(bool) -> f64) {
     for _ in 0..450 {
         let coupled = course.groups()[0] == course.groups()[1];
         (0..3).for_each(|flow| course.detector.on_rate(FlowId(flow), rate(coupled)));
@@ -244,7 +244,7 @@ fn suffer_when_coupled(course: &mut Course, rate: impl Fn(bool) -> f64) {
 
 #[test]
 fn the_detector_waits_two_intervals_for_a_late_flow() {
-    let mut course = Course::of(2);
+    let mut course = DetectorCourse::of(2);
     // Flow 1 sends the statistics of each interval one interval later than flow 0.
     course.pass_with(100, |interval, flow| match flow {
         0 => Some(at(interval, Some(0))),
@@ -260,7 +260,7 @@ fn the_detector_waits_two_intervals_for_a_late_flow() {
 
 #[test]
 fn a_silent_flow_delays_the_others_by_two_intervals_at_most() {
-    let mut course = Course::of(3);
+    let mut course = DetectorCourse::of(3);
     course.pass(100, &[Some(0), Some(0), Some(1)]);
     // The pair parts 30 intervals after its paths did and the two for which flow 2 may be late, not when flow 2 is forgotten.
     let parted = |interval, flow: usize| (flow < 2).then(|| at(interval, Some([0, 2][flow])));
@@ -283,22 +283,22 @@ fn impossible_old_or_unknown_statistics_are_refused() {
 }
 
 #[derive(Clone, Debug)]
-enum Call {
+enum DetectorCall {
     Join(u32, Option<u64>),
     Leave(u32),
     Statistics(u32, u64, f64, f64, bool),
     Rate(u32, f64),
 }
 
-fn call() -> impl Strategy<Value = Call> {
+fn call() -> impl Strategy<Value = DetectorCall> {
     let member = 0..6_u32;
     prop_oneof![
-        2 => (member.clone(), prop::option::of(0..2_u64)).prop_map(|(of, bundle)| Call::Join(of, bundle)),
-        1 => member.clone().prop_map(Call::Leave),
+        2 => (member.clone(), prop::option::of(0..2_u64)).prop_map(|(of, bundle)| DetectorCall::Join(of, bundle)),
+        1 => member.clone().prop_map(DetectorCall::Leave),
         40 => (member.clone(), prop_oneof![30 => 0..3_u64, 1 => 0..200_u64, 1 => any::<u64>()],
                -1.2..1.2_f64, 0.0..0.02_f64, any::<bool>())
-            .prop_map(|(of, ahead, skew, variability, passes)| Call::Statistics(of, ahead, skew, variability, passes)),
-        1 => (member, any::<f64>()).prop_map(|(of, rate)| Call::Rate(of, rate)),
+            .prop_map(|(of, ahead, skew, variability, passes)| DetectorCall::Statistics(of, ahead, skew, variability, passes)),
+        1 => (member, any::<f64>()).prop_map(|(of, rate)| DetectorCall::Rate(of, rate)),
     ]
 }
 
@@ -315,19 +315,19 @@ proptest! {
         let mut interval = 0_u64;
         for call in calls {
             match call {
-                Call::Join(of, bundle) => known[of as usize] = Some(detector.join(FlowId(of), bundle)),
-                Call::Leave(of) => {
+                DetectorCall::Join(of, bundle) => known[of as usize] = Some(detector.join(FlowId(of), bundle)),
+                DetectorCall::Leave(of) => {
                     detector.leave(FlowId(of));
                     known[of as usize] = None;
                 }
-                Call::Statistics(of, ahead, skew, variability, passes) => {
+                DetectorCall::Statistics(of, ahead, skew, variability, passes) => {
                     if ahead == 1 {
                         interval += 1;
                     }
                     let reported = Statistics { skew, variability, ..at(interval.saturating_add(ahead), passes.then_some(0)) };
                     detector.on_statistics(FlowId(of), &reported);
                 }
-                Call::Rate(of, rate) => detector.on_rate(FlowId(of), rate),
+                DetectorCall::Rate(of, rate) => detector.on_rate(FlowId(of), rate),
             }
             while let Some((FlowId(of), group)) = detector.poll() {
                 prop_assert!(known[of as usize].is_some());

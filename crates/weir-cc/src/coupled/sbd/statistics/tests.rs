@@ -204,7 +204,7 @@ fn neither_clock_offset_nor_skew_changes_the_statistics() {
 }
 
 #[derive(Clone, Debug)]
-enum Call {
+enum StatisticsCall {
     Arrival(i64, i64),
     Several(i64, i64, u32),
     Loss(i64, u32),
@@ -212,15 +212,15 @@ enum Call {
     Reset,
 }
 
-fn call() -> impl Strategy<Value = Call> {
+fn call() -> impl Strategy<Value = StatisticsCall> {
     let sent = prop_oneof![20 => -2_000..40_000_i64, 1 => any::<i64>()];
     let arrived = prop_oneof![20 => -2_000..60_000_i64, 1 => any::<i64>()];
     prop_oneof![
-        20 => (sent.clone(), arrived.clone()).prop_map(|(sent, at)| Call::Arrival(sent, at)),
-        2 => (sent.clone(), arrived.clone(), any::<u32>()).prop_map(|(sent, at, n)| Call::Several(sent, at, n)),
-        4 => (sent.clone(), prop_oneof![0..20_u32, any::<u32>()]).prop_map(|(sent, n)| Call::Loss(sent, n)),
-        4 => (sent, arrived).prop_map(|(sent, at)| Call::Recovery(sent, at)),
-        1 => Just(Call::Reset),
+        20 => (sent.clone(), arrived.clone()).prop_map(|(sent, at)| StatisticsCall::Arrival(sent, at)),
+        2 => (sent.clone(), arrived.clone(), any::<u32>()).prop_map(|(sent, at, n)| StatisticsCall::Several(sent, at, n)),
+        4 => (sent.clone(), prop_oneof![0..20_u32, any::<u32>()]).prop_map(|(sent, n)| StatisticsCall::Loss(sent, n)),
+        4 => (sent, arrived).prop_map(|(sent, at)| StatisticsCall::Recovery(sent, at)),
+        1 => Just(StatisticsCall::Reset),
     ]
 }
 
@@ -235,21 +235,21 @@ proptest! {
         let mut calls = calls;
         if in_order {
             calls.sort_by_key(|call| match *call {
-                Call::Arrival(sent, _)
-                | Call::Several(sent, ..)
-                | Call::Loss(sent, _)
-                | Call::Recovery(sent, _) => sent,
-                Call::Reset => 20_000,
+                StatisticsCall::Arrival(sent, _)
+                | StatisticsCall::Several(sent, ..)
+                | StatisticsCall::Loss(sent, _)
+                | StatisticsCall::Recovery(sent, _) => sent,
+                StatisticsCall::Reset => 20_000,
             });
         }
         for call in calls {
             let (sent, arrived) = (|ms: i64| SendTime::from_millis(ms), |ms: i64| ArrivalTime::from_millis(ms));
             match call {
-                Call::Arrival(s, a) => flow.on_arrival(sent(s), arrived(a)),
-                Call::Several(s, a, n) => flow.on_arrivals(sent(s), arrived(a), n),
-                Call::Loss(s, n) => flow.on_losses(sent(s), n),
-                Call::Recovery(s, a) => flow.on_recovery(sent(s), arrived(a)),
-                Call::Reset => flow.reset(),
+                StatisticsCall::Arrival(s, a) => flow.on_arrival(sent(s), arrived(a)),
+                StatisticsCall::Several(s, a, n) => flow.on_arrivals(sent(s), arrived(a), n),
+                StatisticsCall::Loss(s, n) => flow.on_losses(sent(s), n),
+                StatisticsCall::Recovery(s, a) => flow.on_recovery(sent(s), arrived(a)),
+                StatisticsCall::Reset => flow.reset(),
             }
             if let Some(reported) = flow.poll() {
                 prop_assert!(reported.is_possible(), "{reported:?}");

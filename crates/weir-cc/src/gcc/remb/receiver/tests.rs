@@ -17,7 +17,7 @@ const GROWING: TimeDelta = TimeDelta::from_millis(4);
 
 /// State of the receiver after a frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Seen {
+struct ReceiverResults {
     m: f64,
     gamma: f64,
     usage: f64,
@@ -73,12 +73,12 @@ impl Path {
     }
 
     /// `frames` frames; with each the delay grows by `growth`.
-    fn run(&mut self, frames: usize, growth: TimeDelta) -> Vec<Seen> {
+    fn run(&mut self, frames: usize, growth: TimeDelta) -> Vec<ReceiverResults> {
         (0..frames).map(|_| self.frame(growth, 0..2)).collect()
     }
 
     /// A frame; only its packets in `arriving` arrive.
-    fn frame(&mut self, growth: TimeDelta, arriving: core::ops::Range<i64>) -> Seen {
+    fn frame(&mut self, growth: TimeDelta, arriving: core::ops::Range<i64>) -> ReceiverResults {
         self.delay += growth;
         for n in arriving {
             let departure = self.now + TimeDelta::from_millis(5) * n;
@@ -122,15 +122,15 @@ impl Path {
     }
 
     /// The present signals.
-    fn seen(&self) -> Seen {
+    fn seen(&self) -> ReceiverResults {
         let mut out = [0.0; 7];
         self.receiver.read_signals(&mut out);
         let [m, gamma, _, usage, _, received, rate] = out;
-        Seen { m, gamma, usage, received, rate }
+        ReceiverResults { m, gamma, usage, received, rate }
     }
 
     /// Frames whose delay grows, until the receiver signals over-use.
-    fn overuse(&mut self) -> Vec<Seen> {
+    fn overuse(&mut self) -> Vec<ReceiverResults> {
         let mut seen = vec![self.seen()];
         while seen[seen.len() - 1].usage < 1.0 {
             assert!(seen.len() < 250, "no over-use in 10 s");
@@ -261,7 +261,7 @@ fn a_receivers_clock_set_back_neither_silences_nor_blinds_it() {
 }
 
 /// A minute with two episodes of over-use, by a receiver's clock that runs too fast by `skew`.
-fn episodes(skew: f64) -> Vec<Seen> {
+fn episodes(skew: f64) -> Vec<ReceiverResults> {
     let mut path = Path { skew, ..Path::new(Config::default()) };
     let mut seen = Vec::new();
     for _ in 0..2 {
@@ -273,7 +273,7 @@ fn episodes(skew: f64) -> Vec<Seen> {
     seen
 }
 
-fn mean_rate(seen: &[Seen]) -> f64 {
+fn mean_rate(seen: &[ReceiverResults]) -> f64 {
     seen.iter().map(|seen| seen.rate).sum::<f64>() / seen.len() as f64
 }
 
@@ -316,7 +316,7 @@ fn a_static_threshold_stays_where_it_is() {
 }
 
 /// `k` of γ' = γ + Δt·k·(|m| − γ), per ms, for each of `seen` by the one before; frames arrive `interval` ms apart.
-fn gains(seen: &[Seen], interval: f64) -> impl Iterator<Item = f64> {
+fn gains(seen: &[ReceiverResults], interval: f64) -> impl Iterator<Item = f64> {
     seen.windows(2).map(move |pair| {
         let distance = pair[1].m.abs() - pair[0].gamma;
         (pair[1].gamma - pair[0].gamma) / (interval * distance)
