@@ -5,11 +5,13 @@
 //! | `error.rs` | Exceptions. |
 //! | `waiting.rs` | Long calls: the interpreter's lock is free, progress is shown, and Ctrl-C ends them. |
 //! | `values.rs` | Python's values as TOML and JSON, and back. |
-//! | `columns.rs` | Tables as dictionaries of NumPy arrays. |
+//! | `columns.rs`, `tidy.rs` | Tables as dictionaries of NumPy arrays. |
 //! | `registry.rs` | The controllers of this process. |
 //! | `controller/` | Controllers as Python classes. |
 //! | `scenario.rs`, `run.rs`, `result.rs` | Scenarios, runs and their results. |
-//! | `study.rs`, `sweep.rs`, `call.rs` | Suites and claims of papers; sweeps; recorded calls. |
+//! | `folder.rs` | Directories of results, and the runs that they keep. |
+//! | `study.rs`, `suite.rs`, `reproduce.rs` | Comparisons over several scenarios; suites; claims of papers. |
+//! | `sweep.rs`, `call.rs` | Sweeps; recorded calls. |
 //! | `env.rs` | Calls in steps, for reinforcement learning. |
 
 mod call;
@@ -17,13 +19,17 @@ mod columns;
 mod controller;
 mod env;
 mod error;
+mod folder;
 mod listing;
 mod registry;
+mod reproduce;
 mod result;
 mod run;
 mod scenario;
 mod study;
+mod suite;
 mod sweep;
+mod tidy;
 mod values;
 mod waiting;
 mod world;
@@ -40,6 +46,8 @@ fn _weir(module: &Bound<'_, PyModule>) -> PyResult<()> {
     run::add(module)?;
     result::add(module)?;
     study::add(module)?;
+    suite::add(module)?;
+    reproduce::add(module)?;
     sweep::add(module)?;
     call::add(module)?;
     env::add(module)?;

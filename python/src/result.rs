@@ -4,21 +4,21 @@ use std::mem::take;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use numpy::PyArray1;
 use pyo3::exceptions::{PyKeyError, PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use weir_import::traces::TraceStore;
 use weir_measure::metrics::Recording;
-use weir_measure::results::{RunMetrics, Summary, TidyRun, TidyTable};
+use weir_measure::results::{RunMetrics, Summary};
 use weir_report::page::{self, PageInput};
 use weir_scenario::compile::RunOptions;
 use weir_scenario::scenario::Scenario as CompiledScenario;
 use weir_study::comparison::{Comparison, ControllerRuns, panels, tables};
-use weir_study::runs::Task;
+use weir_study::runs::{Task, tidy_table};
 
 use crate::columns::{GatheredTable, list};
 use crate::error::{self, RunError};
+use crate::tidy::{TidyColumns, tidy_columns};
 use crate::values::from_json;
 use crate::waiting::{CallProgress, CallState, attend, wait};
 use crate::world::SupervisedSimulator;
@@ -213,25 +213,9 @@ impl RunSet {
         serde_json::to_string_pretty(&self.comparison().summary).map_err(error::setting)
     }
 
-    /// The long table: the columns `run`, `seed` and `value`, and for each column of texts its categories and codes.
-    fn tidy<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyDict>, Bound<'py, PyDict>)> {
-        let comparison = self.comparison();
-        let mut table = TidyTable::new();
-        let mut run = 0;
-        for controller in &comparison.controllers {
-            for (&seed, metrics) in comparison.summary.seeds.iter().zip(&controller.runs) {
-                table.push(TidyRun {
-                    run,
-                    scenario: &self.scenario.name,
-                    variant: &controller.name,
-                    controller: &controller.controller,
-                    seed,
-                    metrics,
-                });
-                run += 1;
-            }
-        }
-        tidy_columns(py, &table)
+    /// The long table.
+    fn tidy<'py>(&self, py: Python<'py>) -> PyResult<TidyColumns<'py>> {
+        tidy_columns(py, &tidy_table(&[], 0, self.comparison().table_runs()))
     }
 
     /// The time series of a run, in bins of 100 ms.
@@ -289,19 +273,4 @@ impl RunSet {
     fn fragment(&self) -> PyResult<String> {
         Ok(page::fragment(&self.input()?))
     }
-}
-
-/// The columns of numbers, and the categories and codes of the columns of texts.
-pub(crate) fn tidy_columns<'py>(
-    py: Python<'py>,
-    table: &TidyTable,
-) -> PyResult<(Bound<'py, PyDict>, Bound<'py, PyDict>)> {
-    let (numbers, texts) = (PyDict::new(py), PyDict::new(py));
-    numbers.set_item("run", PyArray1::from_slice(py, table.runs()))?;
-    numbers.set_item("seed", PyArray1::from_slice(py, table.seeds()))?;
-    numbers.set_item("value", PyArray1::from_slice(py, table.values()))?;
-    for (name, column) in table.text_columns() {
-        texts.set_item(name, (list(py, &column.categories)?, PyArray1::from_slice(py, &column.codes)))?;
-    }
-    Ok((numbers, texts))
 }

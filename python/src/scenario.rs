@@ -198,6 +198,14 @@ impl Scenario {
     }
 }
 
+/// The candidates of these names, or all controllers.
+pub(crate) fn candidates(names: Option<Vec<String>>) -> PyResult<Vec<Candidate>> {
+    match names {
+        Some(names) => Candidate::list(&names.join(",")).map_err(error::setting),
+        None => Ok(registry().controller_names().map(Candidate::named).collect()),
+    }
+}
+
 /// The text of a value of Python after `path=`: text as it is, other values as in TOML.
 #[pyfunction]
 pub(crate) fn assignment(path: &str, value: &Bound<'_, PyAny>) -> PyResult<String> {

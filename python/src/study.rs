@@ -1,4 +1,4 @@
-//! Studies: the demo, the portrait of controllers, suites, and claims of papers.
+//! Comparisons over several scenarios: the demo, and the portrait of controllers.
 
 use std::path::PathBuf;
 
@@ -7,44 +7,20 @@ use pyo3::types::PyDict;
 use weir_import::traces::TraceStore;
 use weir_report::page::SummaryTable;
 use weir_report::text::{notes_below, summary};
-use weir_scenario::registry::with_references;
 use weir_scenario::scenario::{Candidate, Scenario as CompiledScenario};
 use weir_study::comparison::{Comparison, demo, portrait};
-use weir_study::experiments::{self, Experiment, Extent, Provenance, Reproduction};
 use weir_study::paired::RunTable;
-use weir_study::runs::{NoStore, ResultLog, RunError as StudyError, Shardable};
-use weir_study::suite::{self as suites, Suite, SuiteRequest};
 
-use crate::controller::with_a_class;
 use crate::error;
 use crate::registry::registry;
 use crate::run::compare as run_comparison;
-use crate::scenario::{classes_in, traces};
+use crate::scenario::{candidates, classes_in, traces};
 use crate::values::from_json;
-use crate::waiting::{CallProgress, CallState, attend, wait};
-use crate::world::SupervisedSimulator;
 
 /// Adds the functions to the module.
 pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(run_demo, module)?)?;
-    module.add_function(wrap_pyfunction!(compare, module)?)?;
-    module.add_function(wrap_pyfunction!(suite, module)?)?;
-    module.add_function(wrap_pyfunction!(reproduce, module)?)
-}
-
-/// The candidates of these names, or all controllers.
-fn candidates(names: Option<Vec<String>>) -> PyResult<Vec<Candidate>> {
-    match names {
-        Some(names) => Candidate::list(&names.join(",")).map_err(error::setting),
-        None => Ok(registry().controller_names().map(Candidate::named).collect()),
-    }
-}
-
-/// Whether a class is among the candidates.
-fn has_class(candidates: &[Candidate]) -> bool {
-    let name = |candidate: &Candidate| candidate.name.split('{').next().unwrap_or_default().trim().to_owned();
-    let classes = crate::registry::classes();
-    candidates.iter().any(|candidate| classes.iter().any(|class| class.name() == name(candidate)))
+    module.add_function(wrap_pyfunction!(compare, module)?)
 }
 
 fn opened(name: &str, overrides: &[String]) -> PyResult<CompiledScenario> {
@@ -158,116 +134,4 @@ fn compare<'py>(
     result.set_item("notes", made[0].fallback_notes())?;
     result.set_item("verdict", portrait::verdict(&made, ranking.as_ref()))?;
     Ok(result)
-}
-
-/// Makes all runs; those in the log `out` are not made again.
-fn make<D: Shardable + Sync>(
-    py: Python<'_>,
-    all: &D,
-    (state, with_class): (&CallState, bool),
-    (traces, jobs): (&TraceStore, usize),
-    out: Option<PathBuf>,
-    progress: Option<Bound<'_, PyAny>>,
-) -> PyResult<D::Whole>
-where
-    D::Whole: Send,
-{
-    let log =
-        out.map(|path| ResultLog::open(&path, &[])).transpose().map_err(|error| error::run(error.into()))?;
-    let progress = CallProgress { function: progress, all: all.runs() };
-    let run = |done: &(dyn Fn() + Sync)| -> Result<D::Whole, StudyError> {
-        match &log {
-            Some(log) => all.run(jobs, traces, log, done),
-            None => all.run(jobs, traces, &NoStore, done),
-        }
-    };
-    let ran = if with_class {
-        attend(py, state, &progress, run)?
-    } else {
-        wait(py, state, &progress, || run(&|| state.count()))?
-    };
-    ran.map_err(error::run)
-}
-
-/// Controllers through a suite of cases: the result as JSON, and the page.
-#[pyfunction]
-#[pyo3(signature = (suite, controllers = None, seeds = None, cases = Vec::new(), jobs = 1, out = None, progress = None, data = Vec::new()))]
-fn suite(
-    py: Python<'_>,
-    suite: &str,
-    controllers: Option<Vec<String>>,
-    seeds: Option<Vec<u64>>,
-    cases: Vec<String>,
-    jobs: usize,
-    out: Option<PathBuf>,
-    progress: Option<Bound<'_, PyAny>>,
-    data: Vec<PathBuf>,
-) -> PyResult<(String, String, Vec<String>)> {
-    let registry = registry();
-    let from_file;
-    let suite: &Suite = if let Some(shipped) = suites::find(suite) {
-        shipped
-    } else {
-        from_file =
-            Suite::open(&registry, std::path::Path::new(suite)).map_err(|error| error::scenario(&error))?;
-        &from_file
-    };
-    let candidates = match (&controllers, suite.controllers.as_slice()) {
-        (None, own @ [_, ..]) => own.to_vec(),
-        _ => candidates(controllers)?,
-    };
-    let cases: Vec<&str> = cases.iter().map(String::as_str).collect();
-    if let Some(case) = cases.iter().find(|case| suite.case(case).is_none()) {
-        let known: Vec<&str> = suite.cases.iter().map(|case| case.name.as_str()).collect();
-        return Err(error::setting(format_args!(
-            "the suite {} has no case `{case}`; it has {}",
-            suite.name,
-            known.join(", ")
-        )));
-    }
-    let seeds = seeds.unwrap_or_else(|| (1..=5).collect());
-    let traces = traces(&data);
-    let state = CallState::default();
-    let world = SupervisedSimulator { state: &state };
-    let request =
-        SuiteRequest { suite, registry: &registry, controllers: &candidates, seeds: &seeds, cases: &cases };
-    let with_class = has_class(&candidates);
-    let jobs = if with_class { 1 } else { jobs };
-    let plan = request.plan().map_err(error::run)?.in_world(&world);
-    let run = make(py, &plan, (&state, with_class), (&traces, jobs), out, progress)?;
-    let json = serde_json::to_string(&run.result).map_err(error::setting)?;
-    Ok((json, suites::page(&suite.title, &run, &[]), run.result.notes()))
-}
-
-/// The claims of papers: the claims as JSON, and the page.
-#[pyfunction]
-#[pyo3(signature = (rows = Vec::new(), paper = None, full = false, runs = None, grid = None, set = Vec::new(), jobs = 1, out = None, progress = None, data = Vec::new()))]
-fn reproduce(
-    py: Python<'_>,
-    rows: Vec<String>,
-    paper: Option<&str>,
-    full: bool,
-    runs: Option<u32>,
-    grid: Option<u32>,
-    set: Vec<String>,
-    jobs: usize,
-    out: Option<PathBuf>,
-    progress: Option<Bound<'_, PyAny>>,
-    data: Vec<PathBuf>,
-) -> PyResult<(String, String)> {
-    let registry = with_references(registry());
-    let rows = experiments::open(&registry, &rows, paper).map_err(|error| error::scenario(&error))?;
-    let rows: Vec<Experiment> = rows.into_iter().map(|row| row.changed(&set)).collect();
-    let traces = traces(&data);
-    let extent = Extent { full, runs, grid, plots: true };
-    let state = CallState::default();
-    let world = SupervisedSimulator { state: &state };
-    // Rows name their controllers in scenarios, which may be classes.
-    let (plan, with_class) = with_a_class(|| Reproduction::plan(&rows, extent, &traces));
-    let plan = plan.map_err(|error| error::scenario(&error))?.in_world(&world);
-    let provenance = Provenance { seeds: plan.seeds(), changed: set.clone(), ..Provenance::of(&[]) };
-    let jobs = if with_class { 1 } else { jobs };
-    let done = make(py, &plan, (&state, with_class), (&traces, jobs), out, progress)?;
-    let json = serde_json::to_string(&done.claims).map_err(error::setting)?;
-    Ok((json, experiments::report(&rows, &done.claims, &done.plots, &provenance)))
 }

@@ -3,29 +3,28 @@
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use numpy::PyArray1;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyList};
+use pyo3::types::{PyBytes, PyList};
 use serde_json::Value;
 use weir_form::{ScenarioError as FormError, Varied};
 use weir_import::traces::TraceStore;
-use weir_measure::results::{AxisValues, TidyTable};
 use weir_scenario::scenario::Candidate;
 use weir_study::experiments::{
     KeptRun, Reproduced, Reproduction, SweepError, SweepPart, SweepRequest, SweptScenario,
 };
-use weir_study::output::{OutputDirectory, RUNS, TableFormat};
+use weir_study::output::TableFormat;
 use weir_study::runs::{
-    BUILT_FROM, NoStore, ResultLog, RunError as StudyError, Store, StoreError, table_axes,
+    BUILT_FROM, NoStore, RunError as StudyError, Store, StoreError, table_axes, tidy_table,
 };
-use weir_study::sweep::{PlannedSweep, RESULTS, json};
+use weir_study::sweep::{PlannedSweep, json};
 
 use crate::columns::list;
 use crate::error;
+use crate::folder::ResultFolder;
 use crate::registry::registry;
-use crate::result::tidy_columns;
 use crate::scenario::{classes_in, traces};
+use crate::tidy::{TidyColumns, tidy_columns};
 use crate::waiting::{CallProgress, CallState, attend, wait};
 use crate::world::SupervisedSimulator;
 
@@ -57,9 +56,8 @@ pub(crate) struct SweepPlan {
 /// The runs of a sweep that are there, and where they are kept.
 #[derive(Debug)]
 struct WorkState {
-    /// The directory of the results, until they are written.
-    directory: Option<OutputDirectory>,
-    log: Option<ResultLog>,
+    /// The directory of the results.
+    folder: Option<ResultFolder>,
     made: Vec<Option<KeptRun>>,
 }
 
@@ -246,11 +244,9 @@ impl SweepWork {
     #[pyo3(signature = (plan, out = None, jobs = 1))]
     fn new(py: Python<'_>, plan: Py<SweepPlan>, out: Option<PathBuf>, jobs: usize) -> PyResult<Self> {
         let own = plan.get();
-        let directory = out.map(|out| OutputDirectory::prepare(&out, &own.sweep.request.source.registry));
-        let directory = directory.transpose().map_err(error::output)?;
-        let log = directory.as_ref().map(|directory| ResultLog::open(&directory.path(RUNS), &[]));
-        let log = log.transpose().map_err(|error| error::run(error.into()))?;
-        let made = match &log {
+        let folder = out.map(|out| ResultFolder::open(&out, &own.sweep.request.source.registry));
+        let folder = folder.transpose()?;
+        let made = match folder.as_ref().map(ResultFolder::log) {
             Some(log) if !log.is_empty() => {
                 let runs = own.sweep.runs.clone().with_metrics(true);
                 let state = CallState::default();
@@ -260,7 +256,7 @@ impl SweepWork {
             }
             _ => vec![None; own.runs],
         };
-        Ok(Self { plan, state: Mutex::new(WorkState { directory, log, made }) })
+        Ok(Self { plan, state: Mutex::new(WorkState { folder, made }) })
     }
 
     /// Places of the runs that are not there yet, in the order of all runs.
@@ -277,7 +273,7 @@ impl SweepWork {
         let mut state = self.state();
         let jobs = if plan.classes.is_empty() { jobs } else { 1 };
         let progress = CallProgress { function: progress, all: places.len() };
-        let log = state.log.as_ref();
+        let log = state.folder.as_ref().map(ResultFolder::log);
         let made = plan.with_runs(py, &progress, |runs, done| match log {
             Some(log) => runs.make_runs(&places, jobs, &plan.traces, log, done),
             None => runs.make_runs(&places, jobs, &plan.traces, &NoStore, done),
@@ -293,7 +289,7 @@ impl SweepWork {
         let plan = self.plan.get();
         py.detach(|| {
             let mut state = self.state();
-            let WorkState { log, made, .. } = &mut *state;
+            let WorkState { folder, made } = &mut *state;
             let mut taken = 0;
             for line in shard.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
                 let (place, key, run): (usize, Option<String>, KeptRun) = serde_json::from_slice(line)
@@ -301,8 +297,8 @@ impl SweepWork {
                         PyValueError::new_err(format!("the runs of another process: {error}"))
                     })?;
                 plan.check(&[place])?;
-                if let (Some(log), Some(key)) = (&log, &key) {
-                    log.put(key, &run).map_err(|error| error::run(error.into()))?;
+                if let (Some(folder), Some(key)) = (&folder, &key) {
+                    folder.log().put(key, &run).map_err(|error| error::run(error.into()))?;
                 }
                 made[place] = Some(run);
                 taken += 1;
@@ -322,13 +318,10 @@ impl SweepWork {
                 return Err(PyValueError::new_err(format!("{missing} runs are missing")));
             }
             let results = sweep.runs.clone().with_metrics(true).combine(std::mem::take(&mut state.made));
-            if let Some(log) = &state.log {
-                log.in_order().map_err(|error| error::run(StudyError::from(error)))?;
-            }
-            if let Some(directory) = &mut state.directory {
+            if let Some(folder) = &mut state.folder {
                 let content = self.plan.get().json(&results);
-                let written = sweep.request.write(&results, directory, Some(TableFormat::Parquet), &content);
-                written.map_err(error::output)?;
+                let format = Some(TableFormat::Parquet);
+                folder.write(|directory| sweep.request.write(&results, directory, format, &content))?;
             }
             Ok(results)
         })?;
@@ -336,15 +329,9 @@ impl SweepWork {
     }
 
     /// Lets the next call have the directory. A directory that was made for this work goes again if it keeps no run.
-    fn close(&self) -> PyResult<()> {
-        let mut state = self.state();
-        let (log, directory) = (state.log.take(), state.directory.take());
-        match (log, directory) {
-            (Some(log), Some(directory)) if log.is_empty() && !directory.path(RESULTS).exists() => {
-                Ok(std::fs::remove_file(directory.path(RUNS))?)
-            }
-            _ => Ok(()),
-        }
+    fn close(&self) {
+        let folder = self.state().folder.take();
+        drop(folder);
     }
 }
 
@@ -379,31 +366,11 @@ impl SweptRuns {
         serde_json::to_string(&self.plan.get().json(&self.results)).map_err(error::setting)
     }
 
-    /// The long table: the columns of numbers, the categories and codes of those of texts, and the names in order.
-    #[allow(clippy::type_complexity)]
-    fn tidy<'py>(
-        &self,
-        py: Python<'py>,
-    ) -> PyResult<(Bound<'py, PyDict>, Bound<'py, PyDict>, Bound<'py, PyList>)> {
+    /// The long table, with a column for each key of the grid.
+    fn tidy<'py>(&self, py: Python<'py>) -> PyResult<TidyColumns<'py>> {
         let request = &self.plan.get().sweep.request;
-        let table = py.detach(|| {
-            let mut table = TidyTable::with_axes(&table_axes(&request.varied));
-            request.table_runs(&self.results).zip(0..).for_each(|(run, index)| run.push(index, &mut table));
-            table
-        });
-        let (numbers, texts) = tidy_columns(py, &table)?;
-        for axis in table.axis_columns() {
-            match &axis.values {
-                AxisValues::Numbers(values, _) => {
-                    numbers.set_item(&axis.name, PyArray1::from_slice(py, values))?;
-                }
-                AxisValues::Texts(column) => {
-                    let codes = PyArray1::from_slice(py, &column.codes);
-                    texts.set_item(&axis.name, (list(py, &column.categories)?, codes))?;
-                }
-            }
-        }
-        let names = list(py, table.columns().into_iter().map(|(name, _)| name))?;
-        Ok((numbers, texts, names))
+        let table =
+            py.detach(|| tidy_table(&table_axes(&request.varied), 0, request.table_runs(&self.results)));
+        tidy_columns(py, &table)
     }
 }

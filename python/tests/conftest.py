@@ -35,6 +35,11 @@ def weir_command():
     return run
 
 
+def tree(folder):
+    """The files below a folder, with their bytes."""
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
 def extra(module):
     """A module of an extra."""
     try:

@@ -14,7 +14,7 @@ import pytest
 
 import weir
 from weir import _executors, _weir
-from conftest import ROOT, extra, lacks
+from conftest import ROOT, extra, lacks, tree
 
 SCENARIO = "quality/steady"
 GRID = {"links.forward.rate": ["1Mbps", "2Mbps"], "links.forward.delay": "10ms..40ms/3log"}
@@ -28,11 +28,6 @@ OPTIONS = [
 
 def sweep(out=None, **more):
     return weir.sweep(SCENARIO, GRID, CONTROLLERS, runs=3, set=SET, out=out, **more)
-
-
-def tree(folder):
-    """The files below a folder, with their bytes."""
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def processes(count=2):

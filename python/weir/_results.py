@@ -61,26 +61,45 @@ class Table(dict):
         return f"<weir.Table of {len(self)} rows: {', '.join(self.columns)}>"
 
 
-#: The columns of the long table, in the order of files.
-ORDER = ["run", "scenario", "variant", "controller", "seed", "flow", "link", "window", "item", "metric", "value", "unit"]
-
-
-def tidy(numbers, texts, order=ORDER):
-    """The long table of its columns of numbers, and of categories and codes."""
-    codes = dict(texts)
+def tidy(numbers, texts, names):
+    """The long table of its columns of numbers, of categories and codes, and of the names of all columns in order."""
 
     def column(name):
-        if name in codes:
-            categories, own = codes[name]
+        if name in texts:
+            categories, codes = texts[name]
             # A last entry, for the code -1.
-            return np.array([*categories, None], dtype=object)[own]
+            return np.array([*categories, None], dtype=object)[codes]
         return numbers[name]
 
-    names = [name for name in order if name in codes or name in numbers]
-    return Table({name: column(name) for name in names}, codes)
+    return Table({name: column(name) for name in names}, texts)
 
 
-class Result:
+class RunTable:
+    """Results with the long table of their runs."""
+
+    def __init__(self, runs):
+        self._runs, self._table = runs, None
+
+    @property
+    def table(self):
+        """The long table: a row for each metric of each run, as `weir schema table` describes it."""
+        if self._table is None:
+            columns = self._runs.tidy()
+            if columns is None:
+                raise ValueError("the metrics of the runs were not kept, as table is 'none'; leave it out")
+            self._table = tidy(*columns)
+        return self._table
+
+    def to_pandas(self):
+        """The long table as a `pandas.DataFrame`. Needs the extra `pandas`."""
+        return self.table.to_pandas()
+
+    def to_polars(self):
+        """The long table as a `polars.DataFrame`. Needs the extra `polars`."""
+        return self.table.to_polars()
+
+
+class Result(RunTable):
     """Runs of a scenario under one controller or several, over the same seeds.
 
     >>> import weir
@@ -93,24 +112,6 @@ class Result:
     >>> result.reproducible
     True
     """
-
-    def __init__(self, runs):
-        self._runs, self._table = runs, None
-
-    @property
-    def table(self):
-        """The long table: a row for each metric of each run, as `weir schema table` describes it."""
-        if self._table is None:
-            self._table = tidy(*self._runs.tidy())
-        return self._table
-
-    def to_pandas(self):
-        """The long table as a `pandas.DataFrame`. Needs the extra `pandas`."""
-        return self.table.to_pandas()
-
-    def to_polars(self):
-        """The long table as a `polars.DataFrame`. Needs the extra `polars`."""
-        return self.table.to_polars()
 
     def values(self, metric, controller=None, flow=None):
         """The values of a metric, a number for each run, flow and link that has it."""

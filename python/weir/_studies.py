@@ -10,7 +10,7 @@ import numpy as np
 
 from . import _weir
 from ._progress import progress_of
-from ._results import Table
+from ._results import RunTable, Table
 from ._runs import directories, jobs_of, named, seeds_of
 from ._scenarios import assignments
 
@@ -28,6 +28,11 @@ def write(path, text):
             os.unlink(part)
         raise
     return path
+
+
+def folder(out):
+    """The path of a directory for results, or `None` without one."""
+    return None if out is None else os.fspath(out)
 
 
 def terminal_width():
@@ -96,23 +101,20 @@ def compare(controllers=None, runs=None, *, jobs=None, progress=None, data=()):
         return ComparisonTable(_weir.compare(names, runs, jobs_of(jobs), function, data, terminal_width()))
 
 
-def log_in(out):
-    """The log of runs in a directory, which is made."""
-    if out is None:
-        return None
-    os.makedirs(out, exist_ok=True)
-    return os.path.join(os.fspath(out), "runs.log")
+class SuiteResult(RunTable):
+    """Controllers through a suite of cases: verdicts of checks, and the runs."""
 
-
-class SuiteResult:
-    """Controllers through a suite of cases: verdicts of checks."""
-
-    def __init__(self, result, page, notes):
+    def __init__(self, runs, path):
+        super().__init__(runs)
         #: The result as `weir suite --json` prints it.
-        self.results, self._page, self.notes = json.loads(result), page, notes
+        self.results = json.loads(runs.to_json())
+        #: Sentences on the verdicts, and on traces that were replaced by others.
+        self.notes = runs.notes
+        #: Where the files are, or `None` without any.
+        self.path = path
 
     @property
-    def table(self):
+    def verdicts(self):
         """A row for each case, controller and check."""
         rows = [
             (case["name"], own["name"], check["name"], check["mean"], check["limit"], check["unit"], check["verdict"])
@@ -125,69 +127,85 @@ class SuiteResult:
         kinds = {"mean": float, "limit": float}
         return Table({name: np.array(values, dtype=kinds.get(name, object)) for name, values in columns.items()})
 
-    def to_pandas(self):
-        """The table as a `pandas.DataFrame`. Needs the extra `pandas`."""
-        return self.table.to_pandas()
-
     def report(self, path):
         """Writes the page of `weir suite` to `path`, and returns the path."""
-        return write(path, self._page)
+        return write(path, self._runs.html())
 
     def __repr__(self):
-        verdicts = list(self.table["verdict"])
+        verdicts = list(self.verdicts["verdict"])
         return f"<weir.SuiteResult of {self.results['suite']}: {verdicts.count('pass')} of {len(verdicts)} checks passed>"
 
 
-def suite(name, controllers=None, seeds=range(1, 6), *, cases=(), jobs=None, out=None, progress=None, data=()):
+def suite(
+    name,
+    controllers=None,
+    seeds=range(1, 6),
+    *,
+    cases=(),
+    jobs=None,
+    out=None,
+    table="parquet",
+    progress=None,
+    data=(),
+):
     """Controllers through a suite: a shipped one (`weir.suites()`) or that of a file.
 
-    With `out`, a directory, runs are kept there, and a second call makes only those that are missing.
+    With `out`, a directory, the files of `weir suite` are written there. Runs are kept, and a second call makes only those that are
+    missing. `table` is the form of the table of all runs: `"parquet"`, `"csv"`, or `"none"`, which keeps no metrics of the runs.
     """
-    seeds, data = seeds_of(seeds), directories(data)
+    seeds, data, path = seeds_of(seeds), directories(data), folder(out)
     with named(controllers) as names, progress_of(progress, str(name)) as function:
-        return SuiteResult(
-            *_weir.suite(os.fspath(name), names, seeds, list(cases), jobs_of(jobs), log_in(out), function, data)
-        )
+        runs = _weir.suite(os.fspath(name), names, seeds, list(cases), jobs_of(jobs), path, table, function, data)
+        return SuiteResult(runs, path)
 
 
-class Reproduction:
-    """Claims of papers with their verdicts."""
+class Reproduction(RunTable):
+    """Claims of papers with their verdicts, and the runs."""
 
-    def __init__(self, claims, page):
+    def __init__(self, runs, path):
+        super().__init__(runs)
         #: The claims as `weir reproduce --json` prints them.
-        self.claims, self._page = json.loads(claims), page
+        self.claims = json.loads(runs.to_json())
+        #: Where the files are, or `None` without any.
+        self.path = path
 
     @property
-    def table(self):
+    def verdicts(self):
         """A row for each claim."""
-        kinds = {"id": "id", "row": "row", "class": "class", "claim": "claim", "unit": "unit", "verdict": "verdict"}
-        columns = {
-            name: np.array([claim[key] for claim in self.claims], dtype=object) for name, key in kinds.items()
-        }
-        return Table(columns)
-
-    def to_pandas(self):
-        """The table as a `pandas.DataFrame`. Needs the extra `pandas`."""
-        return self.table.to_pandas()
+        names = ["id", "row", "class", "claim", "unit", "verdict"]
+        return Table({name: np.array([claim[name] for claim in self.claims], dtype=object) for name in names})
 
     def report(self, path):
         """Writes the page of `weir reproduce` to `path`, and returns the path."""
-        return write(path, self._page)
+        return write(path, self._runs.html())
 
     def __repr__(self):
         return f"<weir.Reproduction of {len(self.claims)} claims>"
 
 
-def reproduce(rows=(), paper=None, *, full=False, runs=None, grid=None, set=None, jobs=None, out=None, progress=None, data=()):
+def reproduce(
+    rows=(),
+    paper=None,
+    *,
+    full=False,
+    runs=None,
+    grid=None,
+    set=None,
+    jobs=None,
+    out=None,
+    table="parquet",
+    progress=None,
+    data=(),
+):
     """The claims of papers, run and judged: rows of `weir.rows()`, or those of a paper; all unless given.
 
-    With `out`, a directory, runs are kept there, and a second call makes only those that are missing.
+    With `out`, a directory, the files of `weir reproduce` are written there. Runs are kept, and a second call makes only those that
+    are missing. `table` is as for `weir.suite`.
     """
     rows = [rows] if isinstance(rows, str) else list(rows)
-    data = directories(data)
+    data, path = directories(data), folder(out)
     with progress_of(progress, "reproduce") as function:
-        return Reproduction(
-            *_weir.reproduce(
-                rows, paper, full, runs, grid, assignments(set), jobs_of(jobs), log_in(out), function, data
-            )
+        made = _weir.reproduce(
+            rows, paper, full, runs, grid, assignments(set), jobs_of(jobs), path, table, function, data
         )
+        return Reproduction(made, path)

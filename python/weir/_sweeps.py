@@ -6,14 +6,16 @@ import pickle
 from . import _executors, _weir
 from ._destinations import destination
 from ._progress import progress_of
-from ._results import tidy
+from ._results import RunTable
 from ._runs import directories, jobs_of, named
 from ._scenarios import Scenario, assignments
 from ._workers import sendable
 
 
-class SweepResult:
+class SweepResult(RunTable):
     """Runs of a scenario at each place of a grid, under each controller, over the same seeds.
+
+    The long table has a column `at.KEY` for each key of the grid.
 
     >>> import weir
     >>> result = weir.sweep(
@@ -24,35 +26,20 @@ class SweepResult:
     """
 
     def __init__(self, swept, path, reproducible):
-        self._swept, self._table = swept, None
+        super().__init__(swept)
         #: Where the files are, or `None` without any.
         self.path = path
         #: Whether the same call gives the same results anywhere: no class took part.
         self.reproducible = reproducible
 
-    @property
-    def table(self):
-        """The long table: a row for each metric of each run, with a column `at.KEY` for each key of the grid."""
-        if self._table is None:
-            self._table = tidy(*self._swept.tidy())
-        return self._table
-
-    def to_pandas(self):
-        """The long table as a `pandas.DataFrame`. Needs the extra `pandas`."""
-        return self.table.to_pandas()
-
-    def to_polars(self):
-        """The long table as a `polars.DataFrame`. Needs the extra `polars`."""
-        return self.table.to_polars()
-
     def summary(self):
         """Means and intervals for each controller at each place, as in `sweep.json`."""
-        return json.loads(self._swept.to_json())
+        return json.loads(self._runs.to_json())
 
-    scenario = property(lambda self: self._swept.scenario, doc="Name of the scenario.")
-    title = property(lambda self: self._swept.title, doc="Title of the scenario.")
-    controllers = property(lambda self: self._swept.controllers, doc="Names under which controllers were compared.")
-    notes = property(lambda self: self._swept.notes, doc="Sentences on traces that were replaced by others.")
+    scenario = property(lambda self: self._runs.scenario, doc="Name of the scenario.")
+    title = property(lambda self: self._runs.title, doc="Title of the scenario.")
+    controllers = property(lambda self: self._runs.controllers, doc="Names under which controllers were compared.")
+    notes = property(lambda self: self._runs.notes, doc="Sentences on traces that were replaced by others.")
 
     def __repr__(self):
         where = f" in {self.path}" if self.path else ""

@@ -41,7 +41,7 @@ pub(crate) use new::{NewCommand, NewControllerArgs};
 pub(crate) use packets::PacketArgs;
 pub(crate) use peer::{FlowArgs, KeygenArgs, RecvArgs, SendArgs, SessionArgs};
 pub(crate) use report::{ReportArgs, VariantPair};
-pub(crate) use reproduce::{ReproduceArgs, ReproduceExtent};
+pub(crate) use reproduce::ReproduceArgs;
 pub(crate) use schema::{SchemaArgs, SchemaOf};
 pub(crate) use suite::{GateArgs, SuiteArgs, SuiteCommand, SuiteDiffArgs, SuiteSource};
 pub(crate) use table_form::TableForm;

@@ -21,7 +21,7 @@ use weir_study::comparison::{
 };
 use weir_study::comparison::{demo, panels, tables};
 use weir_study::paired::RunTable;
-use weir_study::runs::{CaptureFile, RunError, RunWorld, TableRun};
+use weir_study::runs::{CaptureFile, RunError, RunWorld};
 use weir_study::testbed::{HostNoise, NoisySimulator};
 
 use crate::args::{RunArgs, SeriesForm, TableForm};
@@ -166,7 +166,7 @@ impl Invocation<'_> {
     ) -> Result<(), Failure> {
         let Some(directory) = directory else { return Ok(()) };
         let form = self.args.table.unwrap_or(TableForm::None);
-        let runs = comparisons.iter().flat_map(|comparison| table_runs(comparison));
+        let runs = comparisons.iter().flat_map(|comparison| comparison.table_runs());
         Ok(add_table(directory, form.format(), &[], runs)?)
     }
 
@@ -242,21 +242,6 @@ impl Invocation<'_> {
             other => other.into(),
         })
     }
-}
-
-/// The runs of a comparison, controller by controller.
-fn table_runs(comparison: &Comparison) -> impl Iterator<Item = TableRun<'_>> {
-    let Summary { scenario, seeds, .. } = &comparison.summary;
-    comparison.controllers.iter().flat_map(move |own| {
-        own.runs.iter().zip(seeds).map(move |(metrics, &seed)| TableRun {
-            scenario,
-            variant: &own.name,
-            controller: &own.controller,
-            seed,
-            at: Vec::new(),
-            metrics,
-        })
-    })
 }
 
 /// The lateness of hosts in the file `log`.

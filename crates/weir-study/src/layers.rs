@@ -11,7 +11,7 @@ const LAYERS: [&[&str]; 6] = [
     &["attack", "judge", "testbed"],
     &["comparison", "detection", "experiments", "pairs"],
     &["output"],
-    &["suite", "sweep"],
+    &["reproduce", "suite", "sweep"],
 ];
 
 /// Number of the layer of `module`.

@@ -28,6 +28,7 @@ mod layers;
 pub mod output;
 pub mod paired;
 pub mod pairs;
+pub mod reproduce;
 pub mod runs;
 mod shell;
 pub mod suite;

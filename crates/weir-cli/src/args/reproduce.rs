@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 
 use clap::value_parser;
+use weir_study::experiments::Extent;
+use weir_study::reproduce::ReproductionRequest;
 
 use super::{DataArgs, ShardArgs, TableForm};
 
@@ -80,29 +82,17 @@ pub(crate) struct ReproduceForm {
 }
 
 impl ReproduceArgs {
-    /// The arguments that repeat the command, with the options on which results depend, without those of the
-    /// output.
-    pub(crate) fn words(&self) -> Vec<String> {
+    /// The options on which results depend.
+    pub(crate) fn request(&self) -> ReproductionRequest<'_> {
         let ReproduceExtent { full, runs, grid } = self.extent;
-        let mut words = vec!["weir".to_owned(), "reproduce".to_owned()];
-        words.extend(self.rows.iter().cloned());
-        let mut option = |name: &str, value: Option<String>| {
-            words.push(name.to_owned());
-            words.extend(value);
-        };
-        let flags = [
-            ("--all", self.rows.is_empty() && self.paper.is_none()),
-            ("--tried", self.tried),
-            ("--full", full),
-            ("--live", self.live),
-        ];
-        flags.iter().filter(|(_, given)| *given).for_each(|(name, _)| option(name, None));
-        let numbers = [("--runs", runs), ("--grid", grid)];
-        let numbers = numbers.into_iter().filter_map(|(name, number)| Some((name, number?.to_string())));
-        let paper = self.paper.iter().map(|paper| ("--paper", paper.clone()));
-        let set = self.set.iter().map(|set| ("--set", set.clone()));
-        let data = self.data.given().iter().map(|data| ("--data", data.to_string_lossy().into_owned()));
-        paper.chain(numbers).chain(set).chain(data).for_each(|(name, value)| option(name, Some(value)));
-        words
+        ReproductionRequest {
+            rows: if self.all { &[] } else { &self.rows },
+            paper: self.paper.as_deref(),
+            extent: Extent { full, runs, grid, plots: self.out.is_some() },
+            set: &self.set,
+            data: self.data.given(),
+            tried: self.tried,
+            live: self.live,
+        }
     }
 }

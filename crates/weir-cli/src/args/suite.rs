@@ -32,14 +32,12 @@ impl SuiteArgs {
     pub(crate) fn repeated(&self, suite: &Suite) -> Vec<String> {
         let text = |path: &Path| path.to_string_lossy().into_owned();
         let source = self.file().map_or_else(|| suite.name.clone(), text);
-        let data = self.data.given().iter().flat_map(|data| ["--data".to_owned(), text(data)]);
-        let stand_ins = self.allow_stand_ins.then(|| "--allow-stand-ins".to_owned());
         let drawn = matches!(self.suite, Some(SuiteSource::Drawn));
         let source = if drawn { suite::DRAWN.to_owned() } else { source };
         let cases = self.draw.cases.iter().flat_map(|cases| ["--cases".to_owned(), cases.to_string()]);
         let seed_of = self.draw.seed_of.iter().flat_map(|path| ["--seed-of".to_owned(), text(path)]);
-        let words = ["weir".to_owned(), "suite".to_owned(), source];
-        words.into_iter().chain(cases).chain(seed_of).chain(data).chain(stand_ins).collect()
+        let further = cases.chain(seed_of).collect();
+        suite::command_words(&source, further, self.data.given(), self.allow_stand_ins)
     }
 }
 

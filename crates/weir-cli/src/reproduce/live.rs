@@ -4,15 +4,16 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use weir_live::run::LiveOptions;
-use weir_study::experiments::{self, Experiment, Extent, Provenance, Reproduction, RowForm};
+use weir_study::experiments::{self, Experiment, Reproduction};
+use weir_study::reproduce::ClaimsDocument;
 use weir_study::runs::RunError;
 use weir_study::testbed::{MOST_TOGETHER, Testbed};
 
-use super::{json, print};
-use crate::args::{ReproduceArgs, ReproduceExtent};
+use super::print;
+use crate::args::ReproduceArgs;
 use crate::failure::Failure;
 use crate::kept::ResultStore;
-use crate::output::OutputDirectory;
+use crate::output::{OutputDirectory, json_file};
 use crate::signals::SignalWatch;
 use crate::terminal;
 use crate::testbed::{INCONCLUSIVE, inconclusive, print_runs};
@@ -22,8 +23,8 @@ pub(super) fn live(args: &ReproduceArgs, experiments: Vec<Experiment>) -> Result
     let experiments: Vec<Experiment> =
         experiments.into_iter().map(Experiment::without_further_variants).collect();
     let traces = args.data.store();
-    let ReproduceExtent { full, runs, grid } = args.extent;
-    let reproduction = Reproduction::plan(&experiments, Extent { full, runs, grid, plots: false }, &traces)?;
+    let request = args.request();
+    let reproduction = Reproduction::plan(&experiments, request.extent, &traces)?;
     if !reproduction.runs_a_scenario() {
         let problem = "none of these rows runs a scenario; leave it out, or name one that does".to_owned();
         return Err(Failure::Option { option: "--live".to_owned(), problem });
@@ -33,12 +34,7 @@ pub(super) fn live(args: &ReproduceArgs, experiments: Vec<Experiment>) -> Result
     let together = args.jobs.map(|jobs| jobs.min(MOST_TOGETHER));
     let world = Testbed::new(options, together, |_| !watch.has_signal());
     let reproduction = reproduction.in_world(&world);
-    let provenance = Provenance {
-        form: Some(if full { RowForm::Full } else { RowForm::Quick }),
-        seeds: reproduction.seeds(),
-        changed: args.set.clone(),
-        ..Provenance::of(&args.words())
-    };
+    let provenance = request.provenance(&reproduction);
     let jobs = together.unwrap_or(MOST_TOGETHER);
     let kept =
         ResultStore { parts: &args.parts, jobs: Some(jobs), quiet: args.quiet, what: "reproduce --live" };
@@ -55,7 +51,7 @@ pub(super) fn live(args: &ReproduceArgs, experiments: Vec<Experiment>) -> Result
     let results = reproduced.claims;
     let mut out = terminal::stdout();
     if args.form.json {
-        out.write_all(&json(&provenance, &results, &real)?)?;
+        out.write_all(&json_file(&ClaimsDocument::new(&provenance, &results, &real))?)?;
     } else if args.form.markdown {
         write!(out, "{}", experiments::markdown(&experiments, &results))?;
     } else {

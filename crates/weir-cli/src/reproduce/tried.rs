@@ -33,7 +33,8 @@ pub(super) fn tried(args: &ReproduceArgs, experiments: &[Experiment]) -> Result<
     let results = trials.results(reproduced.claims);
     let mut out = terminal::stdout();
     if args.form.json {
-        let document = TrialsDocument { provenance: &Provenance::of(&args.words()), tried: &results };
+        let document =
+            TrialsDocument { provenance: &Provenance::of(&args.request().words()), tried: &results };
         serde_json::to_writer_pretty(&mut out, &document).map_err(io::Error::from)?;
         writeln!(out)?;
     } else {

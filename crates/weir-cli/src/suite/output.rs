@@ -6,22 +6,16 @@ use std::path::{Path, PathBuf};
 use weir_form::Varied;
 use weir_scenario::registry::Registry;
 use weir_study::judge::Verdict;
-use weir_study::runs::table_axes;
-use weir_study::suite::{self, CheckChanges, ControllerResult, Suite, SuiteResult, SuiteRun};
+use weir_study::suite::{CheckChanges, ControllerResult, MATRIX, RESULT, Suite, SuiteResult, SuiteRun};
 
 use super::{LEADERS, LEADERS_HEAD, LEGEND, changes, junit, markdown};
 use crate::args::{SuiteArgs, TableForm};
 use crate::browser;
 use crate::differences;
 use crate::failure::Failure;
-use crate::output::{DEFAULT_OUT, Files, OutputDirectory, OutputFile, RUNS, add_table, json_file};
+use crate::output::{DEFAULT_OUT, OutputDirectory, OutputFile, RUNS, json_file};
 use crate::table;
 use crate::terminal;
-
-/// The name of the file with the result, in the output directory.
-const RESULT: &str = "suite.json";
-/// The name of the file with the matrix.
-const MATRIX: &str = "suite.html";
 
 /// All results of a run.
 pub(super) struct SuiteFindings<'a> {
@@ -128,22 +122,19 @@ impl OutputDestinations {
     /// # Errors
     /// The error of the first one that could not be written.
     pub(super) fn write(&mut self, findings: &SuiteFindings<'_>) -> Result<(), Failure> {
-        let json = findings.json()?;
         let mut first = Ok(());
         if let Some(directory) = &mut self.directory {
-            let page = suite::page(&findings.suite.title, findings.run, &self.repeat).into_bytes();
-            let files: Files = vec![(MATRIX.to_owned(), page), (RESULT.to_owned(), json.clone())];
-            let runs = findings.run.runs.table_runs(&self.varied);
-            first = add_table(directory, self.table.format(), &table_axes(&self.varied), runs)
-                .and_then(|()| directory.write(&files))
-                .map_err(Failure::from);
+            let shown = (findings.suite.title.as_str(), self.repeat.as_slice());
+            let written = findings.run.write(directory, self.table.format(), &self.varied, shown);
+            first = written.map_err(Failure::from);
         }
         if first.is_err() {
             // The directory does not exist, so no message may name it.
             self.directory = None;
         }
         if let Some(save) = &self.save {
-            first = first.and(save.write(&json).map_err(Failure::from));
+            let saved = findings.json().and_then(|json| Ok(save.write(&json)?));
+            first = first.and(saved);
         }
         if let Some(file) = &self.junit {
             let report = junit::report(&findings.title(), &findings.run.result).map_err(Failure::from);

@@ -1,5 +1,6 @@
 //! The results of a comparison.
 
+use crate::runs::TableRun;
 use weir_measure::metrics::{FlowDelays, Histogram, MeasurePlan, Recording};
 use weir_measure::results::{FlowKind, RunMetrics, Summary};
 use weir_scenario::compile::{TraceUse, fallback_notes, names_of_fallbacks, titled};
@@ -60,6 +61,21 @@ impl Comparison {
         let mut comparison = Self { summary, controllers, traces };
         comparison.summary.ranking = comparison.ranking_beside(&comparison);
         comparison
+    }
+
+    /// The runs with their metrics, controller by controller.
+    pub fn table_runs(&self) -> impl Iterator<Item = TableRun<'_>> {
+        let Summary { scenario, seeds, .. } = &self.summary;
+        self.controllers.iter().flat_map(move |own| {
+            own.runs.iter().zip(seeds).map(move |(metrics, &seed)| TableRun {
+                scenario,
+                variant: &own.name,
+                controller: &own.controller,
+                seed,
+                at: Vec::new(),
+                metrics,
+            })
+        })
     }
 
     /// Whether there is media to judge.

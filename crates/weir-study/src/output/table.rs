@@ -1,14 +1,14 @@
 //! The table of all runs, in parts of a fixed number of runs.
 
-use weir_measure::results::{TableAxis, TidyTable};
+use weir_measure::results::TableAxis;
 use weir_report::parquet;
 
 use super::directory::{OutputDirectory, TABLE_FOLDER};
 use super::error::OutputError;
-use crate::runs::TableRun;
+use crate::runs::{TableRun, tidy_table};
 
 /// Runs of a part: the cut depends on the grid alone, so that it is the same however the runs were made.
-const RUNS_PER_PART: usize = 1000;
+const RUNS_PER_PART: u32 = 1000;
 
 /// Format of the files of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,11 +40,10 @@ pub fn add_table<'r>(
     runs: impl Iterator<Item = TableRun<'r>>,
 ) -> Result<(), OutputError> {
     let Some(format) = format else { return Ok(()) };
-    let mut runs = runs.zip(0..).peekable();
+    let mut runs = runs.peekable();
     let mut part = 0;
     while runs.peek().is_some() {
-        let mut table = TidyTable::with_axes(axes);
-        runs.by_ref().take(RUNS_PER_PART).for_each(|(run, index)| run.push(index, &mut table));
+        let table = tidy_table(axes, part * RUNS_PER_PART, runs.by_ref().take(RUNS_PER_PART as usize));
         directory.stream_with(
             format!("{TABLE_FOLDER}/part-{part:05}.{}", format.end()),
             |out| match format {

@@ -26,6 +26,6 @@ pub use runner::Runner;
 pub use session::{Ran, RunSession};
 pub use shard::Shard;
 pub use store::{Both, NoStore, ResultLog, Store, StoreError};
-pub use table_run::{StoredMetrics, TableRun, axis_value, table_axes, table_schema};
+pub use table_run::{StoredMetrics, TableRun, axis_value, table_axes, table_schema, tidy_table};
 pub use task::{BUILT_FROM, Task, Watched, kept_or_made, key};
 pub use world::{Plan, RunWorld, WorldRun};

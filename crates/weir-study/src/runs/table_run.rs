@@ -41,10 +41,17 @@ pub struct TableRun<'a> {
 
 impl TableRun<'_> {
     /// Adds the run, whose index among all is `run`, to a table with the same axes.
-    pub fn push(&self, run: u32, table: &mut TidyTable) {
+    fn push(&self, run: u32, table: &mut TidyTable) {
         let &Self { scenario, variant, controller, seed, ref at, metrics } = self;
         table.push_at(TidyRun { run, scenario, variant, controller, seed, metrics }, at);
     }
+}
+
+/// The table of `runs`, whose indices among all begin at `first`, with these axes.
+pub fn tidy_table<'r>(axes: &[TableAxis], first: u32, runs: impl Iterator<Item = TableRun<'r>>) -> TidyTable {
+    let mut table = TidyTable::with_axes(axes);
+    runs.zip(first..).for_each(|(run, index)| run.push(index, &mut table));
+    table
 }
 
 /// The keys `varied`, as columns of a table.
