@@ -81,8 +81,8 @@ pub(crate) fn registry() -> Registry {
 /// Gives a class a name among the controllers: for the call of this thread, or in the process if there is none or if `in_process`. A
 /// class of the same name is replaced.
 #[pyfunction]
-#[pyo3(signature = (name, class, *, at_receiver = false, in_process = false))]
-fn register(name: &str, class: Bound<'_, PyAny>, at_receiver: bool, in_process: bool) -> PyResult<()> {
+#[pyo3(signature = (name, cls, *, at_receiver = false, in_process = false))]
+fn register(name: &str, cls: Bound<'_, PyAny>, at_receiver: bool, in_process: bool) -> PyResult<()> {
     let valid = |letter: char| letter.is_alphanumeric() || "-_.".contains(letter);
     if name.is_empty() || !name.chars().all(valid) {
         return Err(error::setting(format_args!(
@@ -90,7 +90,7 @@ fn register(name: &str, class: Bound<'_, PyAny>, at_receiver: bool, in_process: 
         )));
     }
     let kind = if at_receiver { ClassKind::Estimator } else { ClassKind::Controller };
-    let factory = Arc::new(ClassFactory::new(name, &class, kind)?);
+    let factory = Arc::new(ClassFactory::new(name, &cls, kind)?);
     let alone = Registry::standard().with_factory(factory.clone());
     weir_scenario::registry::with_references(alone).check().map_err(error::setting)?;
     change(in_process, |classes| add_to(classes, factory));

@@ -9,6 +9,8 @@
 True
 """
 
+from typing import Any
+
 from ._weir import (
     CallError,
     ControllerError,
@@ -69,7 +71,7 @@ __all__ = [
 ]
 
 
-def __getattr__(name):
+def __getattr__(name: str) -> Any:
     # Modules that need an extra are imported at their first use.
     if name in ("plot", "gym"):
         import importlib

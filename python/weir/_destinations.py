@@ -2,9 +2,11 @@
 
 import os
 import tempfile
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 from ._extras import optional
+from ._types import Path
 
 #: The runs that are kept, so that the next call goes on.
 RUNS = "runs.log"
@@ -15,17 +17,17 @@ FILES = ("index.html", "sweep.json")
 class Directory:
     """A directory of this machine, or none."""
 
-    def __init__(self, path):
+    def __init__(self, path: Path | None) -> None:
         self.folder = self.path = None if path is None else os.fspath(path)
 
-    def complete(self):
+    def complete(self) -> None:
         """The files are in their places."""
 
 
 class Remote:
     """A URL: the files are written here, and then sent."""
 
-    def __init__(self, url, folder):
+    def __init__(self, url: str, folder: str) -> None:
         fsspec = optional("fsspec", "cluster")
         self.path, self.folder = url, folder
         self.system, self.root = fsspec.core.url_to_fs(url)
@@ -34,7 +36,7 @@ class Remote:
         if self.system.exists(log):
             self.system.get_file(log, os.path.join(folder, RUNS))
 
-    def try_to_write(self):
+    def try_to_write(self) -> None:
         trial = f"{self.root}/.trial"
         try:
             self.system.makedirs(self.root, exist_ok=True)
@@ -43,15 +45,15 @@ class Remote:
         except Exception as error:
             raise OSError(f"{self.path}: cannot be written: {error}") from error
 
-    def send(self, name):
+    def send(self, name: str) -> None:
         self.system.put_file(os.path.join(self.folder, *name.split("/")), f"{self.root}/{name}")
 
-    def keep(self):
+    def keep(self) -> None:
         """Sends the runs that were made, for the next call."""
         if os.path.getsize(os.path.join(self.folder, RUNS)):
             self.send(RUNS)
 
-    def complete(self):
+    def complete(self) -> None:
         """Sends the files. Former pages go first and new ones come last, so that they never stand beside another table."""
         parts = sorted(os.listdir(os.path.join(self.folder, "table")))
         table = f"{self.root}/table"
@@ -71,7 +73,7 @@ class Remote:
 
 
 @contextmanager
-def destination(out):
+def destination(out: Path | None) -> Iterator[Directory | Remote]:
     """The place of the results: a directory, a URL of fsspec, or none."""
     if not isinstance(out, str) or "://" not in out:
         yield Directory(out)

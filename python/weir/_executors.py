@@ -1,10 +1,13 @@
 """Runs of a sweep in the workers of an executor."""
 
+from collections.abc import Callable, Iterable
 from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
 from queue import SimpleQueue
+from typing import Any
 
 from . import _weir
 from ._shards import shard
+from ._types import Executor
 from ._workers import raised
 
 #: Most runs of a shard.
@@ -15,7 +18,7 @@ SHARDS = 16
 RETRIES = 3
 
 
-def shards_of(places):
+def shards_of(places: list[int]) -> list[list[int]]:
     """The places in shards: every so many-th, so that shards take much the same time."""
     count = max(-(-len(places) // SHARD), min(SHARDS, -(-len(places) // 4)))
     return [places[index::count] for index in range(count)]
@@ -24,24 +27,25 @@ def shards_of(places):
 class Submitter:
     """An executor, which is replaced if it is a pool of processes that lost one."""
 
-    def __init__(self, executor):
+    def __init__(self, executor: Executor) -> None:
         if not callable(getattr(executor, "submit", None)):
             raise TypeError(f"an executor has `submit(function, *arguments)`, which {executor!r} lacks")
-        self.executor, self.own = executor, None
+        self.executor: Any = executor
+        self.own: ProcessPoolExecutor | None = None
         # Pools that broke since the last shard that was made.
         self.broken = 0
         module = type(executor).__module__.partition(".")[0]
         # Without `pure=False` Dask would take the result of an equal shard, and a lost worker's shards would be errors.
-        self.options = {"pure": False, "retries": RETRIES} if module in ("dask", "distributed") else {}
+        self.options: dict[str, Any] = {"pure": False, "retries": RETRIES} if module in ("dask", "distributed") else {}
 
-    def submit(self, job, places):
+    def submit(self, job: bytes, places: list[int]) -> Any:
         try:
             return self.executor.submit(shard, job, places, **self.options)
         except BrokenExecutor as error:
             self.replace(error)
             return self.executor.submit(shard, job, places, **self.options)
 
-    def replace(self, error):
+    def replace(self, error: BrokenExecutor) -> None:
         """Replaces a broken pool by one like it."""
         pool = self.executor
         if not isinstance(pool, ProcessPoolExecutor):
@@ -56,21 +60,21 @@ class Submitter:
         self.close()
         self.executor = self.own = ProcessPoolExecutor(getattr(pool, "_max_workers", None), **like)
 
-    def close(self):
+    def close(self) -> None:
         """Ends a pool that replaced another one."""
         if self.own is not None:
             self.own.shutdown(wait=False, cancel_futures=True)
             self.own = None
 
 
-def lost(places, error):
+def lost(places: list[int], error: Exception) -> _weir.RunError:
     """The exception of a shard that was lost too often."""
     return _weir.RunError(
         f"a shard of {len(places)} runs was lost in the executor too often, at last by {type(error).__name__}: {error}"
     )
 
 
-def checked(built):
+def checked(built: Iterable[str]) -> None:
     """Refuses the runs of another build."""
     own = _weir.built_from()
     if tuple(built) != own:
@@ -81,10 +85,11 @@ def checked(built):
 class Pending:
     """Submitted shards, taken as they end, or in order from an executor whose futures call nothing back."""
 
-    def __init__(self):
-        self.shards, self.ended = {}, SimpleQueue()
+    def __init__(self) -> None:
+        self.shards: dict[int, tuple[list[int], int, Any]] = {}
+        self.ended: SimpleQueue[int] = SimpleQueue()
 
-    def add(self, places, failures, future):
+    def add(self, places: list[int], failures: int, future: Any) -> None:
         self.shards[id(future)] = (places, failures, future)
         if callable(getattr(future, "add_done_callback", None)):
             # Not the future itself: an executor may call back with another one.
@@ -92,17 +97,19 @@ class Pending:
         else:
             self.ended.put(id(future))
 
-    def take(self):
+    def take(self) -> tuple[list[int], int, Any]:
         """The next shard with its number of failures and its future."""
         return self.shards.pop(self.ended.get())
 
-    def cancel(self):
+    def cancel(self) -> None:
         for _, _, future in self.shards.values():
             if callable(getattr(future, "cancel", None)):
                 future.cancel()
 
 
-def make(work, job, executor, progress):
+def make(
+    work: _weir.SweepWork, job: bytes, executor: Executor, progress: Callable[[int, int], object] | None
+) -> None:
     """Makes the missing runs of `work` in an executor. This process keeps them, so that no worker writes a file."""
     places = work.missing()
     done, all_runs = 0, len(places)

@@ -1,9 +1,10 @@
 """Optional packages, with an error that names the extra."""
 
 import importlib
+from typing import Any
 
 
-def optional(module, extra):
+def optional(module: str, extra: str) -> Any:
     """The module, or an error that says how to get it."""
     try:
         return importlib.import_module(module)

@@ -1,24 +1,35 @@
 """Runs of scenarios, and controllers as Python classes."""
 
+from __future__ import annotations
+
 import operator
 import os
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from typing import Any, TypeAlias
 
 from . import _weir
 from ._progress import progress_of
 from ._results import Result
-from ._scenarios import Scenario, assignments
+from ._scenarios import Scenario, ScenarioSource, assignments
+from ._types import Directories, Progress, Settings
 from ._workers import run_in_processes
 
 
 class Estimator:
     """A class with AlphaRTC's interface, to be mounted at the receiver (`weir.alphartc`)."""
 
-    def __init__(self, estimator, name):
+    def __init__(self, estimator: type[Any], name: str) -> None:
         self.estimator, self.name = estimator, name
 
 
-def alphartc(estimator, name=None):
+#: The name of a controller, or a class.
+Controller: TypeAlias = str | type[Any] | Estimator
+#: One controller, or several.
+Controllers: TypeAlias = Controller | Iterable[Controller]
+
+
+def alphartc(estimator: type[Any], name: str | None = None) -> Estimator:
     """Mounts a class with AlphaRTC's interface at the receiver, as a controller for `weir.run` and `weir.register`.
 
     `report_states(stats)` gets a dictionary for each packet in the order of arrival. `get_estimated_bandwidth()` gives an estimate in
@@ -27,13 +38,13 @@ def alphartc(estimator, name=None):
     return Estimator(estimator, name or name_of(estimator))
 
 
-def name_of(cls):
+def name_of(cls: type[Any]) -> str:
     """The name of a class among the controllers: its attribute `name`, or its own name."""
     name = getattr(cls, "name", None)
     return name if isinstance(name, str) else cls.__name__
 
 
-def register(name, controller):
+def register(name: str, controller: type[Any] | Estimator) -> None:
     """Gives a class, or an estimator of `weir.alphartc`, a name that scenarios and calls can use.
 
     A class needs `on_feedback(now, feedback)`, which returns a rate in bit/s; it is kept within the limits. An instance is made for
@@ -61,19 +72,21 @@ def register(name, controller):
     handed(name, controller, in_process=True)
 
 
-def handed(name, controller, in_process):
+def handed(name: str, controller: type[Any] | Estimator, in_process: bool) -> None:
     """Registers a class or an estimator: in the process, or for the call of this thread."""
-    at_receiver = isinstance(controller, Estimator)
-    cls = controller.estimator if at_receiver else controller
-    _weir.register(name, cls, at_receiver=at_receiver, in_process=in_process)
+    if isinstance(controller, Estimator):
+        _weir.register(name, controller.estimator, at_receiver=True, in_process=in_process)
+    else:
+        _weir.register(name, controller, in_process=in_process)
 
 
 @contextmanager
-def named(controllers):
+def named(controllers: Controllers | None) -> Iterator[list[str] | None]:
     """Names of controllers, during a call: classes among them are registered for it, which other threads do not see."""
     if isinstance(controllers, (str, type, Estimator)):
         controllers = [controllers]
-    names, added = [], []
+    names: list[str] = []
+    added: list[str] = []
     _weir.Plan.begin_call()
     try:
         for controller in controllers or []:
@@ -93,31 +106,31 @@ def named(controllers):
         _weir.Plan.end_call()
 
 
-def directories(data):
+def directories(data: Directories) -> list[str]:
     """A list of directories: one, or several."""
     if isinstance(data, (str, os.PathLike)):
         data = [data]
     return [os.fspath(directory) for directory in data]
 
 
-def seeds_of(seeds):
+def seeds_of(seeds: int | Iterable[int] | None) -> list[int] | None:
     """A list of seeds: those given, or a single one."""
     if seeds is None:
         return None
-    if isinstance(seeds, int) and not isinstance(seeds, bool):
-        seeds = [seeds]
     if isinstance(seeds, str):
         raise TypeError(f"seeds are numbers, not the text {seeds!r}")
-    seeds = [operator.index(seed) for seed in seeds]
-    for seed in seeds:
+    if isinstance(seeds, bool):
+        raise TypeError(f"seeds are numbers, not {seeds}")
+    listed = [operator.index(seed) for seed in ([seeds] if isinstance(seeds, int) else seeds)]
+    for seed in listed:
         if not 0 <= seed < 2**63:
             raise ValueError(f"a seed is a number from 0 to 2**63 - 1, not {seed}")
-    if len(set(seeds)) < len(seeds):
-        raise ValueError(f"seeds: one is named twice in {seeds}")
-    return seeds
+    if len(set(listed)) < len(listed):
+        raise ValueError(f"seeds: one is named twice in {listed}")
+    return listed
 
 
-def jobs_of(jobs):
+def jobs_of(jobs: int | None) -> int:
     """The number of jobs: as many as there are processors unless given."""
     if jobs is None:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -126,7 +139,17 @@ def jobs_of(jobs):
     return jobs
 
 
-def run(scenario, controllers=None, seeds=None, *, set=None, jobs=None, series=True, progress=None, data=()):
+def run(
+    scenario: ScenarioSource,
+    controllers: Controllers | None = None,
+    seeds: int | Iterable[int] | None = None,
+    *,
+    set: Settings | None = None,
+    jobs: int | None = None,
+    series: bool = True,
+    progress: Progress = None,
+    data: Directories = (),
+) -> Result:
     """Runs a scenario under each controller and seed.
 
     scenario: a shipped name (`weir.scenarios()`), a path, a text in TOML, a dictionary, or a `weir.Scenario`.

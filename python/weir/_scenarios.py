@@ -1,15 +1,20 @@
 """Scenarios: from a file, a text, or keys in code."""
 
+from __future__ import annotations
+
 import os
+from collections.abc import Mapping
+from typing import Any, TypeAlias
 
 from . import _weir
+from ._types import Path, Settings
 
 
-def assignments(values):
+def assignments(values: Settings | None) -> list[str]:
     """The `path=value` of each entry of a dictionary; a list is taken as it is."""
     if values is None:
         return []
-    if isinstance(values, dict):
+    if isinstance(values, Mapping):
         return [_weir.assignment(path, value) for path, value in values.items()]
     if isinstance(values, str):
         return [values]
@@ -36,31 +41,31 @@ class Scenario:
     weir.ScenarioError: scenario:2:12: ...
     """
 
-    def __init__(self, keys=None, /, **more):
+    def __init__(self, keys: Mapping[str, Any] | None = None, /, **more: Any) -> None:
         self._own = _weir.Scenario.build({**(keys or {}), **more})
 
     @classmethod
-    def _of(cls, own):
+    def _of(cls, own: _weir.Scenario) -> Scenario:
         scenario = cls.__new__(cls)
         scenario._own = own
         return scenario
 
     @classmethod
-    def open(cls, name):
+    def open(cls, name: Path) -> Scenario:
         """The shipped scenario of this name (`weir.scenarios()`), or that of a file."""
         return cls._of(_weir.Scenario.open(os.fspath(name)))
 
     @classmethod
-    def parse(cls, text, name="scenario"):
+    def parse(cls, text: str, name: str = "scenario") -> Scenario:
         """The scenario of a text in TOML; messages call it `name`."""
         return cls._of(_weir.Scenario.parse(text, name))
 
     @classmethod
-    def of(cls, source):
+    def of(cls, source: ScenarioSource) -> Scenario:
         """The scenario of a name, a path, a text in TOML, a dictionary, or a scenario."""
         if isinstance(source, cls):
             return source
-        if isinstance(source, dict):
+        if isinstance(source, Mapping):
             return cls(source)
         if isinstance(source, str) and "\n" in source:
             return cls.parse(source)
@@ -70,30 +75,61 @@ class Scenario:
             f"a scenario is a name, a path, a text in TOML, a dictionary or weir.Scenario, not {type(source).__name__}"
         )
 
-    def set(self, values):
+    def set(self, values: Settings) -> Scenario:
         """The same scenario with other values: a dictionary from paths such as `links.forward.rate` to values."""
         return Scenario._of(self._own.set(assignments(values)))
 
-    def to_toml(self):
+    def to_toml(self) -> str:
         """The scenario as TOML, with every default written out."""
         return self._own.to_toml()
 
-    def warnings(self):
+    def warnings(self) -> list[str]:
         """Features that can be simulated and should not be sent into a network."""
         return self._own.warnings()
 
-    name = property(lambda self: self._own.name, doc="Name of its results.")
-    title = property(lambda self: self._own.title, doc="Its title, one line.")
-    duration = property(lambda self: self._own.duration, doc="Duration of a run in seconds.")
-    seeds = property(lambda self: self._own.seeds, doc="The seeds of its runs.")
-    controllers = property(lambda self: self._own.controllers, doc="The controllers that it compares.")
-    flows = property(lambda self: self._own.flows, doc="Names of its flows.")
-    links = property(lambda self: self._own.links, doc="Names of its links.")
+    @property
+    def name(self) -> str:
+        """Name of its results."""
+        return self._own.name
 
-    def __eq__(self, other):
+    @property
+    def title(self) -> str:
+        """Its title, one line."""
+        return self._own.title
+
+    @property
+    def duration(self) -> float:
+        """Duration of a run in seconds."""
+        return self._own.duration
+
+    @property
+    def seeds(self) -> list[int]:
+        """The seeds of its runs."""
+        return self._own.seeds
+
+    @property
+    def controllers(self) -> list[str]:
+        """The controllers that it compares."""
+        return self._own.controllers
+
+    @property
+    def flows(self) -> list[str]:
+        """Names of its flows."""
+        return self._own.flows
+
+    @property
+    def links(self) -> list[str]:
+        """Names of its links."""
+        return self._own.links
+
+    def __eq__(self, other: object) -> bool:
         return isinstance(other, Scenario) and self._own == other._own
 
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<weir.Scenario {self.name!r}: {self.title}>"
+
+
+#: A shipped name, a path, a text in TOML, a dictionary, or a scenario.
+ScenarioSource: TypeAlias = Scenario | Path | Mapping[str, Any]

@@ -5,13 +5,14 @@ import threading
 import traceback
 
 from . import _weir
+from ._workers import Answer
 
 _lock = threading.Lock()
 #: The last job with its plan: the shards of a sweep come one after the other.
-_last = None
+_last: tuple[bytes, _weir.SweepPlan] | None = None
 
 
-def planned(job):
+def planned(job: bytes) -> _weir.SweepPlan:
     """The plan of a job."""
     classes, plan = pickle.loads(job)
     # The worker may be a thread of the caller's process, whose classes stay as they are.
@@ -29,7 +30,7 @@ def planned(job):
         _weir.Plan.end_call()
 
 
-def shard(job, places):
+def shard(job: bytes, places: list[int]) -> tuple[tuple[str, str], Answer]:
     """Makes the runs at these places of a job.
 
     Returns the version and sources of the build, and the runs or a failure. A failure is no exception, so that executors do not
@@ -42,7 +43,7 @@ def shard(job, places):
                 _last = None
                 _last = (job, planned(job))
             plan = _last[1]
-        answer = ("made", plan.shard(places))
+        answer: Answer = ("made", plan.shard(places))
     except Exception as error:
         answer = ("failed", type(error).__name__, str(error), traceback.format_exc())
     return _weir.built_from(), answer

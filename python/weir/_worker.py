@@ -7,7 +7,7 @@ import sys
 import traceback
 
 
-def end_with_parent():
+def end_with_parent() -> None:
     """Ends this process with its parent, on Linux."""
     try:
         import ctypes
@@ -17,7 +17,7 @@ def end_with_parent():
         pass
 
 
-def main():
+def main() -> None:
     # What a class prints goes to standard error: standard output is the way back.
     back = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)

@@ -4,18 +4,25 @@ import sys
 
 from . import _weir
 from ._progress import progress_of
-from ._runs import directories, jobs_of, named
+from ._runs import Controllers, directories, jobs_of, named
 from ._studies import ComparisonTable, terminal_width
+from ._types import Directories, Progress
 
 
-def demo(controllers=None, runs=None, *, jobs=None, progress=None, data=()):
+def demo(
+    controllers: Controllers | None = None,
+    runs: int | None = None,
+    *,
+    jobs: int | None = None,
+    progress: Progress = None,
+    data: Directories = (),
+) -> ComparisonTable:
     """The table and the sentence that `weir run` prints without arguments."""
-    data = directories(data)
     with named(controllers) as names, progress_of(progress, "demo") as function:
-        return ComparisonTable(_weir.run_demo(names, runs, jobs_of(jobs), function, data, terminal_width()))
+        return ComparisonTable(_weir.run_demo(names, runs, jobs_of(jobs), function, directories(data), terminal_width()))
 
 
-def main():
+def main() -> int:
     result = demo()
     print("\n".join(result.title), end="\n\n")
     print(result.text(bold=sys.stdout.isatty()))

@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Context, Decimal, localcontext
+from typing import SupportsIndex, overload
 
 # Not that of the caller, so that draws are the same everywhere.
 _CONTEXT = Context(prec=28)
@@ -49,7 +50,7 @@ class Distribution:
 
     def __init__(
         self, ranges: Mapping[str, Sequence[object]], *, seed: int = 0, sizes: Sequence[int] = (1_000_000, 1000, 1000)
-    ):
+    ) -> None:
         if not isinstance(ranges, Mapping):
             raise TypeError(f"ranges: a dictionary of keys and their ranges, not {type(ranges).__name__}")
         if not isinstance(seed, int) or isinstance(seed, bool):
@@ -62,7 +63,7 @@ class Distribution:
             raise ValueError(
                 f"sizes: three numbers from 1 to 2**{_INDEX_BITS}, of train, validation and test, not {sizes!r}"
             )
-        self.ranges = {key: _range(key, given) for key, given in ranges.items()}
+        self.ranges: Mapping[str, _Choice | _Range] = {key: _range(key, given) for key, given in ranges.items()}
         self.train, self.validation, self.test = (
             Draws(self, (seed << 2 | part) << _INDEX_BITS, size, name)
             for part, (name, size) in enumerate(zip(_PARTS, sizes, strict=True))
@@ -73,16 +74,22 @@ class Distribution:
         return Draw(seed, {key: own.value(_uniform(seed, key)) for key, own in self.ranges.items()})
 
 
-class Draws(Sequence):
+class Draws(Sequence[Draw]):
     """The draws of one part of a :class:`Distribution`."""
 
-    def __init__(self, distribution: Distribution, first: int, size: int, part: str):
+    def __init__(self, distribution: Distribution, first: int, size: int, part: str) -> None:
         self._distribution, self._first, self._size, self.part = distribution, first, size, part
 
     def __len__(self) -> int:
         return self._size
 
-    def __getitem__(self, index):
+    @overload
+    def __getitem__(self, index: SupportsIndex) -> Draw: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[Draw]: ...
+
+    def __getitem__(self, index: SupportsIndex | slice) -> Draw | list[Draw]:
         if isinstance(index, slice):
             return [self[place] for place in range(*index.indices(self._size))]
         place = index.__index__()

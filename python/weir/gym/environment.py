@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import gymnasium
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
-from .._scenarios import assignments
+from .._scenarios import ScenarioSource, assignments
 from .distribution import Draw, Draws
 from .settings import CallSettings, Reward, RewardFunction, RunMetrics, spaces
 
 
-class RateControlEnv(gymnasium.Env):
+class RateControlEnv(gymnasium.Env[NDArray[np.float32], NDArray[np.float32]]):
     """The sender of one media flow, whose target rate is the action.
 
     A step is an interval of simulated time. An episode is the flow's time in its scenario; it ends by ``truncated``,
@@ -70,7 +72,7 @@ class RateControlEnv(gymnasium.Env):
 
     def __init__(
         self,
-        scenario="quality/steady",
+        scenario: ScenarioSource = "quality/steady",
         *,
         flow: str | None = None,
         set: Mapping[str, object] | None = None,
@@ -79,7 +81,7 @@ class RateControlEnv(gymnasium.Env):
         reward: Reward | RewardFunction | None = None,
         distribution: Draws | None = None,
         render_mode: None = None,
-    ):
+    ) -> None:
         if render_mode is not None:
             raise ValueError(f"render_mode: the environment shows no picture, leave out {render_mode!r}")
         self.render_mode = None
@@ -90,14 +92,16 @@ class RateControlEnv(gymnasium.Env):
         self._function = self._settings.function
         self.draw: Draw | None = None
 
-    def reset(self, *, seed: int | None = None, options: Mapping | None = None):
+    def reset(
+        self, *, seed: int | None = None, options: Mapping[str, Any] | None = None
+    ) -> tuple[NDArray[np.float32], dict[str, Any]]:
         super().reset(seed=seed)
         draw = self._settings.draw(self.np_random, seed, options)
         self._calls.begin([(0, draw.seed, assignments(dict(draw.set)))])
         self.draw = draw
         return self._calls.observations()[0], {"seed": draw.seed, "set": RunMetrics(dict(draw.set))}
 
-    def step(self, action):
+    def step(self, action: ArrayLike) -> tuple[NDArray[np.float32], float, bool, bool, dict[str, Any]]:
         if type(action) is not np.ndarray or action.dtype != np.float32 or action.shape != (1,):
             action = _action(action)
         observation, reward, truncated = self._step(action)
@@ -106,12 +110,13 @@ class RateControlEnv(gymnasium.Env):
         info = {"run": RunMetrics(self._calls.finish(0))} if truncated else {}
         return observation, reward, False, truncated, info
 
-    def measures(self) -> np.ndarray:
+    def measures(self) -> NDArray[np.float64]:
         """The last step in its units, by :class:`weir.gym.Measure`; zeros after a reset, and after the last step."""
-        return self._calls.measures()[0]
+        measures: NDArray[np.float64] = self._calls.measures()[0]
+        return measures
 
 
-def _action(given) -> np.ndarray:
+def _action(given: ArrayLike) -> NDArray[np.float32]:
     try:
         action = np.asarray(given, dtype=np.float32)
     except (TypeError, ValueError):

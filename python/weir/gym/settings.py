@@ -6,18 +6,20 @@ import enum
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 import numpy as np
-from gymnasium.spaces import Box
+from gymnasium.spaces import Box, Space
+from numpy.typing import ArrayLike, NDArray
 
 from .. import _weir
-from .._scenarios import Scenario
+from .._scenarios import Scenario, ScenarioSource
 from .distribution import Draw, Draws
 
 ENTRIES: tuple[str, ...] = tuple(_weir.ENV_ENTRIES)
 """Names of the entries of an observation, in order."""
 
-Measure = enum.IntEnum(
+Measure = enum.IntEnum(  # type: ignore[misc]
     "Measure", {name.upper(): index for index, (name, _) in enumerate(_weir.ENV_MEASURES)}, module=__name__
 )
 Measure.__doc__ = "Places of the values of a step, in their units: " + ", ".join(
@@ -42,23 +44,23 @@ class Reward:
     delay: float = 2.0
     loss: float = 2.0
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for name in ("rate", "delay", "loss"):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
                 raise ValueError(f"reward.{name}: a finite number, not {value!r}")
 
 
-RewardFunction = Callable[[np.ndarray], np.ndarray]
+RewardFunction: TypeAlias = Callable[[NDArray[np.float64]], Any]
 
 
-class RunMetrics(Mapping):
+class RunMetrics(Mapping[str, Any]):
     """The metrics of a flow, by the keys of its results: ``metrics["queue_wait_ms"]["p95"]``."""
 
-    def __init__(self, values: dict):
+    def __init__(self, values: dict[str, Any]) -> None:
         self._values = values
 
-    def __getitem__(self, key: str):
+    def __getitem__(self, key: str) -> Any:
         return self._values[key]
 
     def __iter__(self) -> Iterator[str]:
@@ -74,7 +76,16 @@ class RunMetrics(Mapping):
 class CallSettings:
     """The settings of calls, checked."""
 
-    def __init__(self, scenario, flow, set, interval, feedback_interval, reward, distribution):
+    def __init__(
+        self,
+        scenario: ScenarioSource,
+        flow: str | None,
+        set: Mapping[str, object] | None,
+        interval: float | str,
+        feedback_interval: float | str,
+        reward: Reward | RewardFunction | None,
+        distribution: Draws | None,
+    ) -> None:
         self.scenario = Scenario.of(scenario)
         if flow is not None and not isinstance(flow, str):
             raise TypeError(f"flow: the name of a flow, not {flow!r}")
@@ -97,7 +108,7 @@ class CallSettings:
         weights = (self.weights.rate, self.weights.delay, self.weights.loss)
         return _weir.SteppedCalls(self.scenario._own, self.flow, self.interval, self.reports, weights, number, threads)
 
-    def draw(self, random: np.random.Generator, seed: int | None, options: Mapping | None) -> Draw:
+    def draw(self, random: np.random.Generator, seed: int | None, options: Mapping[str, Any] | None) -> Draw:
         """The run of a reset."""
         options = {} if options is None else options
         if not isinstance(options, Mapping):
@@ -121,13 +132,13 @@ class CallSettings:
         return drawn if run_seed is None else Draw(_whole("options.seed", run_seed), drawn.set)
 
 
-def spaces() -> tuple[Box, Box]:
+def spaces() -> tuple[Space[Any], Space[Any]]:
     """The spaces of observations and actions."""
     low = np.array([-1.0 if name == "gradient" else 0.0 for name in ENTRIES], dtype=np.float32)
     return Box(low, np.ones(len(ENTRIES), dtype=np.float32), dtype=np.float32), Box(-1.0, 1.0, (1,), dtype=np.float32)
 
 
-def checked(place: str, given: Mapping) -> dict:
+def checked(place: str, given: Mapping[str, object]) -> dict[str, object]:
     """A dictionary of settings."""
     if not isinstance(given, Mapping):
         raise TypeError(f"{place}: a dictionary of keys and values, not {given!r}")
@@ -153,12 +164,12 @@ def _time(place: str, given: object) -> str:
     raise TypeError(f"{place}: seconds, or text such as '100ms', not {given!r}")
 
 
-def rate_of(action, least: float, most: float):
+def rate_of(action: ArrayLike, least: float, most: float) -> Any:
     """The target rate of an action between -1 and 1, in the unit of the bounds; rounding to whole bit/s is the
     environment's."""
     return least * (most / least) ** ((np.clip(action, -1.0, 1.0) + 1.0) / 2.0)
 
 
-def action_of(rate, least: float, most: float):
+def action_of(rate: ArrayLike, least: float, most: float) -> Any:
     """The action of a target rate, within the bounds of the flow's rates."""
     return np.clip(2.0 * np.log(np.asarray(rate) / least) / np.log(most / least) - 1.0, -1.0, 1.0)

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from gymnasium.utils.seeding import np_random
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
+from numpy.typing import ArrayLike, NDArray
 
-from .._scenarios import assignments
+from .._scenarios import ScenarioSource, assignments
 from .distribution import Draws
 from .settings import CallSettings, Reward, RewardFunction, RunMetrics, spaces
 
 
-class RateControlVectorEnv(VectorEnv):
+class RateControlVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.float32], NDArray[Any]]):
     """``num_envs`` calls that take their steps together: each is as a :class:`weir.gym.RateControlEnv`.
 
     Call i has the seed ``seed + i``. With ``threads`` above 1 the calls of a step are simulated on that many threads;
@@ -27,7 +29,7 @@ class RateControlVectorEnv(VectorEnv):
     def __init__(
         self,
         num_envs: int = 1,
-        scenario="quality/steady",
+        scenario: ScenarioSource = "quality/steady",
         *,
         flow: str | None = None,
         set: Mapping[str, object] | None = None,
@@ -38,7 +40,7 @@ class RateControlVectorEnv(VectorEnv):
         threads: int = 1,
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
         render_mode: None = None,
-    ):
+    ) -> None:
         if render_mode is not None:
             raise ValueError(f"render_mode: the environment shows no picture, leave out {render_mode!r}")
         for name, value in (("num_envs", num_envs), ("threads", threads)):
@@ -60,7 +62,9 @@ class RateControlVectorEnv(VectorEnv):
         self._over = np.zeros(self.num_envs, dtype=np.bool_)
         self._terminated = np.zeros(self.num_envs, dtype=np.bool_)
 
-    def reset(self, *, seed: int | Sequence[int | None] | None = None, options: Mapping | None = None):
+    def reset(
+        self, *, seed: int | Sequence[int | None] | None = None, options: Mapping[str, Any] | None = None
+    ) -> tuple[NDArray[np.float32], dict[str, Any]]:
         if seed is None or isinstance(seed, (int, np.integer)):
             seeds = [None if seed is None else int(seed) + index for index in range(self.num_envs)]
         else:
@@ -76,7 +80,9 @@ class RateControlVectorEnv(VectorEnv):
         self._over[:] = False
         return self._calls.observations(), infos
 
-    def step(self, actions):
+    def step(
+        self, actions: ArrayLike
+    ) -> tuple[NDArray[np.float32], NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]:
         actions = self._actions(actions)
         resets = np.flatnonzero(self._over)
         # The calls that are reset in this step, by the mode of the next step.
@@ -87,7 +93,7 @@ class RateControlVectorEnv(VectorEnv):
         if truncated.any():
             ended = np.flatnonzero(truncated)
             for index in ended:
-                info = {"run": RunMetrics(self._calls.finish(int(index)))}
+                info: dict[str, Any] = {"run": RunMetrics(self._calls.finish(int(index)))}
                 if self.autoreset_mode == AutoresetMode.SAME_STEP:
                     info = {"final_obs": observations[index].copy(), "final_info": info}
                 infos = self._add_info(infos, info, int(index))
@@ -97,23 +103,30 @@ class RateControlVectorEnv(VectorEnv):
         self._over = truncated.copy() if self.autoreset_mode == AutoresetMode.NEXT_STEP else self._over
         return observations, rewards, self._terminated.copy(), truncated, infos
 
-    def measures(self) -> np.ndarray:
+    def measures(self) -> NDArray[np.float64]:
         """The last steps in physical units, a row for each call, by :class:`weir.gym.Measure`."""
         return self._calls.measures()
 
-    def _begin(self, indices, seeds, options, infos):
+    def _begin(
+        self,
+        indices: Iterable[int],
+        seeds: Sequence[int | None],
+        options: Sequence[Mapping[str, Any] | None],
+        infos: dict[str, Any],
+    ) -> dict[str, Any]:
         """Begins calls: returns ``infos`` with theirs."""
         begins = []
         for index, seed, own in zip(indices, seeds, options, strict=True):
-            if seed is not None or self._random[index] is None:
-                self._random[index] = np_random(seed)[0]
-            draw = self._settings.draw(self._random[index], seed, own)
+            random = self._random[index]
+            if seed is not None or random is None:
+                random = self._random[index] = np_random(seed)[0]
+            draw = self._settings.draw(random, seed, own)
             begins.append((int(index), draw.seed, assignments(dict(draw.set))))
             infos = self._add_info(infos, {"seed": draw.seed, "set": RunMetrics(dict(draw.set))}, int(index))
         self._calls.begin(begins)
         return infos
 
-    def _actions(self, given) -> np.ndarray:
+    def _actions(self, given: ArrayLike) -> NDArray[np.float32]:
         try:
             actions = np.asarray(given, dtype=np.float32)
         except (TypeError, ValueError):
