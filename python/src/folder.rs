@@ -7,10 +7,11 @@ use pyo3::prelude::*;
 use weir_import::traces::TraceStore;
 use weir_scenario::registry::Registry;
 use weir_study::output::{OutputDirectory, OutputError, RUNS, TableFormat};
-use weir_study::runs::{NoStore, ResultLog, RunError as StudyError, Shardable};
+use weir_study::runs::{NoStore, ResultLog, Shardable};
 
 use crate::error;
-use crate::waiting::{CallProgress, CallState, attend, wait};
+use crate::waiting::CallProgress;
+use crate::world::SupervisedSimulator;
 
 /// A directory of results with the log of its runs. A log that was made for it goes again if it keeps no run and no file was written.
 #[derive(Debug)]
@@ -66,11 +67,10 @@ pub(crate) fn table_format(name: &str) -> PyResult<Option<TableFormat>> {
     }
 }
 
-/// Makes all runs; those in the log of `folder` are not made again.
+/// Makes all runs in the `world` that they are planned for; those in the log of `folder` are not made again.
 pub(crate) fn make<D: Shardable + Sync>(
     py: Python<'_>,
-    all: &D,
-    (state, with_class): (&CallState, bool),
+    (all, world): (&D, &SupervisedSimulator),
     (traces, jobs): (&TraceStore, usize),
     folder: Option<&ResultFolder>,
     progress: Option<Bound<'_, PyAny>>,
@@ -79,16 +79,10 @@ where
     D::Whole: Send,
 {
     let progress = CallProgress { function: progress, all: all.runs() };
-    let run = |done: &(dyn Fn() + Sync)| -> Result<D::Whole, StudyError> {
-        match folder {
-            Some(folder) => all.run(jobs, traces, folder.log(), done),
-            None => all.run(jobs, traces, &NoStore, done),
-        }
-    };
-    let ran = if with_class {
-        attend(py, state, &progress, run)?
-    } else {
-        wait(py, state, &progress, || run(&|| state.count()))?
-    };
-    ran.map_err(error::run)
+    let jobs = world.jobs(jobs);
+    let made = world.supervise(py, &progress, |done| match folder {
+        Some(folder) => all.run(jobs, traces, folder.log(), done),
+        None => all.run(jobs, traces, &NoStore, done),
+    })?;
+    made.map_err(error::run)
 }

@@ -14,7 +14,6 @@ use crate::folder::{ResultFolder, make, table_format};
 use crate::registry::registry;
 use crate::scenario::traces;
 use crate::tidy::{TidyColumns, tidy_columns};
-use crate::waiting::CallState;
 use crate::world::SupervisedSimulator;
 
 /// Adds the class and the function to the module.
@@ -81,15 +80,13 @@ fn reproduce(
         ReproductionRequest { rows: &rows, paper, extent, set: &set, data: &data, tried: false, live: false };
     let experiments = request.open(&registry).map_err(|error| error::scenario(&error))?;
     let traces = traces(&data);
-    let state = CallState::default();
-    let world = SupervisedSimulator { state: &state };
     // Rows name their controllers in scenarios, which may be classes.
     let (plan, with_class) = with_a_class(|| Reproduction::plan(&experiments, extent, &traces));
+    let world = SupervisedSimulator::new(with_class);
     let plan = plan.map_err(|error| error::scenario(&error))?.with_metrics(format.is_some()).in_world(&world);
     let provenance = request.provenance(&plan);
-    let jobs = if with_class { 1 } else { jobs };
     let mut folder = out.map(|out| ResultFolder::open(&out, &registry)).transpose()?;
-    let results = make(py, &plan, (&state, with_class), (&traces, jobs), folder.as_ref(), progress)?;
+    let results = make(py, (&plan, &world), (&traces, jobs), folder.as_ref(), progress)?;
     let made = RowRuns { rows: experiments, results, provenance, has_metrics: format.is_some() };
     if let Some(folder) = &mut folder {
         let RowRuns { rows, results, provenance, .. } = &made;

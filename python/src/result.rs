@@ -20,7 +20,7 @@ use crate::columns::{GatheredTable, list};
 use crate::error::{self, RunError};
 use crate::tidy::{TidyColumns, tidy_columns};
 use crate::values::from_json;
-use crate::waiting::{CallProgress, CallState, attend, wait};
+use crate::waiting::CallProgress;
 use crate::world::SupervisedSimulator;
 
 /// The note on a page of runs in which a class took part.
@@ -99,17 +99,12 @@ impl RunSet {
         let scenario = &self.scenario;
         let under = (!scenario.controllers.is_empty()).then_some(name.as_str());
         let options = RunOptions { seed, controller: under, series: true };
-        let state = CallState::default();
-        let world = SupervisedSimulator { state: &state };
+        let world = SupervisedSimulator::new(!self.reproducible);
         let task = Task::new(format!("{}/{name}/{seed}", scenario.name), scenario, options);
         let task = Task { world: Some(&world), ..task };
         let traces = &*self.traces;
         let progress = CallProgress { function: None, all: 1 };
-        let ran = if self.reproducible {
-            wait(py, &state, &progress, || task.run(traces))?
-        } else {
-            attend(py, &state, &progress, |_| task.run(traces))?
-        };
+        let ran = world.supervise(py, &progress, |_| task.run(traces))?;
         let series = ran.map_err(error::run)?.measured.series;
         series.ok_or_else(|| RunError::new_err("the run has no series"))
     }

@@ -6,13 +6,13 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use weir_import::traces::TraceStore;
 use weir_scenario::scenario::Scenario as CompiledScenario;
-use weir_study::comparison::{Comparison, ComparisonError, ComparisonOptions, ComparisonRequest};
+use weir_study::comparison::{Comparison, ComparisonOptions, ComparisonRequest};
 
 use crate::error;
 use crate::registry::{begin_call, end_call};
 use crate::result::RunSet;
 use crate::scenario::{Scenario, assignment, classes_in, traces};
-use crate::waiting::{CallProgress, CallState, attend, wait};
+use crate::waiting::CallProgress;
 use crate::world::SupervisedSimulator;
 
 /// Adds the class to the module.
@@ -39,18 +39,11 @@ pub(crate) fn compare(
     with_classes: bool,
     progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<Comparison> {
-    let jobs = if with_classes { 1 } else { jobs };
-    let request = ComparisonRequest { scenario, seeds, jobs, series };
-    let state = CallState::default();
-    let world = SupervisedSimulator { state: &state };
+    let world = SupervisedSimulator::new(with_classes);
+    let request = ComparisonRequest { scenario, seeds, jobs: world.jobs(jobs), series };
     let options = ComparisonOptions { world: Some(&world), ..ComparisonOptions::default() };
     let progress = CallProgress { function: progress, all: request.runs() };
-    let ran: Result<Comparison, ComparisonError> = if with_classes {
-        attend(py, &state, &progress, |done| request.run_with(traces, done, options))?
-    } else {
-        wait(py, &state, &progress, || request.run_with(traces, &|| state.count(), options))?
-    };
-    ran.map_err(error::comparison)
+    world.supervise(py, &progress, |done| request.run_with(traces, done, options))?.map_err(error::comparison)
 }
 
 #[pymethods]

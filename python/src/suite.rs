@@ -12,7 +12,6 @@ use crate::folder::{ResultFolder, make, table_format};
 use crate::registry::{classes, registry};
 use crate::scenario::{candidates, traces};
 use crate::tidy::{TidyColumns, tidy_columns};
-use crate::waiting::CallState;
 use crate::world::SupervisedSimulator;
 
 /// Adds the class and the function to the module.
@@ -111,16 +110,13 @@ fn suite(
     }
     let seeds = seeds.unwrap_or_else(|| (1..=5).collect());
     let traces = traces(&data);
-    let state = CallState::default();
-    let world = SupervisedSimulator { state: &state };
     let request =
         SuiteRequest { suite, registry: &registry, controllers: &candidates, seeds: &seeds, cases: &cases };
     let stand_ins = !request.fallback_notes(&traces).map_err(error::run)?.is_empty();
-    let with_class = has_class(&candidates);
-    let jobs = if with_class { 1 } else { jobs };
+    let world = SupervisedSimulator::new(has_class(&candidates));
     let plan = request.plan().map_err(error::run)?.with_metrics(format.is_some()).in_world(&world);
     let mut folder = out.map(|out| ResultFolder::open(&out, &registry)).transpose()?;
-    let run = make(py, &plan, (&state, with_class), (&traces, jobs), folder.as_ref(), progress)?;
+    let run = make(py, (&plan, &world), (&traces, jobs), folder.as_ref(), progress)?;
     let made = SuiteRuns {
         title: suite.title.clone(),
         run,

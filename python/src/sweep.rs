@@ -25,7 +25,7 @@ use crate::folder::ResultFolder;
 use crate::registry::registry;
 use crate::scenario::{classes_in, traces};
 use crate::tidy::{TidyColumns, tidy_columns};
-use crate::waiting::{CallProgress, CallState, attend, wait};
+use crate::waiting::{CallProgress, CallState, wait};
 use crate::world::SupervisedSimulator;
 
 /// Adds the classes to the module.
@@ -114,22 +114,16 @@ fn mistake(varied: &[Varied], mistake: &FormError) -> PyErr {
 }
 
 impl SweepPlan {
-    /// The result of `work` on the runs: on another thread, or on this one under the interpreter's lock where a class takes part.
+    /// The result of `work` on the runs.
     fn with_runs<T: Send>(
         &self,
         py: Python<'_>,
         progress: &CallProgress<'_>,
         work: impl FnOnce(&Reproduction<'_>, &(dyn Fn() + Sync)) -> Result<T, StudyError> + Send,
     ) -> PyResult<T> {
-        let state = CallState::default();
-        let world = SupervisedSimulator { state: &state };
+        let world = SupervisedSimulator::new(!self.classes.is_empty());
         let runs = self.sweep.runs.clone().with_metrics(true).in_world(&world);
-        let done = if self.classes.is_empty() {
-            wait(py, &state, progress, || work(&runs, &|| state.count()))?
-        } else {
-            attend(py, &state, progress, |done| work(&runs, done))?
-        };
-        done.map_err(error::run)
+        world.supervise(py, progress, |done| work(&runs, done))?.map_err(error::run)
     }
 
     /// The content of `sweep.json`. Where a class takes part, each object says that it is not reproducible.

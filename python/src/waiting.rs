@@ -16,6 +16,8 @@ const INTERVAL: Duration = Duration::from_millis(50);
 pub(crate) struct CallState {
     ended: AtomicBool,
     done: AtomicUsize,
+    /// The exception that ended the runs.
+    raised: Mutex<Option<PyErr>>,
 }
 
 impl CallState {
@@ -24,9 +26,22 @@ impl CallState {
         self.ended.load(Ordering::Relaxed)
     }
 
-    /// Ends the runs.
-    fn end(&self) {
-        self.ended.store(true, Ordering::Relaxed);
+    /// Ends the runs if `looked` is an exception; the first one is raised.
+    fn end_by(&self, looked: PyResult<()>) {
+        if let Err(error) = looked {
+            self.ended.store(true, Ordering::Relaxed);
+            self.raised.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+        }
+    }
+
+    /// Ends the runs if a signal came.
+    pub(crate) fn look(&self, py: Python<'_>) {
+        self.end_by(py.check_signals());
+    }
+
+    /// The exception that ended the runs.
+    fn raised(&self) -> Option<PyErr> {
+        self.raised.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
     /// Counts a run that is over.
@@ -62,19 +77,18 @@ pub(crate) fn wait<T: Send>(
     let waited = thread::scope(|scope| {
         // The receiver lives until the thread is over.
         scope.spawn(move || sender.send(work()));
-        let (mut raised, mut last) = (None, None);
+        let mut last = None;
         loop {
             // Borrowed mutably, as a shared reference to a receiver stays on its thread.
             let own = &mut receiver;
             match py.detach(move || own.recv_timeout(INTERVAL)) {
-                Ok(result) => return raised.map_or_else(|| Ok(Some(result)), Err),
+                Ok(result) => return state.raised().map_or_else(|| Ok(Some(result)), Err),
                 Err(RecvTimeoutError::Timeout) => {}
                 // The thread has panicked; the scope passes that on.
                 Err(RecvTimeoutError::Disconnected) => return Ok(None),
             }
-            if raised.is_none() {
-                let looked = py.check_signals().and_then(|()| progress.show(state, &mut last));
-                raised = looked.err().inspect(|_| state.end());
+            if !state.is_ended() {
+                state.end_by(py.check_signals().and_then(|()| progress.show(state, &mut last)));
             }
         }
     })?;
@@ -82,29 +96,22 @@ pub(crate) fn wait<T: Send>(
     waited.ok_or_else(|| crate::error::RunError::new_err("the runs ended without a result"))
 }
 
-/// The result of `work` on this thread, which keeps the interpreter's lock: for runs that call Python anyway. `work` counts runs by
+/// The result of `work` on this thread, which keeps the interpreter's lock: for calls in which a class takes part. `work` counts runs by
 /// the function that it gets, which looks at signals and shows progress.
 pub(crate) fn attend<T>(
-    _: Python<'_>,
     state: &CallState,
     progress: &CallProgress<'_>,
     work: impl FnOnce(&(dyn Fn() + Sync)) -> T,
 ) -> PyResult<T> {
-    let raised = Mutex::new(None);
     let function = progress.function.as_ref().map(|function| function.clone().unbind());
     let all = progress.all;
     let done = || {
         state.count();
         Python::attach(|py| {
             let progress = CallProgress { function: function.as_ref().map(|own| own.bind(py).clone()), all };
-            let looked = py.check_signals().and_then(|()| progress.show(state, &mut None));
-            if let Err(error) = looked {
-                state.end();
-                raised.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
-            }
+            state.end_by(py.check_signals().and_then(|()| progress.show(state, &mut None)));
         });
     };
     let result = work(&done);
-    let raised = raised.into_inner().unwrap_or_else(PoisonError::into_inner);
-    raised.map_or(Ok(result), Err)
+    state.raised().map_or(Ok(result), Err)
 }

@@ -1,7 +1,11 @@
 """Controllers as Python classes."""
 
+import os
+import signal
 import subprocess
 import sys
+import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -224,31 +228,60 @@ def test_a_class_that_cannot_be_sent_is_named(monkeypatch):
         weir.run("quality/steady", [Local], seeds=[1, 2], set=SHORT, jobs=2)
 
 
-def test_ctrl_c_ends_a_call_under_a_class():
-    import signal
-    import time
-
-    code = """
-import sys; sys.path.insert(0, {tests!r})
+LONG = """
+import signal, sys; sys.path.insert(0, {tests!r})
 import weir
 from controllers import Aimd
+# A shell lets what it starts in the background ignore this signal.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 print("begun", flush=True)
 try:
-    weir.run("quality/steady", [Aimd], seeds=range(1000), set={{"duration": "3600s"}}, progress=False)
+    {call}
 except KeyboardInterrupt:
     print("ended", flush=True)
 """
-    import os
+LONG_CALLS = {
+    "a class": "weir.run('quality/steady', [Aimd], seeds=[1], set={'duration': '10h'}, progress=False)",
+    "beside a class": "weir.run('quality/steady', ['gcc', Aimd], seeds=[1], set={'duration': '10h'}, progress=False)",
+    "a sweep": "weir.sweep('quality/steady', {'links.forward.rate': ['1Mbps', '2Mbps']}, ['gcc', Aimd], "
+    "runs=1, set={'duration': '10h'}, progress=False)",
+}
 
-    code = code.format(tests=os.path.dirname(__file__))
+
+@pytest.mark.parametrize("call", LONG_CALLS.values(), ids=LONG_CALLS)
+def test_ctrl_c_ends_a_run_in_a_call_with_a_class(call):
+    code = LONG.format(tests=os.path.dirname(__file__), call=call)
     process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
-    assert process.stdout.readline() == "begun\n"
-    time.sleep(0.7)
-    process.send_signal(signal.SIGINT)
-    began = time.monotonic()
-    assert process.stdout.readline() == "ended\n"
-    assert time.monotonic() - began < 1.0
-    process.wait()
+    try:
+        assert process.stdout.readline() == "begun\n"
+        time.sleep(1)
+        assert process.poll() is None, "the run is long"
+        process.send_signal(signal.SIGINT)
+        began = time.monotonic()
+        assert process.stdout.readline() == "ended\n"
+        assert time.monotonic() - began < 1.0
+        assert process.wait() == 0
+    finally:
+        process.kill()
+        process.wait()
+
+
+def test_other_threads_go_on_during_a_shipped_run_beside_a_class():
+    ticks, over = [], threading.Event()
+
+    def tick():
+        while not over.wait(0.005):
+            ticks.append(time.monotonic())
+
+    thread = threading.Thread(target=tick)
+    thread.start()
+    ends = []
+    weir.run("quality/steady", ["gcc", Aimd], seeds=[1], set={"duration": "1000s"}, progress=lambda done, _: ends.append(time.monotonic()))
+    over.set()
+    thread.join()
+    # The class takes the interpreter by itself; the first run is that of gcc.
+    within = [tick for tick in ticks if tick < ends[0]]
+    assert len(within) > 5 and max(b - a for a, b in zip(within, within[1:])) < 0.5
 
 
 def test_results_under_a_class_are_kept_only_with_a_version(tmp_path):

@@ -103,13 +103,14 @@ pub(crate) fn of_call<T>(call: &str, failure: &Arc<FailureSlot>, replay: impl Fn
     replayed
 }
 
-/// Binds the halves in `spec` to their flows. They were built on this thread.
-pub(crate) fn bind(spec: &RunSpec, failure: &Arc<FailureSlot>) {
+/// Binds the halves of classes in `spec` to their flows, and returns whether there is one. They were built on this thread.
+pub(crate) fn bind(spec: &RunSpec, failure: &Arc<FailureSlot>) -> bool {
     let built: Vec<Arc<FlowBinding>> =
         BUILT.with_borrow(|built| built.iter().filter_map(Weak::upgrade).collect());
     if built.is_empty() {
-        return;
+        return false;
     }
+    let mut has_class = false;
     for flow in &spec.flows {
         let Traffic::Media(media) = &flow.traffic else { continue };
         let Some(sender) = &media.sender else { continue };
@@ -119,8 +120,10 @@ pub(crate) fn bind(spec: &RunSpec, failure: &Arc<FailureSlot>) {
             let bound = BoundFlow { name: flow.name.clone(), seed, failure: Arc::clone(failure) };
             // Each half is in one flow.
             let _ = binding.flow.set(bound);
+            has_class = true;
         }
     }
+    has_class
 }
 
 /// The place of a run's failure.
