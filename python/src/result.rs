@@ -1,5 +1,6 @@
 //! The results of runs.
 
+use std::io;
 use std::mem::take;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -8,7 +9,7 @@ use pyo3::exceptions::{PyKeyError, PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use weir_import::traces::TraceStore;
-use weir_measure::metrics::Recording;
+use weir_measure::metrics::{Column, Recording};
 use weir_measure::results::{RunMetrics, Summary};
 use weir_report::page::{self, PageInput};
 use weir_scenario::compile::RunOptions;
@@ -22,6 +23,9 @@ use crate::tidy::{TidyColumns, tidy_columns};
 use crate::values::from_json;
 use crate::waiting::CallProgress;
 use crate::world::SupervisedSimulator;
+
+/// A function of each block of a table.
+type TableBlocks<'t> = dyn FnMut(&[(String, Column<'_>)]) -> io::Result<()> + 't;
 
 /// The note on a page of runs in which a class took part.
 const NOT_REPRODUCIBLE: &str = "A Python class took part, so these runs can be made again only where that class is at hand (reproducible: false).";
@@ -108,6 +112,25 @@ impl RunSet {
         let series = ran.map_err(error::run)?.measured.series;
         series.ok_or_else(|| RunError::new_err("the run has no series"))
     }
+
+    /// The table of a run that `each` reads block by block from its recording.
+    fn gathered<'py>(
+        &self,
+        py: Python<'py>,
+        (controller, seed): (Option<&str>, Option<u64>),
+        each: impl FnOnce(&Recording, &mut TableBlocks<'_>) -> io::Result<()>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let recording = self.recording(py, controller, seed)?;
+        let mut table = GatheredTable::default();
+        let mut add = |block: &[(String, Column<'_>)]| {
+            table.add(block);
+            Ok(())
+        };
+        each(&recording, &mut add).map_err(|error| {
+            PyOSError::new_err(format!("the series of a long run, in a temporary file: {error}"))
+        })?;
+        table.arrays(py)
+    }
 }
 
 /// The runs of the controller, or of the first one.
@@ -121,10 +144,6 @@ fn runs_of<'c>(comparison: &'c Comparison, controller: Option<&str>) -> PyResult
         let names: Vec<&str> = controllers.iter().map(|runs| runs.name.as_str()).collect();
         PyKeyError::new_err(format!("no run is of controller {controller:?}; the controllers are {names:?}"))
     })
-}
-
-fn stored(error: std::io::Error) -> PyErr {
-    PyOSError::new_err(format!("the series of a long run, in a temporary file: {error}"))
 }
 
 #[pymethods]
@@ -221,15 +240,7 @@ impl RunSet {
         controller: Option<&str>,
         seed: Option<u64>,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let mut table = GatheredTable::default();
-        let recording = self.recording(py, controller, seed)?;
-        recording
-            .each_table(|block| {
-                table.add(block);
-                std::io::Result::Ok(())
-            })
-            .map_err(stored)?;
-        table.arrays(py)
+        self.gathered(py, (controller, seed), |recording, add| recording.each_table(add))
     }
 
     /// The decisions of a run that moved a rate or changed its limiting factor.
@@ -240,16 +251,7 @@ impl RunSet {
         controller: Option<&str>,
         seed: Option<u64>,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let mut table = GatheredTable::default();
-        let recording = self.recording(py, controller, seed)?;
-        recording
-            .decisions()
-            .each_table(|block| {
-                table.add(block);
-                std::io::Result::Ok(())
-            })
-            .map_err(stored)?;
-        table.arrays(py)
+        self.gathered(py, (controller, seed), |recording, add| recording.decisions().each_table(add))
     }
 
     /// The report page.

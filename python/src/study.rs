@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use weir_import::traces::TraceStore;
 use weir_report::page::SummaryTable;
 use weir_report::text::{notes_below, summary};
 use weir_scenario::scenario::{Candidate, Scenario as CompiledScenario};
@@ -21,10 +20,6 @@ use crate::values::from_json;
 pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(run_demo, module)?)?;
     module.add_function(wrap_pyfunction!(compare, module)?)
-}
-
-fn opened(name: &str, overrides: &[String]) -> PyResult<CompiledScenario> {
-    CompiledScenario::open_in(&registry(), name, overrides).map_err(|error| error::scenario(&error))
 }
 
 /// A table as a dictionary: columns, rows with the value of each run, and the same as text.
@@ -55,20 +50,65 @@ fn text(table: &RunTable, width: Option<usize>) -> String {
     drawn("controller", &table.summary()) + &differences.collect::<String>()
 }
 
-/// Runs scenarios one after the other.
-fn comparisons(
-    py: Python<'_>,
-    scenarios: &[CompiledScenario],
-    traces: &TraceStore,
+/// A comparison over several scenarios, as it was asked for.
+struct StudyRequest<'py> {
+    controllers: Option<Vec<String>>,
+    runs: Option<u32>,
     jobs: usize,
-    progress: Option<&Bound<'_, PyAny>>,
-) -> PyResult<Vec<Comparison>> {
-    let run = |scenario: &CompiledScenario| {
-        let seeds = scenario.seeds();
-        let with_classes = !classes_in(scenario).is_empty();
-        run_comparison(py, (scenario, traces), (&seeds, jobs, false), with_classes, progress.cloned())
-    };
-    scenarios.iter().map(run).collect()
+    progress: Option<Bound<'py, PyAny>>,
+    data: Vec<PathBuf>,
+    /// Width of the terminal, in columns.
+    width: Option<usize>,
+}
+
+impl<'py> StudyRequest<'py> {
+    /// The scenarios of these names, as `own` changes them, and their runs, one scenario after the other.
+    fn compared<const N: usize>(
+        &self,
+        py: Python<'py>,
+        names: [&str; N],
+        own: impl Fn(&mut CompiledScenario),
+    ) -> PyResult<(Vec<CompiledScenario>, Box<[Comparison; N]>)> {
+        let mut overrides = Candidate::laid_over(&candidates(self.controllers.clone())?);
+        overrides.extend(self.runs.map(|runs| format!("runs={runs}")));
+        let (registry, traces) = (registry(), traces(&self.data));
+        let opened = |name: &str| {
+            let mut scenario = CompiledScenario::open_in(&registry, name, &overrides)
+                .map_err(|error| error::scenario(&error))?;
+            own(&mut scenario);
+            PyResult::Ok(scenario)
+        };
+        let scenarios: Vec<CompiledScenario> = names.into_iter().map(opened).collect::<PyResult<_>>()?;
+        let run = |scenario: &CompiledScenario| {
+            let seeds = scenario.seeds();
+            let with_classes = !classes_in(scenario).is_empty();
+            run_comparison(
+                py,
+                (scenario, &traces),
+                (&seeds, self.jobs, false),
+                with_classes,
+                self.progress.clone(),
+            )
+        };
+        let made: Box<[Comparison]> = scenarios.iter().map(run).collect::<PyResult<_>>()?;
+        Ok((scenarios, made.try_into().unwrap_or_else(|_| unreachable!("one for each scenario"))))
+    }
+
+    /// The result as a dictionary.
+    fn result(
+        &self,
+        py: Python<'py>,
+        values: &RunTable,
+        notes: Vec<String>,
+        verdict: Option<String>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let result = PyDict::new(py);
+        result.set_item("table", table(py, values)?)?;
+        result.set_item("text", text(values, self.width))?;
+        result.set_item("notes", notes)?;
+        result.set_item("verdict", verdict)?;
+        Ok(result)
+    }
 }
 
 /// The demo: a call from a moving car, alone and beside an upload.
@@ -83,27 +123,19 @@ fn run_demo<'py>(
     data: Vec<PathBuf>,
     width: Option<usize>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let mut overrides = Candidate::laid_over(&candidates(controllers)?);
-    overrides.extend(runs.map(|runs| format!("runs={runs}")));
-    let shown = |name: &str| {
-        let mut scenario = opened(name, &overrides)?;
+    let request = StudyRequest { controllers, runs, jobs, progress, data, width };
+    let (scenarios, made) = request.compared(py, [demo::ALONE, demo::BESIDE_CUBIC], |scenario| {
         scenario.controllers = demo::candidates(&scenario.controllers);
-        PyResult::Ok(scenario)
-    };
-    let scenarios = [shown(demo::ALONE)?, shown(demo::BESIDE_CUBIC)?];
-    let made = comparisons(py, &scenarios, &traces(&data), jobs, progress.as_ref())?;
-    let [alone, beside] = made.as_slice() else { unreachable!("one for each scenario") };
+    })?;
+    let [alone, beside] = &*made;
     let values = demo::table(alone, beside);
     let ranking = demo::ranking(alone, beside);
-    let result = PyDict::new(py);
+    let notes = [demo::notes(alone, &values), alone.fallback_notes()].concat();
+    let result = request.result(py, &values, notes, Some(demo::verdict(alone, ranking.as_ref())))?;
     let beside_name = &scenarios[1].name;
     let title = alone.titled(&scenarios[0].title);
     let extent = format!("{}\nshare beside CUBIC: the same of {beside_name}", alone.extent(&scenarios[0]));
     result.set_item("title", [title, extent])?;
-    result.set_item("table", table(py, &values)?)?;
-    result.set_item("text", text(&values, width))?;
-    result.set_item("notes", [demo::notes(alone, &values), alone.fallback_notes()].concat())?;
-    result.set_item("verdict", demo::verdict(alone, ranking.as_ref()))?;
     Ok(result)
 }
 
@@ -119,19 +151,9 @@ fn compare<'py>(
     data: Vec<PathBuf>,
     width: Option<usize>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let mut overrides = Candidate::laid_over(&candidates(controllers)?);
-    overrides.extend(runs.map(|runs| format!("runs={runs}")));
-    let scenarios: Vec<CompiledScenario> =
-        portrait::SCENARIOS.iter().map(|name| opened(name, &overrides)).collect::<PyResult<_>>()?;
-    let made = comparisons(py, &scenarios, &traces(&data), jobs, progress.as_ref())?;
-    let made: Box<[Comparison; portrait::SCENARIOS.len()]> =
-        made.into_boxed_slice().try_into().unwrap_or_else(|_| unreachable!("one for each scenario"));
+    let request = StudyRequest { controllers, runs, jobs, progress, data, width };
+    let (_, made) = request.compared(py, portrait::SCENARIOS, |_| ())?;
     let ranking = portrait::ranking(&made);
-    let result = PyDict::new(py);
-    let values = portrait::table(&made);
-    result.set_item("table", table(py, &values)?)?;
-    result.set_item("text", text(&values, width))?;
-    result.set_item("notes", made[0].fallback_notes())?;
-    result.set_item("verdict", portrait::verdict(&made, ranking.as_ref()))?;
-    Ok(result)
+    let verdict = portrait::verdict(&made, ranking.as_ref());
+    request.result(py, &portrait::table(&made), made[0].fallback_notes(), verdict)
 }

@@ -126,17 +126,10 @@ impl SweepPlan {
         world.supervise(py, progress, |done| work(&runs, done))?.map_err(error::run)
     }
 
-    /// The content of `sweep.json`. Where a class takes part, each object says that it is not reproducible.
+    /// The content of `sweep.json`.
     fn json(&self, results: &Reproduced) -> Value {
         let request = &self.sweep.request;
-        let mut content = json(request, &request.numbers(results));
-        if !self.classes.is_empty() {
-            let objects = content.as_array_mut().into_iter().flatten().filter_map(Value::as_object_mut);
-            objects.for_each(|object| {
-                object.insert("reproducible".to_owned(), Value::Bool(false));
-            });
-        }
-        content
+        json(request, &request.numbers(results))
     }
 
     fn check(&self, places: &[usize]) -> PyResult<()> {
@@ -341,6 +334,12 @@ impl SweptRuns {
     #[getter]
     fn title(&self) -> &str {
         &self.plan.get().sweep.request.title
+    }
+
+    /// Whether the same call gives the same results anywhere: no class took part.
+    #[getter]
+    fn reproducible(&self) -> bool {
+        self.plan.get().sweep.request.reproducible
     }
 
     /// Names under which controllers were compared.

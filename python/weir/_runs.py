@@ -130,6 +130,12 @@ def seeds_of(seeds: int | Iterable[int] | None) -> list[int] | None:
     return listed
 
 
+def check_number(name: str, number: int | None, least: int, most: int) -> None:
+    """Refuses a number that is given and out of its range."""
+    if number is not None and (not isinstance(number, int) or isinstance(number, bool) or not least <= number <= most):
+        raise ValueError(f"{name} is a number from {least} to {most}, not {number!r}")
+
+
 def jobs_of(jobs: int | None) -> int:
     """The number of jobs: as many as there are processors unless given."""
     if jobs is None:

@@ -11,7 +11,7 @@ from . import _executors, _weir
 from ._destinations import destination
 from ._progress import progress_of
 from ._results import RunTable
-from ._runs import Controllers, directories, jobs_of, named
+from ._runs import Controllers, check_number, directories, jobs_of, named
 from ._scenarios import Scenario, ScenarioSource, assignments
 from ._types import Directories, Executor, Path, Progress, Settings
 from ._workers import sendable
@@ -30,13 +30,11 @@ class SweepResult(RunTable):
     [1000000.0, 2000000.0]
     """
 
-    def __init__(self, swept: _weir.SweptRuns, path: str | None, reproducible: bool) -> None:
+    def __init__(self, swept: _weir.SweptRuns, path: str | None) -> None:
         super().__init__(swept)
         self._runs = swept
         #: Where the files are, or `None` without any.
         self.path = path
-        #: Whether the same call gives the same results anywhere: no class took part.
-        self.reproducible = reproducible
 
     def summary(self) -> list[dict[str, Any]]:
         """Means and intervals for each controller at each place, as in `sweep.json`."""
@@ -62,6 +60,11 @@ class SweepResult(RunTable):
     def notes(self) -> list[str]:
         """Sentences on traces that were replaced by others."""
         return self._runs.notes
+
+    @property
+    def reproducible(self) -> bool:
+        """Whether the same call gives the same results anywhere: no class took part."""
+        return self._runs.reproducible
 
     def __repr__(self) -> str:
         where = f" in {self.path}" if self.path else ""
@@ -130,8 +133,7 @@ def sweep(
     """
     if not isinstance(grid, Mapping):
         raise TypeError(f"grid is a dictionary from paths to lists of values, not {type(grid).__name__}")
-    if runs is not None and (not isinstance(runs, int) or isinstance(runs, bool) or not 1 <= runs <= 1000):
-        raise ValueError(f"runs is a number from 1 to 1000, not {runs!r}")
+    check_number("runs", runs, 1, 1000)
     axes = [axis(path, values) for path, values in grid.items()]
     threads, traces = jobs_of(jobs), directories(data)
     with named(controllers) as names:
@@ -154,4 +156,4 @@ def sweep(
             finally:
                 work.close()
             place.complete()
-        return SweepResult(swept, place.path, not plan.classes)
+        return SweepResult(swept, place.path)

@@ -18,7 +18,8 @@ use weir_import::traces::TraceStore;
 use weir_measure::results::Value;
 use weir_report::page::{Best, PlacedTable, SummaryColumn, SummaryTable};
 use weir_scenario::compile::{RunOptions, fallback_notes, titled};
-use weir_scenario::scenario::{Candidate, Named, Scenario};
+use weir_scenario::registry::ControllerEdition;
+use weir_scenario::scenario::{Candidate, FlowTraffic, Named, Scenario};
 
 /// Quantity that a sweep shows: label, unit, formula after the variant's name, decimals, and whether more is better.
 struct Shown {
@@ -86,6 +87,8 @@ pub struct SweepRequest {
     pub runs: u32,
     /// Sentences on traces that were replaced by others.
     pub notes: Vec<String>,
+    /// Whether the same request gives the same results anywhere: the executable contains every controller that takes part.
+    pub reproducible: bool,
 }
 
 /// Table of each place, with its description.
@@ -116,16 +119,22 @@ impl SweepRequest {
         check_request(scenario, &set, &varied)?;
         let candidates = candidates(scenario, named)?;
         let traces = scenario.build(&RunOptions::new(1), traces)?.traces;
+        let controllers: Vec<String> =
+            candidates.iter().map(|own| scenario.controller_of(&own.name).to_owned()).collect();
+        let is_contained = |name: &str| scenario.registry.edition(name) == ControllerEdition::Executable;
+        let reproducible =
+            controllers.iter().map(String::as_str).chain(competitors(scenario)).all(is_contained);
         Ok(Self {
             name: scenario.name.clone(),
             title: titled(&scenario.title, &traces),
-            controllers: candidates.iter().map(|own| scenario.controller_of(&own.name).to_owned()).collect(),
+            controllers,
             runs: scenario.runs,
             notes: fallback_notes(&traces),
             source,
             set,
             varied,
             candidates,
+            reproducible,
         })
     }
 
@@ -289,6 +298,14 @@ impl Shown {
             best: self.best,
         }
     }
+}
+
+/// Controllers of the media flows that no candidate takes over.
+fn competitors(scenario: &Scenario) -> impl Iterator<Item = &str> {
+    scenario.flows.iter().filter_map(|(_, flow)| match &flow.carried {
+        FlowTraffic::Media(media) if media.competitor => Some(scenario.controller_of(&media.controller)),
+        _ => None,
+    })
 }
 
 fn formula(shown: &Shown, candidate: usize) -> String {

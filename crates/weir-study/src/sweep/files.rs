@@ -40,7 +40,7 @@ impl SweepRequest {
 }
 
 /// The content of [`RESULTS`]: an object for each controller at each place. That of a variant has its differences from the first
-/// of its controller.
+/// of its controller. Where the executable does not contain a controller, each object says that it is not reproducible.
 pub fn json(request: &SweepRequest, numbers: &[Swept]) -> Value {
     let objects = |swept: &Swept| {
         let at: Map<String, Value> = request
@@ -64,6 +64,9 @@ pub fn json(request: &SweepRequest, numbers: &[Swept]) -> Value {
                 );
             }
             object.extend(less(&differences, &row.name));
+            if !request.reproducible {
+                object.insert("reproducible".to_owned(), json!(false));
+            }
             Value::Object(object)
         };
         swept.values.rows.iter().zip(&summary.rows).map(object).collect::<Vec<_>>()
