@@ -49,12 +49,14 @@ def test_a_suite_has_verdicts_runs_and_a_page(tmp_path):
 
 
 def test_a_row_of_a_paper_is_reproduced(tmp_path):
-    row = weir.rows()[0]
+    row = "coupled-rtp-2014/fig6"
     result = weir.reproduce(row, runs=2, out=tmp_path / "kept")
     assert len(result.verdicts) > 0 and set(result.verdicts["row"]) == {row}
     assert set(result.table["scenario"]) == {row} and set(result.table["seed"]) == {1, 2}
     page = result.report(tmp_path / "claims.html")
     assert (tmp_path / "kept" / "index.html").read_bytes() == open(page, "rb").read()
+    analysis = weir.reproduce("coupled-rtp-2014/alg1")
+    assert len(analysis.verdicts) > 0 and len(analysis.table) == 0, "it runs no scenario"
     with pytest.raises(weir.ScenarioError, match="there is no `no/row`"):
         weir.reproduce("no/row")
 
@@ -124,6 +126,18 @@ def test_a_table_has_one_of_three_forms(tmp_path):
         with pytest.raises(ValueError, match="table is 'parquet', 'csv' or 'none', not \"xml\""):
             study(table="xml", out=tmp_path / "out")
     assert not (tmp_path / "out").exists()
+
+
+def test_too_many_places_and_runs_are_refused(tmp_path):
+    refused = "k_u has 1000 values, k_d has 1000 values; a sweep has at most 100000 combinations of values"
+    for wrong, error, words in [
+        ({"grid": 1000}, weir.ScenarioError, refused),
+        ({"grid": 1}, ValueError, "grid is a number from 2 to 1000, not 1"),
+        ({"runs": 0}, ValueError, "runs is a number from 1 to 1000, not 0"),
+    ]:
+        with pytest.raises(error, match=words):
+            weir.reproduce("gcc-2016/fig8", out=tmp_path / "out", **wrong)
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from . import _weir
 from ._progress import progress_of
 from ._results import RunTable, Table
-from ._runs import Controllers, directories, jobs_of, named, seeds_of
+from ._runs import Controllers, check_number, directories, jobs_of, named, seeds_of
 from ._scenarios import assignments
 from ._types import Directories, Path, Progress, Settings, TableForm
 
@@ -161,7 +161,7 @@ def suite(
     controllers: Controllers | None = None,
     seeds: int | Iterable[int] | None = range(1, 6),
     *,
-    cases: Iterable[str] = (),
+    cases: str | Iterable[str] = (),
     jobs: int | None = None,
     out: Path | None = None,
     table: TableForm = "parquet",
@@ -174,9 +174,10 @@ def suite(
     missing. `table` is the form of the table of all runs: `"parquet"`, `"csv"`, or `"none"`, which keeps no metrics of the runs.
     """
     own_seeds, traces, path = seeds_of(seeds), directories(data), folder(out)
+    own_cases = [cases] if isinstance(cases, str) else list(cases)
     with named(controllers) as names, progress_of(progress, str(name)) as function:
         runs = _weir.suite(
-            os.fspath(name), names, own_seeds, list(cases), jobs_of(jobs), path, table, function, traces
+            os.fspath(name), names, own_seeds, own_cases, jobs_of(jobs), path, table, function, traces
         )
         return SuiteResult(runs, path)
 
@@ -225,6 +226,8 @@ def reproduce(
     With `out`, a directory, the files of `weir reproduce` are written there. Runs are kept, and a second call makes only those that
     are missing. `table` is as for `weir.suite`.
     """
+    check_number("runs", runs, 1, 1000)
+    check_number("grid", grid, 2, 1000)
     own_rows = [rows] if isinstance(rows, str) else list(rows)
     traces, path = directories(data), folder(out)
     with progress_of(progress, "reproduce") as function:

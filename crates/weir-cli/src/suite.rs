@@ -9,7 +9,7 @@ mod output;
 
 use std::io::Write;
 
-use weir_form::{MOST_WRITTEN, places, text_of};
+use weir_form::{MOST_WRITTEN, number_of_places, text_of};
 use weir_import::traces::TraceStore;
 use weir_scenario::registry::Registry;
 use weir_scenario::scenario::Candidate;
@@ -90,10 +90,11 @@ fn run(args: &SuiteArgs, suite: &Suite, registry: &Registry) -> Result<bool, Fai
     browser::is_written(args.open, args.json, args.out.as_deref())?;
     unknown_cases("--case", suite, &cases)?;
     check_keys(&args.sweep).map_err(|error| refused(&args.sweep, error))?;
-    let places =
-        places(&args.sweep).map_err(|problem| Failure::Option { option: "--sweep".to_owned(), problem })?;
-    let swept = (!args.sweep.is_empty()).then(|| suite.over(&places, &cases));
-    let gates = Gates::of(&args.gates, suite, &cases, places.len())?;
+    let too_many = |problem| Failure::Option { option: "--sweep".to_owned(), problem };
+    let places = number_of_places(&args.sweep).map_err(too_many)?;
+    let swept = (!args.sweep.is_empty()).then(|| suite.over(&args.sweep, &cases));
+    let swept = swept.transpose().map_err(too_many)?;
+    let gates = Gates::of(&args.gates, suite, &cases, places)?;
     let (suite, cases) = swept.as_ref().map_or((suite, cases), |swept| (swept, Vec::new()));
     let candidates = match suite.controllers.as_slice() {
         own @ [_, ..] if args.controller.is_empty() => own.to_vec(),

@@ -25,6 +25,6 @@ pub use shape::{Form, Others, Shape, TableForm};
 pub use text::all_of;
 pub use text::{MOST_PRINTED, MOST_WRITTEN, TextError, text_of};
 pub use values::read;
-pub use varied::{Varied, VariedValue, number_of_places, places};
+pub use varied::{Varied, VariedValue, number_of_combinations, number_of_places, places};
 pub use weir_registry::{advice, advice_of_many};
 pub use weir_registry::{list, nearest};

@@ -235,18 +235,27 @@ impl Varied {
     }
 }
 
-/// Number of combinations of the values of several keys.
+/// Number of combinations of the values of several keys, each with its number of values.
 ///
 /// # Errors
 /// A sentence with the keys and their numbers of values, if there are more than 100 000 combinations.
-pub fn number_of_places(varied: &[Varied]) -> Result<usize, String> {
-    let number = varied.iter().try_fold(1_usize, |number, own| number.checked_mul(own.values.len()));
+pub fn number_of_combinations(counts: &[(&str, usize)]) -> Result<usize, String> {
+    let number = counts.iter().try_fold(1_usize, |number, (_, count)| number.checked_mul(*count));
     number.filter(|number| *number <= MOST_PLACES).ok_or_else(|| {
         let counts: Vec<String> =
-            varied.iter().map(|own| format!("{} has {} values", own.path, own.values.len())).collect();
+            counts.iter().map(|(key, count)| format!("{key} has {count} values")).collect();
         let counts = counts.join(", ");
         format!("{counts}; a sweep has at most {MOST_PLACES} combinations of values, so give fewer values")
     })
+}
+
+/// Number of combinations of the values of the keys `varied`.
+///
+/// # Errors
+/// As [`number_of_combinations`].
+pub fn number_of_places(varied: &[Varied]) -> Result<usize, String> {
+    let counts: Vec<(&str, usize)> = varied.iter().map(|own| (own.path.as_str(), own.values.len())).collect();
+    number_of_combinations(&counts)
 }
 
 /// Every combination of the values of several keys, the last key varying fastest: the value of each key, in their order.

@@ -237,17 +237,26 @@ fn a_grid_with_too_many_places_is_refused_with_its_counts() {
     for (call, keys) in [
         (
             format!("run call.toml --sweep {delay} --sweep {rate} --sweep duration=5s..9s/1000 --out out"),
-            "links.forward.delay has 1000 values, links.forward.rate has 1000 values, duration has 1000 values",
+            "--sweep: links.forward.delay has 1000 values, links.forward.rate has 1000 values, duration has 1000 values",
         ),
         (
             format!("{suite} --out out"),
-            "links.forward.delay has 1000 values, links.forward.rate has 1000 values",
+            "--sweep: links.forward.delay has 1000 values, links.forward.rate has 1000 values",
+        ),
+        (
+            "suite quality --sweep links.forward.delay=1ms..100ms/1000 --sweep links.forward.rate=1Mbps..9Mbps/100 --case steady,step \
+             --out out"
+                .to_owned(),
+            "--sweep: links.forward.delay has 1000 values, links.forward.rate has 100 values, case has 2 values",
+        ),
+        (
+            "reproduce gcc-2016/fig8 --grid 1000 --out out".to_owned(),
+            "k_u has 1000 values, k_d has 1000 values",
         ),
     ] {
         let outcome = place.try_weir(&call);
         assert_eq!(outcome.code, Some(2), "{call}: {}", outcome.stderr);
-        let told =
-            format!("--sweep: {keys}; a sweep has at most 100000 combinations of values, so give fewer");
+        let told = format!("{keys}; a sweep has at most 100000 combinations of values, so give fewer");
         assert!(outcome.stderr.contains(&told), "{call}: {}", outcome.stderr);
         assert_eq!(place.tree(""), before, "{call} wrote something");
     }

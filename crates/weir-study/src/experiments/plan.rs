@@ -8,10 +8,11 @@ use super::cases::{Case, CaseSource, parameters, scenario};
 use super::claim::{Claim, Selection};
 use super::plots::{is_drawn, needed};
 use super::read::{Experiment, plot_path};
+use super::row::SweepValues;
 use super::values::GridPoint;
 use crate::judge::formula::{Formula, Leaf};
 use crate::judge::paths::missing;
-use weir_form::{KeyPath, ScenarioError};
+use weir_form::{KeyPath, Problem, ScenarioError, number_of_combinations};
 use weir_import::traces::TraceStore;
 use weir_measure::metrics::MeasurePlan;
 use weir_scenario::compile::RunOptions;
@@ -96,7 +97,7 @@ impl Planner<'_> {
     fn row(&mut self, experiment: &Arc<Experiment>, extent: Extent) -> Result<PlannedRow, ScenarioError> {
         let own = experiment.row.seeds;
         let seeds = extent.runs.unwrap_or(if extent.full { own.full } else { own.quick });
-        let places = places(experiment, extent);
+        let places = places(experiment, extent)?;
         let mut cases = Vec::with_capacity(places.len());
         if experiment.has_a_grid() {
             self.names_of(experiment, &places, extent)?;
@@ -299,10 +300,22 @@ impl Planner<'_> {
 }
 
 /// All places of the sweeps; the last sweep varies fastest.
-fn places(experiment: &Experiment, extent: Extent) -> Vec<GridPoint> {
+///
+/// # Errors
+/// Too many places.
+fn places(experiment: &Experiment, extent: Extent) -> Result<Vec<GridPoint>, ScenarioError> {
+    let sweeps = experiment.row.sweeps.iter().map(|(name, sweep)| {
+        let values = sweep.full.as_ref().filter(|_| extent.full).unwrap_or(&sweep.quick);
+        (name, values)
+    });
+    let sweeps: Vec<(&str, &SweepValues)> = sweeps.collect();
+    let counts: Vec<(&str, usize)> =
+        sweeps.iter().map(|(name, values)| (*name, values.count(extent.grid))).collect();
+    number_of_combinations(&counts)
+        .map_err(|problem| experiment.origin.error(Problem::value(&KeyPath::of(&["sweeps"]), problem)))?;
     let mut places = vec![GridPoint::new()];
-    for (name, sweep) in experiment.row.sweeps.iter() {
-        let values = sweep.full.as_ref().filter(|_| extent.full).unwrap_or(&sweep.quick).list(extent.grid);
+    for (name, values) in sweeps {
+        let values = values.list(extent.grid);
         let with = |place: &GridPoint, value: f64| {
             let mut place = place.clone();
             place.insert(name.to_owned(), value);
@@ -310,5 +323,5 @@ fn places(experiment: &Experiment, extent: Extent) -> Vec<GridPoint> {
         };
         places = places.iter().flat_map(|place| values.iter().map(|&value| with(place, value))).collect();
     }
-    places
+    Ok(places)
 }

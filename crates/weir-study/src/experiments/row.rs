@@ -201,12 +201,20 @@ pub struct GeometricGrid {
 }
 
 impl SweepValues {
+    /// Number of the values; of a grid with `points` points, if given.
+    pub fn count(&self, points: Option<u32>) -> usize {
+        match self {
+            Self::These(values) => values.len(),
+            Self::Grid(grid) => points.unwrap_or(grid.points).max(2) as usize,
+        }
+    }
+
     /// List of the values; of a grid with `points` points, if given.
     pub fn list(&self, points: Option<u32>) -> Vec<f64> {
         match self {
             Self::These(values) => values.clone(),
             Self::Grid(grid) => {
-                let last = points.unwrap_or(grid.points).max(2) - 1;
+                let last = self.count(points) as u32 - 1;
                 let step = libm::log(grid.to / grid.from) / f64::from(last);
                 let between = (1..last).map(|index| grid.from * libm::exp(step * f64::from(index)));
                 std::iter::once(grid.from).chain(between).chain([grid.to]).collect()

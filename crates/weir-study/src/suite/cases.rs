@@ -18,7 +18,7 @@ use super::check::{Check, START_UP};
 use super::moments::{Untimely, untimely};
 use super::quantity::Quantity;
 use super::result_parts::SweptCase;
-use weir_form::ScenarioError;
+use weir_form::{ScenarioError, Varied, number_of_combinations, places};
 use weir_import::traces::TraceStore;
 use weir_net::Time;
 use weir_scenario::omniscient::{CAREFUL, CAUTIOUS, NAME, STEADY};
@@ -69,9 +69,12 @@ pub struct Case {
 }
 
 impl Suite {
-    /// Suite with the named `cases`, or all if none is named, each replaced by one case for each of `places`: keys with
-    /// their values.
-    pub fn over(&self, places: &[Vec<(String, String)>], cases: &[&str]) -> Self {
+    /// Suite with the named `cases`, or all if none is named, each replaced by one case for each combination of the values of the keys
+    /// `varied`.
+    ///
+    /// # Errors
+    /// A sentence with the numbers, if there are too many cases.
+    pub fn over(&self, varied: &[Varied], cases: &[&str]) -> Result<Self, String> {
         let at = |case: &Case, place: &Vec<(String, String)>| {
             let set: Vec<String> = place.iter().map(|(path, value)| format!("{path}={value}")).collect();
             let swept = SweptCase { case: case.name.clone(), at: place.iter().cloned().collect() };
@@ -83,9 +86,12 @@ impl Suite {
             }
         };
         let wanted = |case: &&Case| cases.is_empty() || cases.contains(&case.name.as_str());
-        let wanted = self.cases.iter().filter(wanted);
-        let cases = wanted.flat_map(|case| places.iter().map(move |place| at(case, place))).collect();
-        Self { cases, ..self.clone() }
+        let wanted: Vec<&Case> = self.cases.iter().filter(wanted).collect();
+        let keys = varied.iter().map(|own| (own.path.as_str(), own.values.len()));
+        number_of_combinations(&keys.chain([("case", wanted.len())]).collect::<Vec<_>>())?;
+        let places = places(varied)?;
+        let cases = wanted.into_iter().flat_map(|case| places.iter().map(move |place| at(case, place)));
+        Ok(Self { cases: cases.collect(), ..self.clone() })
     }
 
     /// Case of this name.
