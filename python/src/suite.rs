@@ -83,18 +83,14 @@ fn suite(
 ) -> PyResult<SuiteRuns> {
     let format = table_format(table)?;
     let registry = registry();
+    let name = suite;
     let from_file;
-    let (name, suite): (_, &Suite) = (
-        suite,
-        match suites::find(suite) {
-            Some(shipped) => shipped,
-            None => {
-                from_file =
-                    Suite::open(&registry, Path::new(suite)).map_err(|error| error::scenario(&error))?;
-                &from_file
-            }
-        },
-    );
+    let suite: &Suite = if let Some(shipped) = suites::find(name) {
+        shipped
+    } else {
+        from_file = Suite::open(&registry, Path::new(name)).map_err(|error| error::scenario(&error))?;
+        &from_file
+    };
     let candidates = match (&controllers, suite.controllers.as_slice()) {
         (None, own @ [_, ..]) => own.to_vec(),
         _ => candidates(controllers)?,

@@ -1,4 +1,4 @@
-//! Python's values as TOML and JSON, and back.
+//! Values of Python as TOML, and JSON as values of Python.
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -12,12 +12,17 @@ pub(crate) fn table(dict: &Bound<'_, PyDict>) -> PyResult<toml::Table> {
     nested(dict, "", DEEPEST)
 }
 
+/// `place`, a dotted path, as the beginning of a message.
+fn in_place(place: &str) -> String {
+    if place.is_empty() { String::new() } else { format!("{place}: ") }
+}
+
 fn nested(dict: &Bound<'_, PyDict>, place: &str, depth: usize) -> PyResult<toml::Table> {
     let mut table = toml::Table::new();
     for (key, value) in dict {
         let key: String = key
             .extract()
-            .map_err(|_| PyTypeError::new_err(format!("{place}: a key must be text, not {key}")))?;
+            .map_err(|_| PyTypeError::new_err(format!("{}a key must be text, not {key}", in_place(place))))?;
         let place = if place.is_empty() { key.clone() } else { format!("{place}.{key}") };
         if !value.is_none() {
             table.insert(key, value_at(&value, &place, depth)?);

@@ -175,7 +175,9 @@ def test_progress_is_shown_and_may_end_the_call():
 
 
 LONG = """
-import sys, time, weir
+import signal, sys, time, weir
+# A shell lets what it starts in the background ignore this signal.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 print("begun", flush=True)
 try:
     weir.run({scenario!r}, {controllers}, seeds=range({seeds}), set={{"duration": "3600s"}}, jobs={jobs}, progress=False)

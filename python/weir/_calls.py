@@ -81,7 +81,10 @@ def replay(
     max: float | None = None,
     feedback_interval: float | None = None,
 ) -> Replay:
-    """Replays a recorded call, a file or a `weir.Call`, under controllers. Rates are in bit/s, the interval in seconds."""
+    """Replays a recorded call, a file or a `weir.Call`, under controllers.
+
+    `start` and `max` are rates in bit/s, and `feedback_interval` is in seconds.
+    """
     with named(controllers) as listed:
         names = listed or []
         return Replay(call_of(call)._own.replay(names, start, max, feedback_interval), names)

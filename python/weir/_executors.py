@@ -14,12 +14,16 @@ from ._workers import raised
 SHARD = 64
 #: Least number of shards, if there are runs enough.
 SHARDS = 16
-#: How often a lost shard is made again.
+#: How often a lost shard is submitted again.
 RETRIES = 3
 
 
 def shards_of(places: list[int]) -> list[list[int]]:
-    """The places in shards: every so many-th, so that shards take much the same time."""
+    """Shards of the runs at `places`, the indices of the missing runs.
+
+    Runs that are far apart share a shard, so that shards take much the same time.
+    """
+    # At least four runs in a shard, where there are runs enough.
     count = max(-(-len(places) // SHARD), min(SHARDS, -(-len(places) // 4)))
     return [places[index::count] for index in range(count)]
 
@@ -31,8 +35,8 @@ class Submitter:
         if not callable(getattr(executor, "submit", None)):
             raise TypeError(f"an executor has `submit(function, *arguments)`, which {executor!r} lacks")
         self.executor: Any = executor
-        self.own: ProcessPoolExecutor | None = None
-        # Pools that broke since the last shard that was made.
+        self.replacement: ProcessPoolExecutor | None = None
+        # Pools that broke since the last finished shard.
         self.broken = 0
         module = type(executor).__module__.partition(".")[0]
         # Without `pure=False` Dask would take the result of an equal shard, and a lost worker's shards would be errors.
@@ -53,18 +57,18 @@ class Submitter:
         self.broken += 1
         if self.broken > RETRIES:
             raise _weir.RunError(
-                f"the pool of processes broke {self.broken} times, and no shard was made meanwhile: {error}"
+                f"the pool of processes broke {self.broken} times, and no shard was finished meanwhile: {error}"
             ) from error
         names = ("_mp_context", "_initializer", "_initargs")
         like = {name.removeprefix("_"): getattr(pool, name) for name in names if hasattr(pool, name)}
         self.close()
-        self.executor = self.own = ProcessPoolExecutor(getattr(pool, "_max_workers", None), **like)
+        self.executor = self.replacement = ProcessPoolExecutor(getattr(pool, "_max_workers", None), **like)
 
     def close(self) -> None:
         """Ends a pool that replaced another one."""
-        if self.own is not None:
-            self.own.shutdown(wait=False, cancel_futures=True)
-            self.own = None
+        if self.replacement is not None:
+            self.replacement.shutdown(wait=False, cancel_futures=True)
+            self.replacement = None
 
 
 def lost(places: list[int], error: Exception) -> _weir.RunError:
@@ -74,16 +78,16 @@ def lost(places: list[int], error: Exception) -> _weir.RunError:
     )
 
 
-def checked(built: Iterable[str]) -> None:
+def require_same_build(built: Iterable[str]) -> None:
     """Refuses the runs of another build."""
-    own = _weir.built_from()
-    if tuple(built) != own:
-        here, there = (f"weir {version} (sources {sources})" for version, sources in (own, tuple(built)))
+    this_build = _weir.built_from()
+    if tuple(built) != this_build:
+        here, there = (f"weir {version} (sources {sources})" for version, sources in (this_build, tuple(built)))
         raise _weir.RunError(f"a worker has {there}, and this process {here}: install the same wheel on all machines")
 
 
 class Pending:
-    """Submitted shards, taken as they end, or in order from an executor whose futures call nothing back."""
+    """Submitted shards, taken as they end, or in the order of submission if the futures have no `add_done_callback`."""
 
     def __init__(self) -> None:
         self.shards: dict[int, tuple[list[int], int, Any]] = {}
@@ -93,7 +97,7 @@ class Pending:
         self.shards[id(future)] = (places, failures, future)
         if callable(getattr(future, "add_done_callback", None)):
             # Not the future itself: an executor may call back with another one.
-            future.add_done_callback(lambda _, own=id(future): self.ended.put(own))
+            future.add_done_callback(lambda _, key=id(future): self.ended.put(key))
         else:
             self.ended.put(id(future))
 
@@ -117,22 +121,22 @@ def make(
     if progress:
         progress(done, all_runs)
     try:
-        for own in shards_of(places) if places else ():
-            pending.add(own, 0, submitter.submit(job, own))
+        for shard_places in shards_of(places) if places else ():
+            pending.add(shard_places, 0, submitter.submit(job, shard_places))
         while pending.shards:
-            own, failures, future = pending.take()
+            shard_places, failures, future = pending.take()
             try:
                 built, answer = future.result()
             except BrokenExecutor:
-                # One process took all shards of its pool with it: the pool counts, and not each shard.
-                pending.add(own, failures, submitter.submit(job, own))
+                # A dead worker breaks its whole pool, so this counts once, and not for each shard.
+                pending.add(shard_places, failures, submitter.submit(job, shard_places))
                 continue
             except Exception as error:
                 if failures == RETRIES:
-                    raise lost(own, error) from error
-                pending.add(own, failures + 1, submitter.submit(job, own))
+                    raise lost(shard_places, error) from error
+                pending.add(shard_places, failures + 1, submitter.submit(job, shard_places))
                 continue
-            checked(built)
+            require_same_build(built)
             if answer[0] != "made":
                 raise raised(answer)
             submitter.broken = 0

@@ -17,7 +17,11 @@ def demo(
     progress: Progress = None,
     data: Directories = (),
 ) -> ComparisonTable:
-    """The table and the sentence that `weir run` prints without arguments."""
+    """The table and the sentence that `weir run` prints without arguments.
+
+    `controllers` and `runs` are those of the demo unless given. `jobs` is the number of runs at a time, and `data` names
+    folders with traces.
+    """
     with named(controllers) as names, progress_of(progress, "demo") as function:
         return ComparisonTable(_weir.run_demo(names, runs, jobs_of(jobs), function, directories(data), terminal_width()))
 

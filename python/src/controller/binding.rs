@@ -1,4 +1,7 @@
 //! The flow of a controller's halves, and the failure of a run under a class.
+//!
+//! The registry builds a controller before its flow is known. Each thread therefore lists the bindings that it made, each
+//! with the address of the sender half. [`bind`] finds these addresses in a finished [`RunSpec`], and fills in flow and seed.
 
 use std::cell::{Cell, RefCell};
 use std::fmt;
@@ -12,13 +15,13 @@ use weir_world::{RunSpec, Traffic, stream};
 
 use crate::error::ControllerError;
 
-/// The purpose of an instance's own seed.
+/// Name of the random stream from which the seeds of instances come.
 const PURPOSE: &str = "python controller";
 
 thread_local! {
-    /// The halves that were built on this thread and still live, apart from those that ended since.
+    /// Bindings that were made on this thread, the oldest first. Those whose halves have ended leave with the next binding.
     static BUILT: RefCell<Vec<Weak<FlowBinding>>> = const { RefCell::new(Vec::new()) };
-    /// The number of sender halves that were built on this thread.
+    /// Number of bindings that were made on this thread.
     static NUMBER: Cell<u64> = const { Cell::new(0) };
     /// The flow of all halves that are built on this thread during [`of_call`].
     static FLOW: RefCell<Option<BoundFlow>> = const { RefCell::new(None) };
@@ -60,8 +63,8 @@ impl FlowBinding {
         last.unwrap_or_else(Self::new)
     }
 
-    /// Records where the sender half is.
-    pub(super) fn is_of(&self, half: &dyn Controller) {
+    /// Records the address of the sender half.
+    pub(super) fn set_sender(&self, half: &dyn Controller) {
         // A second call changes nothing.
         let _ = self.address.set(address(half));
     }
@@ -88,14 +91,14 @@ fn address(half: &dyn Controller) -> usize {
     std::ptr::from_ref(half).cast::<()>() as usize
 }
 
-/// The result of `plan`, and whether a class is in the scenarios that it builds on this thread.
+/// Runs `plan`. Returns its result, and whether it built a controller that is a class on this thread.
 pub(crate) fn with_a_class<T>(plan: impl FnOnce() -> T) -> (T, bool) {
     let before = NUMBER.get();
     let planned = plan();
     (planned, NUMBER.get() > before)
 }
 
-/// The result of `replay` on a recorded call, to which all halves belong that it builds on this thread.
+/// Runs `replay` and returns its result. Controllers that it builds on this thread are bound to the recorded call `call`.
 pub(crate) fn of_call<T>(call: &str, failure: &Arc<FailureSlot>, replay: impl FnOnce() -> T) -> T {
     FLOW.set(Some(BoundFlow { name: call.to_owned(), seed: 0, failure: Arc::clone(failure) }));
     let replayed = replay();

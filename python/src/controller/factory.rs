@@ -119,6 +119,7 @@ impl ClassFactory {
 /// The interval in seconds that a class has as an attribute.
 fn interval(name: &str, class: &Bound<'_, PyAny>, attribute: &str) -> PyResult<Option<TimeDelta>> {
     let Ok(value) = class.getattr(attribute) else { return Ok(None) };
+    // A callable is a method or property of that name: the interval is then the usual one.
     if value.is_none() || value.is_callable() {
         return Ok(None);
     }
@@ -139,17 +140,17 @@ impl ControllerFactory for ClassFactory {
 
     fn sender(&self, options: Option<&Options>, limits: RateLimits, _: f64) -> Half<dyn Controller> {
         let binding = FlowBinding::new();
-        let frame = FlowContext::new(limits, Some(FEEDBACK_TIMEOUT));
+        let context = FlowContext::new(limits, Some(FEEDBACK_TIMEOUT));
         let half: Box<dyn Controller> = match self.kind {
             ClassKind::Controller => {
                 let instance = ClassInstance::new(&self.class, options, limits, &binding);
-                Box::new(RateController::new_by(ClassRule::new(instance, self.timer), frame))
+                Box::new(RateController::new_by(ClassRule::new(instance, self.timer), context))
             }
             ClassKind::Estimator => {
-                Box::new(RateController::new_by(CeilingRule { binding: Arc::clone(&binding) }, frame))
+                Box::new(RateController::new_by(CeilingRule { binding: Arc::clone(&binding) }, context))
             }
         };
-        binding.is_of(&*half);
+        binding.set_sender(&*half);
         Ok(half)
     }
 
@@ -157,6 +158,7 @@ impl ControllerFactory for ClassFactory {
         Ok(match self.kind {
             ClassKind::Controller => Box::new(PacketFeedback::new(self.feedback_interval)),
             ClassKind::Estimator => {
+                // The registry builds the sender half first: the last binding is that of this flow.
                 let instance = ClassInstance::new(&self.class, options, limits, &FlowBinding::last());
                 Box::new(EstimatorReceiver::new(instance))
             }

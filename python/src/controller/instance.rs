@@ -55,7 +55,7 @@ impl ClassInstance {
         }
     }
 
-    /// Makes the instance, if it is not made: with the limits and the seed where `with_limits`, and the options.
+    /// Constructs the object once: `class(limits, seed, **options)`, or `class(**options)` without `with_limits`.
     pub(super) fn make(&mut self, at_s: f64, with_limits: bool) {
         if self.object.is_some() || self.binding.has_failed() {
             return;

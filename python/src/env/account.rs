@@ -24,9 +24,9 @@ pub(super) struct StepAccount {
     pub(super) marked: u32,
     /// Packets with a delay.
     pub(super) timed: u32,
-    /// Sum of their delays, relative to the first delay of the call.
+    /// Sum of their delays in ns, relative to the first delay of the call.
     delays: i64,
-    /// The least of them.
+    /// The least of these delays, in ns.
     least: i64,
 }
 
@@ -34,7 +34,7 @@ pub(super) struct StepAccount {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct StepView {
     pub(super) account: StepAccount,
-    /// The least delay of the call so far, relative to its first.
+    /// The least delay of the call so far in ns, relative to its first.
     base: i64,
     /// The last round-trip time; zero while unknown.
     pub(super) rtt: TimeDelta,
@@ -63,22 +63,23 @@ pub(super) struct PathAccount {
     step: StepAccount,
     /// The first delay, to which others are relative: the clocks of the two ends differ.
     first: Option<ApparentDelay>,
+    /// The least delay so far in ns, relative to the first.
     base: i64,
     last_arrival: Option<ArrivalTime>,
     rtt: TimeDelta,
-    /// Time of the last feedback, or the start.
-    last_feedback: Option<SendTime>,
+    /// Time of the last feedback, or of the first departure.
+    silent_since: Option<SendTime>,
 }
 
 impl PathAccount {
     pub(super) fn on_sent(&mut self, packet: &SentPacket) {
-        self.last_feedback.get_or_insert(packet.at);
+        self.silent_since.get_or_insert(packet.at);
         self.step.sent += packet.payload.bytes();
     }
 
     pub(super) fn on_feedback(&mut self, now: SendTime, feedback: &Feedback<'_>) {
         let Feedback::Packets { results, rtt, .. } = feedback else { return };
-        self.last_feedback = Some(now);
+        self.silent_since = Some(now);
         self.rtt = rtt.unwrap_or(self.rtt);
         let mut newest = self.last_arrival;
         for result in *results {
@@ -99,6 +100,7 @@ impl PathAccount {
                 return None;
             }
             PacketFate::Recovered { at, ecn } => {
+                // No delay: it arrived out of order, so its delay is not that of the queue.
                 step.recovered += 1;
                 (at, ecn)
             }
@@ -128,7 +130,7 @@ impl PathAccount {
 
     /// The view at the end of a step; the next step begins.
     pub(super) fn end_step(&mut self, now: SendTime, state: &SendState) -> StepView {
-        let silence = self.last_feedback.map_or(TimeDelta::ZERO, |last| now - last);
+        let silence = self.silent_since.map_or(TimeDelta::ZERO, |last| now - last);
         let account = std::mem::take(&mut self.step);
         StepView { account, base: self.base, rtt: self.rtt, silence, state: *state }
     }
