@@ -59,6 +59,11 @@ pub(crate) struct Args {
 }
 
 impl Args {
+    /// The command alone, for its version: the tree below it takes more time than all else.
+    pub(crate) fn bare_command() -> clap::Command {
+        clap::Command::new("weir").version(env!("CARGO_PKG_VERSION"))
+    }
+
     /// The command, whose `--controller` takes the controllers of `registry`.
     pub(crate) fn command_with(registry: &Registry) -> clap::Command {
         let algorithms = PossibleValuesParser::new(pairs::controllers(registry).map(str::to_owned));

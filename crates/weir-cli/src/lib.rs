@@ -51,6 +51,7 @@ mod trace_import;
 mod watch;
 mod why;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use args::{Args, Command};
@@ -73,12 +74,23 @@ pub fn main_with(registry: Registry) -> ExitCode {
     run_with(&registry)
 }
 
+/// Whether `words`, the name of the command and its arguments, ask for the version and nothing else.
+fn asks_for_version(words: impl Iterator<Item = OsString>) -> bool {
+    let mut arguments = words.skip(1);
+    arguments.next().is_some_and(|word| word == "--version" || word == "-V") && arguments.next().is_none()
+}
+
 fn run_with(registry: &Registry) -> ExitCode {
     let registry = &with_references(registry.clone());
     if let Err(error) = registry.check() {
         return Failure::from(error).report();
     }
-    let args = Args::command_with(registry).try_get_matches();
+    let command = if asks_for_version(std::env::args_os()) {
+        Args::bare_command()
+    } else {
+        Args::command_with(registry)
+    };
+    let args = command.try_get_matches();
     let args = match args.and_then(|matches| Args::from_arg_matches(&matches)) {
         Ok(args) => args,
         Err(error) => return failure::report_usage(&error),
@@ -143,5 +155,25 @@ fn run_with(registry: &Registry) -> ExitCode {
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => failure.report(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_version_is_the_same_without_the_tree_of_commands() {
+        let asks = |words: &[&str]| asks_for_version(words.iter().map(OsString::from));
+        assert!(asks(&["weir", "--version"]) && asks(&["weir", "-V"]));
+        assert!(
+            !asks(&["weir"]) && !asks(&["weir", "--version", "run"]) && !asks(&["weir", "run", "--version"])
+        );
+        for word in ["--version", "-V"] {
+            let answer = |command: clap::Command| command.try_get_matches_from(["weir", word]).unwrap_err();
+            let (bare, whole) =
+                (answer(Args::bare_command()), answer(Args::command_with(&Registry::standard())));
+            assert_eq!((bare.kind(), bare.to_string()), (whole.kind(), whole.to_string()));
+        }
     }
 }
