@@ -31,12 +31,11 @@ pub(crate) fn scenario(
     candidates: &[Candidate],
     store: &TraceStore,
 ) -> Result<Scenario, Failure> {
-    let mut overrides = args.set.clone();
-    let mut scenario = Scenario::open_in(registry, name, &overrides)?;
-    for change in changes(args, candidates)? {
-        overrides.push(change.assignment.clone());
-        scenario = Scenario::open_in(registry, name, &overrides).map_err(|error| change.blame(error))?;
-    }
+    let changes = changes(args, candidates)?;
+    let overrides: Vec<String> =
+        args.set.iter().chain(changes.iter().map(|change| &change.assignment)).cloned().collect();
+    let scenario = Scenario::open_in(registry, name, &overrides)
+        .map_err(|error| first_failure(registry, name, &args.set, &changes).unwrap_or(error.into()))?;
     if !args.controller.is_empty() && !has_media(&scenario) {
         return Err(Failure::Option {
             option: format!("--controller {}", args.controller.join(",")),
@@ -46,6 +45,23 @@ pub(crate) fn scenario(
     scenario.try_to_build(store)?;
     warn(&scenario);
     Ok(scenario)
+}
+
+/// The failure of the scenario `name` as `set` changes it, or else of the first of `changes` that makes it wrong.
+fn first_failure(
+    registry: &Registry,
+    name: &str,
+    set: &[String],
+    changes: &[OptionChange],
+) -> Option<Failure> {
+    let mut overrides = set.to_vec();
+    let unchanged = Scenario::open_in(registry, name, &overrides).err();
+    unchanged.map(Failure::from).or_else(|| {
+        changes.iter().find_map(|change| {
+            overrides.push(change.assignment.clone());
+            Scenario::open_in(registry, name, &overrides).err().map(|error| change.blame(error))
+        })
+    })
 }
 
 fn changes(args: &Changes, candidates: &[Candidate]) -> Result<Vec<OptionChange>, Failure> {

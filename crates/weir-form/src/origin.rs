@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use toml::de::{DeTable, DeValue};
 
@@ -20,7 +20,8 @@ pub struct Origin(Arc<Texts>);
 struct Texts {
     name: String,
     text: String,
-    spans: BTreeMap<KeyPath, KeyAndValue>,
+    /// Made at the first problem.
+    spans: OnceLock<BTreeMap<KeyPath, KeyAndValue>>,
     overrides: Vec<Override>,
 }
 
@@ -48,11 +49,7 @@ impl PartialEq for Origin {
 impl Origin {
     /// The origin `text`, which is called `name`; spans are known where it is TOML.
     pub fn of(name: &str, text: &str) -> Self {
-        let mut spans = BTreeMap::new();
-        if let Ok(table) = DeTable::parse(text) {
-            collect_table(table.get_ref(), &KeyPath::default(), &mut spans);
-        }
-        Self(Arc::new(Texts { name: name.to_owned(), text: text.to_owned(), spans, overrides: Vec::new() }))
+        Self(Arc::new(Texts { name: name.to_owned(), text: text.to_owned(), ..Texts::default() }))
     }
 
     /// The same origin with another override laid over it.
@@ -63,7 +60,7 @@ impl Origin {
 
     /// Whether the value at `path` stands in one of the texts.
     pub(super) fn wrote(&self, path: &KeyPath) -> bool {
-        self.0.spans.contains_key(path) || self.0.overrides.iter().any(|o| o.concerns(path))
+        self.0.spans().contains_key(path) || self.0.overrides.iter().any(|o| o.concerns(path))
     }
 
     /// The error that shows `problem` at its place.
@@ -119,11 +116,22 @@ impl Override {
 }
 
 impl Texts {
+    /// The spans of all keys and values, if the text is TOML.
+    fn spans(&self) -> &BTreeMap<KeyPath, KeyAndValue> {
+        self.spans.get_or_init(|| {
+            let mut spans = BTreeMap::new();
+            if let Ok(table) = DeTable::parse(&self.text) {
+                collect_table(table.get_ref(), &KeyPath::default(), &mut spans);
+            }
+            spans
+        })
+    }
+
     /// The span of the key or value at the problem's path, or of the nearest table around it.
     fn span(&self, problem: &Problem) -> ByteSpan {
         let mut keys = problem.path.0.as_slice();
         while !keys.is_empty() {
-            if let Some(found) = self.spans.get(&KeyPath(keys.to_vec())) {
+            if let Some(found) = self.spans().get(&KeyPath(keys.to_vec())) {
                 // A missing key is shown at the head of the table that lacks it.
                 let whole = keys.len() == problem.path.0.len();
                 return if problem.at_key || !whole { found.key } else { found.value };

@@ -251,6 +251,33 @@ pub(crate) fn scenario_shape() -> Shape<'static> {
     Shape::new(scenario_schema())
 }
 
+/// The names of [`RunKeys`].
+pub(crate) const RUN_KEYS: [&str; 4] = ["duration", "runs", "seed", "controllers"];
+
+/// The keys of [`Scenario`] that options of commands set.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "it is made for its schema")]
+struct RunKeys {
+    duration: TimeDelta,
+    #[serde(default = "one_run")]
+    #[schemars(range(min = 1, max = 100_000))]
+    runs: u32,
+    #[serde(default = "first_seed")]
+    seed: u64,
+    #[serde(default)]
+    controllers: Vec<String>,
+}
+
+/// JSON Schema of the keys of a scenario that options of commands set.
+pub(crate) fn run_schema() -> &'static serde_json::Value {
+    static SCHEMA: LazyLock<serde_json::Value> = LazyLock::new(|| schema_for!(RunKeys).to_value());
+    &SCHEMA
+}
+
+pub(crate) fn run_shape() -> Shape<'static> {
+    Shape::new(run_schema())
+}
+
 const fn one_run() -> u32 {
     1
 }
