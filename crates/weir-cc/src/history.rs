@@ -446,9 +446,10 @@ impl SendHistory {
     /// Removes the packets beyond the horizon. Returns whether there were any.
     #[inline]
     pub fn expire(&mut self, now: SendTime) -> bool {
-        let expired = self.has_expired(now);
+        let mut expired = false;
         while self.has_expired(now) {
             self.forget_oldest();
+            expired = true;
         }
         expired
     }

@@ -120,15 +120,28 @@ impl MediaReceiver {
     }
 
     /// Time of the next call of [`Self::poll_rtcp`].
+    #[inline]
     pub fn next_timeout(&self) -> Option<ArrivalTime> {
-        if self.detected.as_ref().is_some_and(|detected| detected.unreported.is_some()) {
+        if self.has_statistics() {
             return self.core.newest();
         }
         self.core.next_timeout()
     }
 
     /// Writes the RTCP packet that is due into `out` and returns its length; call until `None`.
+    #[inline]
     pub fn poll_rtcp(&mut self, now: ArrivalTime, out: &mut [u8]) -> Option<usize> {
+        if self.core.is_due(now) || self.has_statistics() { self.write_rtcp(now, out) } else { None }
+    }
+
+    /// Whether there are statistics to be reported.
+    #[inline]
+    fn has_statistics(&self) -> bool {
+        self.detected.as_ref().is_some_and(|detected| detected.unreported.is_some())
+    }
+
+    #[inline(never)]
+    fn write_rtcp(&mut self, now: ArrivalTime, out: &mut [u8]) -> Option<usize> {
         if let Some(written) = self.core.poll_requests(now, out) {
             return Some(written);
         }

@@ -140,6 +140,15 @@ impl ReportWriter {
         Nack::write(self.ssrc, source, sequences, out).ok()
     }
 
+    /// Whether something may be left of the last per-packet report.
+    #[inline]
+    pub(crate) fn has_rest(&self) -> bool {
+        match &self.packets {
+            PacketReports::Numbered(writer) => writer.has_rest(),
+            PacketReports::ByStream(feedback) => feedback.has_rest(),
+        }
+    }
+
     /// Writes what is left of the last per-packet report; call until `None`.
     pub(crate) fn write_rest(&mut self, out: &mut [u8]) -> Option<usize> {
         match &mut self.packets {

@@ -81,6 +81,11 @@ impl<T: Clone> Retransmissions<T> {
         }
     }
 
+    /// No packet becomes too old before this time.
+    pub(crate) fn kept_until(&self) -> SendTime {
+        self.kept.front().map_or(SendTime::MAX, |oldest| oldest.sent + LIFETIME)
+    }
+
     fn keep(&mut self, now: SendTime, payload: u16, content: Option<T>) {
         while self.kept.len() >= MOST_KEPT
             || self.kept.front().is_some_and(|packet| !packet.waits && now - packet.sent > self.lifetime())

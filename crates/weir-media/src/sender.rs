@@ -86,10 +86,13 @@ impl MediaSender {
     /// time that has passed.
     pub fn poll_frame(&mut self, now: SendTime) -> Option<SentFrame> {
         let started = self.path.started()?;
+        if !self.path.source.is_frame_due(now) {
+            return None;
+        }
         let (target, waits) = (*self.path.target(), self.path.packets_wait());
         let holds = self.path.holds_layer(now);
         let CapturedFrame { frame, was_empty } =
-            self.path.source.poll_frame(now, started, &target, waits, holds)?;
+            self.path.source.capture_frame(now, started, &target, waits, holds);
         if let Some(was_empty) = was_empty {
             self.path.on_queued(now, was_empty);
         }

@@ -95,15 +95,15 @@ enum RoundStep {
 }
 
 impl RoundStep {
-    fn next(self) -> Option<Self> {
-        Some(match self {
+    fn next(self) -> Self {
+        match self {
             Self::Timers => Self::PendingOutputs,
             Self::PendingOutputs => Self::Frames,
             Self::Frames => Self::Packets,
             Self::Packets => Self::Rtcp,
             Self::Rtcp => Self::Targets,
-            Self::Targets => return None,
-        })
+            Self::Targets => Self::Timers,
+        }
     }
 }
 
@@ -202,20 +202,49 @@ impl Session {
 
     /// The next output. RTCP is written into `out`, which should hold a packet of the path.
     pub fn poll(&mut self, now: SendTime, out: &mut [u8]) -> Output {
-        loop {
-            while let Some(flow) = self.flows.get_mut(self.turn) {
-                if let Some(output) = flow.output(self.step, now, out) {
-                    return output;
-                }
-                self.turn += 1;
-            }
-            self.turn = 0;
-            let Some(next) = self.step.next() else {
-                self.step = RoundStep::Timers;
-                return Output::Wake(self.next_wake());
-            };
-            self.step = next;
+        if self.step == RoundStep::Timers {
+            self.flows.iter_mut().for_each(|flow| flow.serve_timers(now));
+            self.step = RoundStep::PendingOutputs;
         }
+        if let Some(output) = self.poll_step(RoundStep::PendingOutputs, |flow| flow.pending.take(flow.id)) {
+            return output;
+        }
+        let frame = |flow: &mut Flow| Some(Output::Frame(flow.id, flow.sender.poll_frame(now)?));
+        if let Some(output) = self.poll_step(RoundStep::Frames, frame) {
+            return output;
+        }
+        let packet = |flow: &mut Flow| Some(Output::Packet(flow.id, flow.sender.poll_packet(now)?));
+        if let Some(output) = self.poll_step(RoundStep::Packets, packet) {
+            return output;
+        }
+        let rtcp = |flow: &mut Flow| Some(Output::Rtcp(flow.id, flow.sender.poll_rtcp(now, out)?));
+        if let Some(output) = self.poll_step(RoundStep::Rtcp, rtcp) {
+            return output;
+        }
+        let target = self.poll_step(RoundStep::Targets, Flow::poll_target);
+        target.unwrap_or_else(|| Output::Wake(self.next_wake()))
+    }
+
+    /// The next output of `step`, in which the flows are polled in order; the next step follows. There is no output in
+    /// another step.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "an output, which is large, is made in its place")]
+    fn poll_step(
+        &mut self,
+        step: RoundStep,
+        mut poll: impl FnMut(&mut Flow) -> Option<Output>,
+    ) -> Option<Output> {
+        if self.step != step {
+            return None;
+        }
+        while let Some(flow) = self.flows.get_mut(self.turn) {
+            if let Some(output) = poll(flow) {
+                return Some(output);
+            }
+            self.turn += 1;
+        }
+        (self.step, self.turn) = (step.next(), 0);
+        None
     }
 
     /// Time of the next call of [`Self::poll`], with its timer.
@@ -255,26 +284,21 @@ struct Flow {
 }
 
 impl Flow {
-    fn output(&mut self, step: RoundStep, now: SendTime, out: &mut [u8]) -> Option<Output> {
-        let Self { id, sender, pending, .. } = self;
-        match step {
-            RoundStep::Timers => {
-                let decision = sender.on_timeout(now);
-                pending.put(RtcpOutcome { decision, ..RtcpOutcome::default() });
-                None
-            }
-            RoundStep::PendingOutputs => pending.take(*id),
-            RoundStep::Frames => sender.poll_frame(now).map(|frame| Output::Frame(*id, frame)),
-            RoundStep::Packets => sender.poll_packet(now).map(|packet| Output::Packet(*id, packet)),
-            RoundStep::Rtcp => sender.poll_rtcp(now, out).map(|length| Output::Rtcp(*id, length)),
-            RoundStep::Targets => {
-                if let Some(alarm) = sender.take_alarm() {
-                    return Some(Output::Alarm(*id, alarm));
-                }
-                let changed = sender.has_started() && sender.take_target_change();
-                changed.then(|| Output::Target(*id, *sender.target()))
-            }
+    /// Serves the timers that are due.
+    fn serve_timers(&mut self, now: SendTime) {
+        if let Some(decision) = self.sender.on_timeout(now) {
+            self.pending.put(RtcpOutcome { decision: Some(decision), ..RtcpOutcome::default() });
         }
+    }
+
+    /// An alarm, or a changed target.
+    fn poll_target(&mut self) -> Option<Output> {
+        let Self { id, sender, .. } = self;
+        if let Some(alarm) = sender.take_alarm() {
+            return Some(Output::Alarm(*id, alarm));
+        }
+        let changed = sender.has_started() && sender.take_target_change();
+        changed.then(|| Output::Target(*id, *sender.target()))
     }
 }
 

@@ -73,11 +73,10 @@ impl Pair {
     /// One step; the time that the sending end took, and its packets.
     fn step(&mut self, now: SendTime, frame: bool, out: &mut [u8], wire: &mut Vec<u8>) -> (Duration, u64) {
         let arrival = ArrivalTime::from_nanos(now.nanos());
-        let mut report = [0; 1500];
         let mut taken = Duration::ZERO;
-        while let Some(length) = self.receiver.poll_report(arrival, &mut report) {
+        while let Some(length) = self.receiver.poll_report(arrival, out) {
             let begin = Instant::now();
-            self.sender.on_rtcp(now, &report[..length]).expect("time goes on");
+            self.sender.on_rtcp(now, &out[..length]).expect("time goes on");
             taken += begin.elapsed();
         }
         let begin = Instant::now();

@@ -103,8 +103,10 @@ pub(super) struct PacketQueue<P> {
     media: VecDeque<QueuedPacket<P>>,
     /// Payload bytes in `media`.
     queued: DataSize,
-    /// No packet expires before this time.
+    /// No waiting packet expires before this time.
     next_expiry: SendTime,
+    /// No sent packet becomes too old to be sent again before this time.
+    kept_until: SendTime,
     events: VecDeque<EndpointEvent<P>>,
     dropped_events: u64,
     /// Probes for the embedder's own pacer.
@@ -126,6 +128,7 @@ impl<P: Payload> PacketQueue<P> {
             media: VecDeque::new(),
             queued: DataSize::ZERO,
             next_expiry: SendTime::MAX,
+            kept_until: SendTime::MAX,
             events: VecDeque::new(),
             dropped_events: 0,
             probes: VecDeque::new(),
@@ -162,6 +165,19 @@ impl<P: Payload> PacketQueue<P> {
                 self.emit(EndpointEvent::LeaveOutFrame(StreamId(stream)));
             }
         }
+    }
+
+    /// The media packet `sequence` of `stream` left at `now`.
+    pub(super) fn on_media(
+        &mut self,
+        now: SendTime,
+        stream: usize,
+        (sequence, payload): (u16, u16),
+        packet: SentPayload<P>,
+    ) {
+        let recent = &mut self.streams[stream].recent;
+        recent.on_sent(now, sequence, payload, packet);
+        self.kept_until = self.kept_until.min(recent.kept_until());
     }
 
     /// The audio packet that leaves next.
@@ -323,7 +339,13 @@ impl<P: Payload> PacketSource for PacketQueue<P> {
     }
 
     fn expire(&mut self, now: SendTime) -> bool {
-        self.streams.iter_mut().for_each(|packets| packets.recent.expire(now));
+        if self.kept_until < now {
+            let kept_until = |packets: &mut QueueStream<P>| {
+                packets.recent.expire(now);
+                packets.recent.kept_until()
+            };
+            self.kept_until = self.streams.iter_mut().map(kept_until).min().unwrap_or(SendTime::MAX);
+        }
         self.expire_waiting(now)
     }
 

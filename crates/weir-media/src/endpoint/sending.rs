@@ -162,10 +162,9 @@ impl<P: Payload> Endpoint<P> {
         let sizes = (header.wire_len() as u16, packet.payload);
         self.count(now, stream, kind, sizes, (sent.id, header.sequence));
         if let (PacketKind::Media, Some(payload)) = (kind, &payload) {
-            let recent = &mut self.path.source.streams[stream].recent;
             let sent =
                 SentPayload { payload: payload.clone(), timestamp: header.timestamp, marker: header.marker };
-            recent.on_sent(now, header.sequence, packet.payload, sent);
+            self.path.source.on_media(now, stream, (header.sequence, packet.payload), sent);
         }
         let start = header.write(&self.config.extension_ids, out).unwrap_or_default();
         let length = start + usize::from(packet.payload);

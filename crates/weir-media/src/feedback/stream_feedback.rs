@@ -74,6 +74,11 @@ impl StreamFeedback {
         self.write_rest(out)
     }
 
+    /// Whether something is left of the last report.
+    pub(crate) fn has_rest(&self) -> bool {
+        self.streams.iter().any(|stream| stream.begin < stream.records.len())
+    }
+
     /// Writes what is left of the last report; call until `None`. Records that do not fit into `out` are dropped.
     pub(crate) fn write_rest(&mut self, out: &mut [u8]) -> Option<usize> {
         let most = out.len().min(Twcc::MAX_LEN);

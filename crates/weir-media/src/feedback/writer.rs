@@ -94,9 +94,15 @@ impl FeedbackWriter {
         Some(length)
     }
 
+    /// Whether something is left of the last report.
+    #[inline]
+    pub(crate) fn has_rest(&self) -> bool {
+        self.begin < self.rest.len()
+    }
+
     /// Writes what is left of the last report; call until `None`. Records that do not fit into `out` are dropped.
     pub fn write_rest(&mut self, out: &mut [u8]) -> Option<usize> {
-        if self.begin == self.rest.len() {
+        if !self.has_rest() {
             return None;
         }
         self.extra = self.extra.wrapping_add(1);

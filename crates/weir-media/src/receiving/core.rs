@@ -258,17 +258,42 @@ impl ReceivingCore {
     }
 
     /// Time of the next poll.
+    #[inline]
     pub(crate) fn next_timeout(&self) -> Option<ArrivalTime> {
-        let streams = if self.may_request { &self.streams[..] } else { &[] };
-        if streams.iter().any(ReceivedStream::is_urgent) {
+        if self.is_urgent() {
             return self.newest;
         }
-        let additional_reports = self.additional_reports.as_ref().and_then(Receiver::next_timeout);
-        let requests = streams.iter().filter_map(ReceivedStream::next_request).min();
-        [self.receiver.next_timeout(), additional_reports, requests, self.report_due]
-            .into_iter()
-            .flatten()
-            .min()
+        Some(self.next_timer()).filter(|&due| due < ArrivalTime::MAX)
+    }
+
+    /// Whether a poll at `now` may have something to write.
+    #[inline]
+    pub(crate) fn is_due(&self, now: ArrivalTime) -> bool {
+        self.next_timer() <= now || self.unreported.is_some() || self.reports.has_rest() || self.is_urgent()
+    }
+
+    /// Time of the next timer; [`ArrivalTime::MAX`] where there is none.
+    #[inline]
+    fn next_timer(&self) -> ArrivalTime {
+        let earlier =
+            |due: ArrivalTime, other: Option<ArrivalTime>| other.map_or(due, |other| due.min(other));
+        let mut due = earlier(self.report_due.unwrap_or(ArrivalTime::MAX), self.receiver.next_timeout());
+        if let Some(reports) = &self.additional_reports {
+            due = earlier(due, reports.next_timeout());
+        }
+        self.requesting().iter().fold(due, |due, stream| earlier(due, stream.next_request()))
+    }
+
+    /// Whether a key frame request is due at once.
+    #[inline]
+    fn is_urgent(&self) -> bool {
+        self.requesting().iter().any(ReceivedStream::is_urgent)
+    }
+
+    /// The streams, if any of them may request a packet or a key frame.
+    #[inline]
+    fn requesting(&self) -> &[ReceivedStream] {
+        if self.may_request { &self.streams } else { &[] }
     }
 
     /// Time of the last packet or request.
@@ -277,7 +302,7 @@ impl ReceivingCore {
     }
 
     /// Writes what has precedence over reports: a key frame request, the rest of a per-packet report, or a request for
-    /// lost packets. Call until `None`.
+    /// lost packets. Call until `None`; it is needed only while [`Self::is_due`].
     pub(crate) fn poll_requests(&mut self, now: ArrivalTime, out: &mut [u8]) -> Option<usize> {
         for stream in &mut self.streams {
             if stream.poll_key_frame(now) {
@@ -293,7 +318,7 @@ impl ReceivingCore {
         self.streams.iter_mut().find_map(|stream| write_nack(&self.reports, stream, now, out))
     }
 
-    /// Writes a report that is due; call until `None`.
+    /// Writes a report that is due; call until `None`. It is needed only while [`Self::is_due`].
     pub(crate) fn poll_reports(&mut self, now: ArrivalTime, out: &mut [u8]) -> Option<usize> {
         if self.receiver.next_timeout().is_some_and(|due| due <= now)
             && let Some(report) = self.receiver.poll_report(now)

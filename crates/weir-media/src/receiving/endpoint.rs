@@ -246,6 +246,9 @@ impl ReceivingEndpoint {
     /// earlier call.
     pub fn poll_report(&mut self, now: ArrivalTime, out: &mut [u8]) -> Option<usize> {
         self.advance(now).ok()?;
+        if !self.core.is_due(now) {
+            return None;
+        }
         let length = self.core.poll_requests(now, out).or_else(|| self.core.poll_reports(now, out))?;
         self.stats.rtcp_packets_sent += 1;
         self.stats.rtcp_bytes_sent += length as u64;

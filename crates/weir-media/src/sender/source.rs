@@ -52,19 +52,22 @@ impl MediaSource {
         }
     }
 
+    /// Whether a frame is due.
+    #[inline]
+    pub(super) fn is_frame_due(&self, now: SendTime) -> bool {
+        self.frame_due <= now
+    }
+
     /// Captures or skips the frame that is due, in a flow that started at `started`. `packets_wait` says whether packets
     /// wait for more than the encoder, and `holds_layer` whether its next layer stays off.
-    pub(super) fn poll_frame(
+    pub(super) fn capture_frame(
         &mut self,
         now: SendTime,
         started: SendTime,
         target: &Target,
         packets_wait: bool,
         holds_layer: bool,
-    ) -> Option<CapturedFrame> {
-        if self.frame_due > now {
-            return None;
-        }
+    ) -> CapturedFrame {
         if now - self.frame_due > TimeDelta::from_secs_f64(MOST_LATE_FRAMES / self.encoder.frame_rate()) {
             self.encoder.go_on(now - started);
         }
@@ -84,7 +87,7 @@ impl MediaSource {
             self.frame_due = started + self.encoder.next_capture();
             let number = self.encoder.frames();
             let frame = SentFrame { number, packets: 0, size: DataSize::ZERO, key: false };
-            return Some(CapturedFrame { frame, was_empty: None });
+            return CapturedFrame { frame, was_empty: None };
         }
         let frame = self.encoder.capture(rate);
         if let Some(chromium) = &mut self.chromium {
@@ -97,7 +100,7 @@ impl MediaSource {
             self.frame_due = SendTime::MAX; // until the packet has left
         }
         let frame = SentFrame { number: frame.number, packets, size: frame.size, key: frame.key };
-        Some(CapturedFrame { frame, was_empty })
+        CapturedFrame { frame, was_empty }
     }
 
     /// Recording time and payload of the audio packet that is due, if one is due.
