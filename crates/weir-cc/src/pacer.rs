@@ -90,8 +90,12 @@ impl Pacer {
             self.paid = self.paid.max(now - self.lateness) + size / rate;
             self.drains = !self.is_within_burst(now);
         }
-        self.padding.accrue(now);
-        self.padding.pay(size);
+        if self.padding.rate.is_zero() {
+            (self.padding.since, self.padding.owed) = (Some(now), 0.0);
+        } else {
+            self.padding.accrue(now);
+            self.padding.pay(size);
+        }
     }
 
     /// Time at which a padding packet of `size` bytes is due if nothing else is sent, or `None` without padding.

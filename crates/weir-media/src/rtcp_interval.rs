@@ -11,12 +11,13 @@ use crate::encoder::spread_factor;
 pub(crate) struct RtcpInterval {
     mean: TimeDelta,
     spread: f64,
+    longest: TimeDelta,
 }
 
 impl RtcpInterval {
     /// Intervals of `mean` times `1 ± spread`.
-    pub(crate) const fn new(mean: TimeDelta, spread: f64) -> Self {
-        Self { mean, spread }
+    pub(crate) fn new(mean: TimeDelta, spread: f64) -> Self {
+        Self { mean, spread, longest: mean.scale(1.0 + spread) }
     }
 
     /// The intervals that `config` asks for.
@@ -34,6 +35,6 @@ impl RtcpInterval {
     }
 
     pub(crate) fn longest(self) -> TimeDelta {
-        self.mean.scale(1.0 + self.spread)
+        self.longest
     }
 }

@@ -104,21 +104,25 @@ impl MediaSender {
     }
 
     /// The next packet that may leave now; call until `None`.
+    #[inline(always)]
+    #[expect(
+        clippy::inline_always,
+        reason = "a packet is not copied right after its fields were written one by one"
+    )]
     pub fn poll_packet(&mut self, now: SendTime) -> Option<MediaPacket> {
         let started = self.path.started()?;
         self.path.expire(now);
-        if let Some((recorded, payload)) = self.path.source.poll_audio(now) {
-            let timestamp = Kind::Audio.ticks(recorded - started);
-            return Some(self.emit(now, Content::Audio(timestamp, payload)));
-        }
-        if !self.path.may_send(now) {
-            return None;
-        }
-        let content = self.path.source.pop(now);
+        let content = match self.path.source.poll_audio(now) {
+            Some((recorded, payload)) => Content::Audio(Kind::Audio.ticks(recorded - started), payload),
+            None if self.path.may_send(now) => self.path.source.pop(now),
+            None => return None,
+        };
         Some(self.emit(now, content))
     }
 
     /// Sends a packet with `content`.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "as for `poll_packet`")]
     fn emit(&mut self, now: SendTime, content: Content) -> MediaPacket {
         let kind = self.kind_of(content);
         let packet = OutgoingPacket {

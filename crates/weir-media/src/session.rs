@@ -264,8 +264,7 @@ impl Session {
         if let Some(place) = self.place(flow) {
             self.ask_again();
             let Flow { sender, pending, .. } = &mut self.flows[place];
-            let decision = act(sender);
-            pending.put(RtcpOutcome { decision, ..RtcpOutcome::default() });
+            pending.put_decision(act(sender));
         }
     }
 
@@ -286,9 +285,7 @@ struct Flow {
 impl Flow {
     /// Serves the timers that are due.
     fn serve_timers(&mut self, now: SendTime) {
-        if let Some(decision) = self.sender.on_timeout(now) {
-            self.pending.put(RtcpOutcome { decision: Some(decision), ..RtcpOutcome::default() });
-        }
+        self.pending.put_decision(self.sender.on_timeout(now));
     }
 
     /// An alarm, or a changed target.
@@ -313,8 +310,14 @@ struct PendingOutputs {
 impl PendingOutputs {
     fn put(&mut self, outcome: RtcpOutcome) {
         self.rtt = outcome.rtt.or(self.rtt);
-        self.decision = Decision::merged(self.decision, outcome.decision);
+        self.put_decision(outcome.decision);
         self.statistics = outcome.statistics.or(self.statistics);
+    }
+
+    fn put_decision(&mut self, decision: Option<Decision>) {
+        if decision.is_some() {
+            self.decision = Decision::merged(self.decision, decision);
+        }
     }
 
     fn take(&mut self, flow: FlowId) -> Option<Output> {

@@ -80,15 +80,12 @@ impl Chance {
         self.jitter.as_ref().map_or(0, |source| source.extra(departure))
     }
 
-    /// The fate of a packet that comes out at `exit` ns and has waited so long.
+    /// The fate of a packet that comes out at `exit` ns and has waited so long, and whether it is to be marked if it can be.
     #[inline(never)]
-    fn meet<P: Packet>(&mut self, exit: u64, mut packet: P, wait: TimeDelta) -> Exit<P> {
-        let marked = self.mark_above.is_some_and(|above| wait > above) && packet.is_ecn_capable();
-        if marked {
-            packet.mark_ce();
-        }
+    fn meet(&mut self, exit: u64, wait: TimeDelta) -> (Fate, bool) {
         let lost = self.loss.as_mut().is_some_and(|loss| loss.draw(exit));
-        Exit { packet, wait, fate: if lost { Fate::Lost } else { Fate::Arrived }, marked }
+        let fate = if lost { Fate::Lost } else { Fate::Arrived };
+        (fate, self.mark_above.is_some_and(|above| wait > above))
     }
 }
 
@@ -190,7 +187,7 @@ impl<P: Packet> Passive<P> {
         if self.next_exit > self.now {
             return None;
         }
-        let LinkTransit { slot, packet, exit, .. } = self.ring.pop_front()?;
+        let LinkTransit { slot, mut packet, exit, .. } = self.ring.pop_front()?;
         self.next_exit = self.ring.front().map_or(NEVER, |first| first.exit);
         if !self.kept {
             self.head.since = slot.departure;
@@ -200,10 +197,15 @@ impl<P: Packet> Passive<P> {
             self.leave_queue(size_of(&packet));
         }
         let wait = span(slot.wait);
-        Some(match &mut self.chance {
-            None => Exit { packet, wait, fate: Fate::Arrived, marked: false },
-            Some(chance) => chance.meet(exit, packet, wait),
-        })
+        let (mut fate, mut marked) = (Fate::Arrived, false);
+        if let Some(chance) = &mut self.chance {
+            (fate, marked) = chance.meet(exit, wait);
+            marked &= packet.is_ecn_capable();
+            if marked {
+                packet.mark_ce();
+            }
+        }
+        Some(Exit { packet, wait, fate, marked })
     }
 
     pub(crate) fn set_rate(&mut self, now: Time, rate: DataRate) {

@@ -214,8 +214,14 @@ impl<M: Monitor> Network<M> {
         let bottleneck = *bottleneck;
         let Some(passive) = carrier.as_passive() else { return self.pop_active(now, link) };
         let exit = passive.pop(now);
-        self.schedule.set(link, passive.next_departure());
-        self.leave(now, link, bottleneck, exit?)
+        let departure = passive.next_departure();
+        // Each field stays in its register over the call.
+        let Some(Exit { packet, wait, fate, marked }) = exit else {
+            self.schedule.set(link, departure);
+            return None;
+        };
+        self.schedule.set(link, departure);
+        self.leave(now, link, bottleneck, Exit { packet, wait, fate, marked })
     }
 
     /// As [`Self::pop`], for a link that decides about a packet only when it leaves.

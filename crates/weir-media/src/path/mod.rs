@@ -210,15 +210,19 @@ impl<S: PacketSource> PathSender<S> {
     pub(crate) fn next_timer(&self) -> Option<(SendTime, SenderTimer)> {
         self.phase.started()?;
         let [first, second] = self.source.timers();
-        let timers = [
-            (self.controller_due.min(self.climb_due), SenderTimer::Controller),
+        let mut next = (self.controller_due.min(self.climb_due), SenderTimer::Controller);
+        for timer in [
             first,
             second,
             self.departure.unwrap_or((SendTime::MAX, SenderTimer::Pacer)),
             (self.report_due, SenderTimer::Report),
             (self.guard.next_timeout().unwrap_or(SendTime::MAX), SenderTimer::Breaker),
-        ];
-        timers.into_iter().min_by_key(|&(due, _)| due).filter(|&(due, _)| due < SendTime::MAX)
+        ] {
+            if timer.0 < next.0 {
+                next = timer;
+            }
+        }
+        Some(next).filter(|&(due, _)| due < SendTime::MAX)
     }
 
     /// Calls the controller if its timer is due, and stops media if there was no feedback on it for too long.

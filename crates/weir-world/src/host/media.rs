@@ -37,6 +37,8 @@ pub struct MediaSource {
 struct SendingFlow {
     id: FlowId,
     life: Life,
+    /// Time of the next call of [`Self::apply_schedule`], unless the flow is coupled.
+    change_due: Time,
     ecn: Ecn,
     pauses: Pauses,
     signals: SignalBuffer,
@@ -157,7 +159,8 @@ impl MediaSource {
         if self.flows.is_empty() {
             self.flows.reserve_exact(1); // most have one flow
         }
-        self.flows.push(SendingFlow { id, life, ecn, pauses, signals, signals_changed: false, coupled });
+        let (change_due, signals_changed) = (life.start, false);
+        self.flows.push(SendingFlow { id, life, change_due, ecn, pauses, signals, signals_changed, coupled });
     }
 
     /// Time of the first [`Self::wake`].
@@ -169,7 +172,10 @@ impl MediaSource {
     pub fn wake(&mut self, now: Time, world: &mut impl World) -> Time {
         let local = SendTime::from_nanos(self.clock.read(now));
         for flow in &mut self.flows {
-            flow.apply_schedule(now, local, &mut self.session, world);
+            if flow.change_due <= now || flow.coupled.is_some() {
+                flow.apply_schedule(now, local, &mut self.session, world);
+                flow.change_due = flow.next_change(now);
+            }
         }
         self.drain(now, local, world)
     }
@@ -233,20 +239,20 @@ impl MediaSource {
                 };
                 flows[id.number()].send_messages(now, local, &mut self.session, world, messages);
             }
-            match output {
-                Output::Rtt(id, rtt) => world.monitor().rtt(now, flow_of(flows, id), rtt),
+            match &output {
+                &Output::Rtt(id, rtt) => world.monitor().rtt(now, flow_of(flows, id), rtt),
                 Output::Alarm(id, Alarm::Stopped(breaker)) => {
-                    world.monitor().stopped(now, flow_of(flows, id), &breaker);
+                    world.monitor().stopped(now, flow_of(flows, *id), breaker);
                 }
                 Output::Statistics(..) | Output::Alarm(..) => {}
                 Output::Decision(id, _) => flows[id.number()].signals_changed = true,
-                Output::Frame(id, frame) => world.monitor().frame(now, flow_of(flows, id), &seen(&frame)),
-                Output::Packet(id, packet) => send(now, &flows[id.number()], &packet, world),
-                Output::Rtcp(id, length) => {
+                Output::Frame(id, frame) => world.monitor().frame(now, flow_of(flows, *id), &seen(frame)),
+                Output::Packet(id, packet) => send(now, &flows[id.number()], packet, world),
+                &Output::Rtcp(id, length) => {
                     world.send_rtcp(now, flow_of(flows, id), Side::Sender, length);
                 }
-                Output::Target(id, target) => world.monitor().target(now, flow_of(flows, id), &target),
-                Output::Wake(wake) => break wake,
+                Output::Target(id, target) => world.monitor().target(now, flow_of(flows, *id), target),
+                Output::Wake(wake) => break *wake,
             }
         };
         for (flow, (_, sender)) in flows.iter_mut().zip(self.session.flows()) {
@@ -258,7 +264,7 @@ impl MediaSource {
         let wake = wake.map(|wake| wake.at);
         let due = flows.iter().filter_map(SendingFlow::answer_timeout).chain(wake).min();
         let due = due.map_or(Time::MAX, |due| self.clock.when(due.nanos(), now));
-        flows.iter().map(|flow| flow.next_change(now)).fold(due, Time::min)
+        flows.iter().map(|flow| flow.change_due).fold(due, Time::min)
     }
 }
 
