@@ -3,6 +3,7 @@
 //! | file | content |
 //! |---|---|
 //! | `call.rs` | A call, and its scenario. |
+//! | `played.rs` | A call that is over, to be measured later. |
 //! | `sender.rs` | The sender half, which takes its rate from outside. |
 //! | `account.rs` | The counts of a step, from feedback. |
 //! | `observation.rs` | Observations, measures and rewards of them. |
@@ -10,24 +11,23 @@
 mod account;
 mod call;
 mod observation;
+mod played;
 mod sender;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
+use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
-use weir_cc::TimeDelta;
 
 use crate::scenario::Scenario;
 
-use call::{CallPlan, CallSlot};
+use call::{CallEnd, CallPlan, CallSlot, span};
 use observation::{ENTRIES, MEASURES, RewardWeights};
+use played::{PlayedCall, of_flow};
 
-/// The shortest step and interval of reports.
-const LEAST_INTERVAL: TimeDelta = TimeDelta::from_millis(1);
 /// The most calls of an environment.
 const MOST_CALLS: usize = 65_536;
 
@@ -35,6 +35,7 @@ const MOST_CALLS: usize = 65_536;
 pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("ENV_ENTRIES", ENTRIES.to_vec())?;
     module.add("ENV_MEASURES", MEASURES.to_vec())?;
+    module.add_class::<PlayedCall>()?;
     module.add_class::<SteppedCalls>()
 }
 
@@ -48,6 +49,8 @@ struct SteppedCalls {
     pool: Option<ThreadPool>,
 }
 
+/// Observation, reward and end of a step of the only call.
+type StepValues<'py> = (Bound<'py, PyArray1<f32>>, f64, bool);
 /// Observations, rewards and ends of a step of all calls.
 type StepArrays<'py> = (Bound<'py, PyArray2<f32>>, Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<bool>>);
 
@@ -95,7 +98,7 @@ impl SteppedCalls {
         }
         let begin = |(slot, chosen): (&mut CallSlot, Option<(u64, Vec<String>)>)| {
             let Some((seed, own)) = chosen else { return Ok(()) };
-            slot.begin(plan, seed, &own)
+            slot.begin(plan, seed, own)
         };
         py.detach(|| match pool {
             Some(pool) => pool.install(|| calls.par_iter_mut().zip(chosen).map(begin).collect()),
@@ -103,20 +106,20 @@ impl SteppedCalls {
         })
     }
 
-    /// A step of the only call: its observation, its reward, and whether it was the last step.
+    /// A step of the first call: its observation, its reward, and whether it was the last step. `None`, and no step, unless
+    /// the action is an array of one float32.
     fn step_one<'py>(
         &mut self,
         py: Python<'py>,
-        action: PyReadonlyArray1<'py, f32>,
-    ) -> PyResult<(Bound<'py, PyArray1<f32>>, f64, bool)> {
-        let actions = action.as_array();
-        let (&[action], [slot]) = (&actions.to_vec()[..], &mut slots(&mut self.calls)[..]) else {
-            return Err(wrong_shape(actions.len(), 1));
-        };
+        action: &Bound<'py, PyAny>,
+    ) -> PyResult<Option<StepValues<'py>>> {
+        let Ok(action) = action.cast::<PyArray1<f32>>() else { return Ok(None) };
+        let Some(action) = action.get_owned(0).filter(|_| action.len() == 1) else { return Ok(None) };
         finite(action, None)?;
+        let slot = slots(&mut self.calls).first_mut().expect("there is at least one call");
         let (reward, is_last) = slot.step(action, self.weights)?.ok_or_else(|| not_begun(None))?;
         let observation = slot.observer().map_or([0.0; ENTRIES.len()], |observer| observer.observation);
-        Ok((PyArray1::from_slice(py, &observation), reward, is_last))
+        Ok(Some((PyArray1::from_slice(py, &observation), reward, is_last)))
     }
 
     /// A step of all calls that are `active`; others keep their observation, with the reward 0.
@@ -173,27 +176,21 @@ impl SteppedCalls {
         PyArray1::from_vec(py, rows.collect()).reshape([calls.len(), MEASURES.len()])
     }
 
-    /// Runs a call to the end of its scenario: the metrics of the flow.
+    /// Ends a call: the metrics of the flow, or a [`PlayedCall`] that computes them.
     fn finish<'py>(&mut self, py: Python<'py>, index: usize) -> PyResult<Bound<'py, PyAny>> {
         let slot = slots(&mut self.calls).get_mut(index);
-        let flow = slot.map_or(Ok(None), CallSlot::finish)?.ok_or_else(|| not_begun(Some(index)))?;
-        let value = serde_json::to_value(flow).map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
-        crate::values::from_json(py, &value)
+        match slot.map_or(Ok(None), CallSlot::finish)?.ok_or_else(|| not_begun(Some(index)))? {
+            CallEnd::Measured(flow) => of_flow(py, &flow),
+            CallEnd::Played(seed, own, rates) => {
+                Ok(Bound::new(py, PlayedCall::of(&self.plan, seed, own, &rates))?.into_any())
+            }
+        }
     }
 }
 
 /// The calls behind the lock.
 fn slots(calls: &mut Mutex<Vec<CallSlot>>) -> &mut Vec<CallSlot> {
     calls.get_mut().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// The time of the setting `name`.
-fn span(name: &str, text: &str) -> PyResult<TimeDelta> {
-    let time: TimeDelta = text.parse().map_err(|error| crate::error::setting(format!("{name}: {error}")))?;
-    if time < LEAST_INTERVAL {
-        return Err(crate::error::setting(format!("{name}: {time} is shorter than {LEAST_INTERVAL}")));
-    }
-    Ok(time)
 }
 
 fn finite(action: f32, call: Option<usize>) -> PyResult<()> {

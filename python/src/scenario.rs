@@ -28,7 +28,7 @@ enum ScenarioOrigin {
 }
 
 /// Name, text and changes of a scenario.
-type ScenarioState = (String, Option<String>, Vec<String>);
+pub(crate) type ScenarioState = (String, Option<String>, Vec<String>);
 
 /// A valid scenario: a network, its flows, and the measurements.
 #[pyclass(frozen, module = "weir._weir", name = "Scenario")]
@@ -129,7 +129,7 @@ impl Scenario {
     }
 
     /// Source and changes, for another process.
-    fn state(&self) -> ScenarioState {
+    pub(crate) fn state(&self) -> ScenarioState {
         let overrides = self.overrides.clone();
         match &self.origin {
             ScenarioOrigin::Named(name) => (name.clone(), None, overrides),
@@ -139,7 +139,7 @@ impl Scenario {
 
     /// The scenario of a [state](Self::state).
     #[staticmethod]
-    fn of_state(state: ScenarioState) -> PyResult<Self> {
+    pub(crate) fn of_state(state: ScenarioState) -> PyResult<Self> {
         let (name, text, overrides) = state;
         match text {
             Some(text) => Self::parse(&text, &name, overrides),

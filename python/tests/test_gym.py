@@ -1,7 +1,9 @@
 """The Gymnasium environment."""
 
+import copy
 import hashlib
 import math
+import pickle
 import warnings
 
 import numpy as np
@@ -176,6 +178,22 @@ def test_a_constant_action_is_the_run_of_that_rate_in_one_go():
     assert compared > 50
 
 
+def test_the_metrics_of_an_episode_may_be_read_later_and_elsewhere():
+    calls = Distribution({"links.forward.rate": ("400kbps", "3Mbps"), "links.forward.loss": (0, 0.05)}).train
+    env = RateControlEnv(set=SHORT, distribution=calls)
+    _, _, info = played(env, actions_of(4, 60), seed=1)
+    other = played(env, actions_of(4, 60), seed=2)[2]["run"]
+    run = info["run"]
+    sent = pickle.dumps(run)
+    assert len(sent) < 2000
+    assert copy.deepcopy(run) is run
+    assert run["sent"]["packets"] > 100 and run["rate_bps"] != other["rate_bps"]
+    assert pickle.loads(sent) == run == pickle.loads(pickle.dumps(run)) != other
+    state = (("quality/steady", None, []), None, "1ns", "50ms", 1, [], [])
+    with pytest.raises(weir.ScenarioError, match="interval: 1ns is shorter than 1ms"):
+        weir._weir.PlayedCall(state).metrics()
+
+
 @pytest.mark.parametrize("mode", [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP])
 @pytest.mark.parametrize("threads", [1, 2])
 def test_a_vector_environment_is_as_its_calls(mode, threads):
@@ -331,7 +349,7 @@ def test_a_class_may_control_another_flow_and_its_failure_is_raised(threads):
         ({"reward": 3}, TypeError, "reward: a weir.gym.Reward or a function"),
         ({"distribution": {}}, TypeError, "distribution: a part of a weir.gym.Distribution"),
         ({"flow": 1}, TypeError, "flow: the name of a flow"),
-        ({"render_mode": "human"}, ValueError, "render_mode"),
+        ({"render_mode": "human"}, TypeError, "render_mode"),
         ({"scenario": "bench/tcp"}, weir.ScenarioError, "no media flow to control"),
     ],
 )

@@ -57,7 +57,7 @@ class RateControlEnv(gymnasium.Env[NDArray[np.float32], NDArray[np.float32]]):
 
     **Info**: after a reset ``seed`` and ``set``, the run's seed and own settings; with the last step ``run``, the
     metrics of the flow (:class:`weir.gym.RunMetrics`) as ``weir run`` measures them. These are the simulator's truth,
-    for evaluation.
+    for evaluation; the first to read them waits for another simulation of the episode.
 
     Parameters: ``scenario`` is a name, a path or text in TOML; its only media flow that is no competitor is
     controlled, or the one named ``flow``. ``set`` has settings of all episodes. ``interval`` and
@@ -83,7 +83,8 @@ class RateControlEnv(gymnasium.Env[NDArray[np.float32], NDArray[np.float32]]):
         render_mode: None = None,
     ) -> None:
         if render_mode is not None:
-            raise ValueError(f"render_mode: the environment shows no picture, leave out {render_mode!r}")
+            # As for an argument that does not exist: callers that try one then leave it out.
+            raise TypeError(f"render_mode: the environment shows no picture, leave out {render_mode!r}")
         self.render_mode = None
         self.observation_space, self.action_space = spaces()
         self._settings = CallSettings(scenario, flow, set, interval, feedback_interval, reward, distribution)
@@ -102,9 +103,8 @@ class RateControlEnv(gymnasium.Env[NDArray[np.float32], NDArray[np.float32]]):
         return self._calls.observations()[0], {"seed": draw.seed, "set": RunMetrics(dict(draw.set))}
 
     def step(self, action: ArrayLike) -> tuple[NDArray[np.float32], float, bool, bool, dict[str, Any]]:
-        if type(action) is not np.ndarray or action.dtype != np.float32 or action.shape != (1,):
-            action = _action(action)
-        observation, reward, truncated = self._step(action)
+        # None for an action of another type.
+        observation, reward, truncated = self._step(action) or self._step(_action(action))
         if self._function is not None:
             reward = float(self._function(self._calls.measures()[0]))
         info = {"run": RunMetrics(self._calls.finish(0))} if truncated else {}

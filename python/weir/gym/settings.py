@@ -55,10 +55,22 @@ RewardFunction: TypeAlias = Callable[[NDArray[np.float64]], Any]
 
 
 class RunMetrics(Mapping[str, Any]):
-    """The metrics of a flow, by the keys of its results: ``metrics["queue_wait_ms"]["p95"]``."""
+    """The metrics of a flow, by the keys of its results: ``metrics["queue_wait_ms"]["p95"]``.
 
-    def __init__(self, values: dict[str, Any]) -> None:
-        self._values = values
+    Those of an episode are computed when they are first read, by another simulation of it.
+    """
+
+    def __init__(self, source: dict[str, Any] | _weir.PlayedCall) -> None:
+        self._source = source
+
+    @property
+    def _values(self) -> dict[str, Any]:
+        if isinstance(self._source, _weir.PlayedCall):
+            self._source = self._source.metrics()
+        return self._source
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> RunMetrics:
+        return self
 
     def __getitem__(self, key: str) -> Any:
         return self._values[key]
