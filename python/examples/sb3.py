@@ -2,16 +2,15 @@
 
     python python/examples/sb3.py [--steps 500000] [--out policy.zip]
 
-The draws of scenarios and the test calls are those of `train_rate.py`.
+The draws of scenarios, the test calls and the controllers beside the policy are those of `train_rate.py`.
 """
 
 import argparse
 
 import gymnasium
-import numpy as np
 from stable_baselines3 import PPO
 from stable_baselines3.common.env_util import make_vec_env
-from train_rate import CALLS, SCENARIO, measured, score
+from train_rate import CALLS, CONTROLLERS, SCENARIO, controller_runs, measured, show
 
 import weir.gym
 
@@ -39,11 +38,8 @@ def main():
             action, _ = model.predict(observation, deterministic=True)
             observation, _, _, truncated, info = test.step(action)
         runs.append(info["run"])
-    rate, delay, loss = measured(runs)
-    print(
-        f"score {np.mean(score(rate, delay, loss)):.4f}, {rate.mean() / 1e6:.3f} Mbit/s, "
-        f"{1e3 * delay.mean():.1f} ms, {100 * loss.mean():.2f} % lost"
-    )
+    rows = {"trained policy": measured(runs)} | {name: controller_runs(name, arguments) for name in CONTROLLERS}
+    show(rows, arguments.calls)
 
 
 if __name__ == "__main__":

@@ -130,6 +130,14 @@ def controller_runs(name, arguments):
     return np.array(runs).T
 
 
+def show(rows, calls):
+    """Prints the measurements of each name, the best score first."""
+    print(f"\n{calls} held-back calls{'':8} score   rate Mbit/s   delay ms   loss %")
+    for name, (rate, delay, loss) in sorted(rows.items(), key=lambda row: -score(*row[1]).mean()):
+        values = f"{rate.mean() / 1e6:11.3f} {1e3 * delay.mean():10.1f} {100 * loss.mean():8.2f}"
+        print(f"{name:24} {score(rate, delay, loss).mean():7.4f} {values}")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--generations", type=int, default=60)
@@ -148,10 +156,7 @@ def main():
     action, constant = best_constant(arguments)
     rows = {"trained policy": measured(runs), f"constant {rate_of(action, LEAST, MOST) / 1e3:.0f} kbit/s": constant}
     rows |= {name: controller_runs(name, arguments) for name in CONTROLLERS}
-    print(f"\n{arguments.calls} held-back calls{'':8} score   rate Mbit/s   delay ms   loss %")
-    for name, (rate, delay, loss) in sorted(rows.items(), key=lambda row: -score(*row[1]).mean()):
-        values = f"{rate.mean() / 1e6:11.3f} {1e3 * delay.mean():10.1f} {100 * loss.mean():8.2f}"
-        print(f"{name:24} {score(rate, delay, loss).mean():7.4f} {values}")
+    show(rows, arguments.calls)
 
 
 if __name__ == "__main__":
