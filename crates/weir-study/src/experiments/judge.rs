@@ -1,7 +1,7 @@
 //! Verdicts on claims, from the values of runs.
 //!
-//! Mean, interval and the verdict over several places are those of checks. Two rules differ. The range of a claim has the
-//! tolerance with which a paper is read, so that most runs have to lie in it, and the interval of the mean does not
+//! Mean, interval and the verdict over several places are those of checks. Two rules differ. The range of a claim has
+//! the tolerance with which a paper is read, so that most runs have to lie in it, and the interval of the mean does not
 //! count. An order is a statement beyond chance, which a single run cannot show; a limit of a suite is a requirement,
 //! which a single run keeps or misses.
 

@@ -1,9 +1,9 @@
 //! Saved studies: results of suites and verdicts on claims, as far as a comparison with a later result needs them.
 //!
 //! A file has the `cases` of a suite, as `weir suite --save` writes them, or the `claims` of papers, as
-//! `weir reproduce --json` prints them. A list of claims alone is read as well; each needs its `id` and its `verdict`. A
-//! case has checks by controller. A row of a paper is a case without controllers, and its claims are the checks. Further
-//! keys are not read.
+//! `weir reproduce --json` prints them. A list of claims alone is read as well; each needs its `id` and its `verdict`.
+//! A case has checks by controller. A row of a paper is a case without controllers, and its claims are the checks.
+//! Further keys are not read.
 
 #[cfg(test)]
 mod tests;

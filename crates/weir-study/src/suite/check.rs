@@ -341,8 +341,8 @@ impl<'a> JudgedRun<'a> {
         AgainstTcp { carried, bins: bins(window), media }
     }
 
-    /// Rates with the capacity that the transfers left as the share. Transfers have no share of their own, as they are not
-    /// always active.
+    /// Rates with the capacity that the transfers left as the share. Transfers have no share of their own, as they are
+    /// not always active.
     fn rates_of_what_is_left(&self, media: &[usize]) -> Option<Vec<RateOfShare>> {
         let window = self.window_of(media, self.from)?;
         let mut others = self.flows(|kind| kind != FlowKind::Audio);

@@ -1,9 +1,9 @@
 //! Runs of a case and their verdict: those of the controllers, of TCP, if a check compares with it, and of the
 //! omniscient sender.
 //!
-//! A case is judged as a claim over several places is, each check being a place (`experiments::judge` says in which rules
-//! checks differ from claims). Further verdicts than those of claims are reasons for which a check does not count, which
-//! the omniscient sender's runs give; a paper's claim has no such reference.
+//! A case is judged as a claim over several places is, each check being a place (`experiments::judge` says in which
+//! rules checks differ from claims). Further verdicts than those of claims are reasons for which a check does not count.
+//! The omniscient sender's runs give these reasons; a paper's claim has no such reference.
 
 use super::cases::{Case, POINTS};
 use super::course::RateSeries;
