@@ -103,7 +103,7 @@ pub(crate) fn ticks(span: TimeDelta, clock_rate: u32) -> u32 {
 }
 
 /// Nanoseconds in a second.
-const NANOS_PER_SECOND: i64 = 1_000_000_000;
+pub(crate) const NANOS_PER_SECOND: i64 = 1_000_000_000;
 
 #[cfg(test)]
 mod tests {

@@ -6,7 +6,7 @@ use weir_wire::ntp::NtpTime;
 use weir_wire::rtcp::{ReportBlock, SenderInfo, SenderReport};
 
 use crate::feedback::StreamNumbers;
-use crate::sources::{StreamIdentity, ticks};
+use crate::sources::{NANOS_PER_SECOND, StreamIdentity, ticks};
 
 /// A sender's state of its streams. The first one is the main stream.
 #[derive(Debug)]
@@ -267,7 +267,9 @@ impl Stream {
 
 /// NTP time counts from the sender clock's zero: only its differences are used.
 fn ntp(at: SendTime) -> NtpTime {
-    NtpTime(((i128::from(at.nanos()) << 32) / 1_000_000_000) as u64)
+    // Whole seconds and the rest apart, which 64 bits can hold.
+    let (seconds, rest) = (at.nanos() / NANOS_PER_SECOND, at.nanos() % NANOS_PER_SECOND);
+    NtpTime((seconds << 32).wrapping_add((rest << 32) / NANOS_PER_SECOND) as u64)
 }
 
 /// Writes a sender report of a stream, with its counts of packets and octets.
@@ -304,6 +306,15 @@ mod tests {
     use weir_wire::rtcp::{self, Message};
 
     const BOTH: Sources = Sources { video: 1, audio: Some(1 | AUDIO_BIT), retransmissions: None };
+
+    #[test]
+    fn ntp_times_are_exact_to_two_to_the_minus_32() {
+        for nanos in [0, 1, 999_999_999, 1_500_000_000, 7_123_456_789, i64::MAX, -1, -2_750_000_001, i64::MIN]
+        {
+            let exact = ((i128::from(nanos) << 32) / 1_000_000_000) as u64;
+            assert_eq!(ntp(SendTime::from_nanos(nanos)), NtpTime(exact), "{nanos} ns");
+        }
+    }
 
     const VIDEO: usize = Kind::Video as usize;
     const AUDIO: usize = Kind::Audio as usize;

@@ -260,7 +260,8 @@ impl<S: PacketSource> PathSender<S> {
     pub(crate) fn expire(&mut self, now: SendTime) {
         let (old, late, expired) =
             (self.history.expire(now), self.prober.expire(now), self.source.expire(now));
-        if old || late || expired {
+        // Old packets matter to a full window alone.
+        if old && self.target.window.is_some() || late || expired {
             self.departure = self.next_departure();
         }
     }

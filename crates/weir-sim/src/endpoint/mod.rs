@@ -164,11 +164,11 @@ impl HostEndpoint {
             }
             Self::MediaSink(sink) => {
                 let flow = packet.flow as usize;
-                match packet.body {
+                match &packet.body {
                     Body::Media { header, payload, ecn } => {
-                        sink.on_media(now, flow, (&header, payload), ecn, &mut network.monitor);
+                        sink.on_media(now, flow, (header, *payload), *ecn, &mut network.monitor);
                     }
-                    Body::Rtcp { slot } => {
+                    &Body::Rtcp { slot } => {
                         sink.on_rtcp(now, flow, network.rtcp.bytes(slot), &mut network.monitor);
                         network.rtcp.release(slot);
                     }
