@@ -104,7 +104,9 @@ class RateControlEnv(gymnasium.Env[NDArray[np.float32], NDArray[np.float32]]):
 
     def step(self, action: ArrayLike) -> tuple[NDArray[np.float32], float, bool, bool, dict[str, Any]]:
         # None for an action of another type.
-        observation, reward, truncated = self._step(action) or self._step(_action(action))
+        stepped = self._step(action) or self._step(_action(action))
+        assert stepped is not None
+        observation, reward, truncated = stepped
         if self._function is not None:
             reward = float(self._function(self._calls.measures()[0]))
         info = {"run": RunMetrics(self._calls.finish(0))} if truncated else {}
