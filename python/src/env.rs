@@ -42,7 +42,7 @@ pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
 /// Calls of one scenario that take their steps together.
 #[pyclass(module = "weir._weir")]
 struct SteppedCalls {
-    plan: CallPlan,
+    plan: Arc<CallPlan>,
     /// Behind a lock that is never taken, as all methods have the class for themselves: parts of a run are not `Sync`.
     calls: Mutex<Vec<CallSlot>>,
     weights: RewardWeights,
@@ -68,7 +68,7 @@ impl SteppedCalls {
         threads: usize,
     ) -> PyResult<Self> {
         let (interval, reports) = (span("interval", interval)?, span("reports", reports)?);
-        let plan = CallPlan { scenario: scenario.clone(), flow, interval, reports };
+        let plan = Arc::new(CallPlan { scenario: scenario.clone(), flow, interval, reports });
         let (rate, delay, loss) = weights;
         if !(1..=MOST_CALLS).contains(&calls) {
             return Err(crate::error::setting(format!("there must be 1 to {MOST_CALLS} calls, not {calls}")));

@@ -30,6 +30,7 @@ pub(crate) struct RowRuns {
     results: Reproduced,
     provenance: Provenance,
     has_metrics: bool,
+    reproducible: bool,
 }
 
 #[pymethods]
@@ -42,6 +43,12 @@ impl RowRuns {
     /// The page.
     fn html(&self) -> String {
         experiments::report(&self.rows, &self.results.claims, &self.results.plots, &self.provenance)
+    }
+
+    /// Whether the runs can be made again without a Python class.
+    #[getter]
+    fn reproducible(&self) -> bool {
+        self.reproducible
     }
 
     /// The long table of all runs; `None` if their metrics were not kept.
@@ -87,7 +94,13 @@ fn reproduce(
     let provenance = request.provenance(&plan);
     let mut folder = out.map(|out| ResultFolder::open(&out, &registry)).transpose()?;
     let results = make(py, (&plan, &world), (&traces, jobs), folder.as_ref(), progress)?;
-    let made = RowRuns { rows: experiments, results, provenance, has_metrics: format.is_some() };
+    let made = RowRuns {
+        rows: experiments,
+        results,
+        provenance,
+        has_metrics: format.is_some(),
+        reproducible: !with_class,
+    };
     if let Some(folder) = &mut folder {
         let RowRuns { rows, results, provenance, .. } = &made;
         py.detach(|| folder.write(|directory| write(results, rows, provenance, directory, format)))?;

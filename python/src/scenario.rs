@@ -1,6 +1,7 @@
 //! Scenarios, and the plan of their runs.
 
-use std::path::PathBuf;
+use std::fs;
+use std::path::{Path, PathBuf};
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -8,6 +9,7 @@ use pyo3::types::PyDict;
 use weir_form::ScenarioError;
 use weir_import::traces::TraceStore;
 use weir_scenario::scenario::{Candidate, FlowTraffic, Scenario as CompiledScenario};
+use weir_scenario::shipped;
 
 use crate::error;
 use crate::registry::{classes, registry};
@@ -21,9 +23,9 @@ pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
 /// Source of a scenario.
 #[derive(Clone, Debug)]
 enum ScenarioOrigin {
-    /// A shipped scenario or a file.
+    /// A shipped scenario.
     Named(String),
-    /// A text, called by this name in messages.
+    /// A text, called by this name or path in messages. A file is read once, so that it may change later.
     Text(String, String),
 }
 
@@ -45,7 +47,8 @@ impl Scenario {
         let scenario = match &origin {
             ScenarioOrigin::Named(name) => CompiledScenario::open_in(&registry, name, &overrides)?,
             ScenarioOrigin::Text(name, text) => {
-                CompiledScenario::parse_in(&registry, name, text, &overrides)?.named("scenario")
+                let stem = Path::new(name).file_stem().unwrap_or_default().to_string_lossy();
+                CompiledScenario::parse_in(&registry, name, text, &overrides)?.named(&stem)
             }
         };
         Ok(Self { origin, overrides, compiled: scenario })
@@ -104,7 +107,13 @@ impl Scenario {
         if name == "-" {
             return Err(error::setting("`-`: standard input is no scenario here; give its text"));
         }
-        Self::read(ScenarioOrigin::Named(name.to_owned()), set).map_err(|error| error::scenario(&error))
+        let named = Self::read(ScenarioOrigin::Named(name.to_owned()), set);
+        let mut scenario = named.map_err(|error| error::scenario(&error))?;
+        if shipped::find(name).is_none() {
+            let text = fs::read_to_string(name).map_err(error::setting)?;
+            scenario.origin = ScenarioOrigin::Text(name.to_owned(), text);
+        }
+        Ok(scenario)
     }
 
     /// The scenario of a text in TOML.

@@ -7,6 +7,7 @@ use weir_scenario::scenario::Candidate;
 use weir_study::runs::tidy_table;
 use weir_study::suite::{self as suites, Suite, SuiteRequest, SuiteRun};
 
+use crate::controller::with_a_class;
 use crate::error;
 use crate::folder::{ResultFolder, make, table_format};
 use crate::registry::{classes, registry};
@@ -29,6 +30,7 @@ pub(crate) struct SuiteRuns {
     /// First words of the command that repeats the suite.
     begun: Vec<String>,
     has_metrics: bool,
+    reproducible: bool,
 }
 
 #[pymethods]
@@ -47,6 +49,12 @@ impl SuiteRuns {
     #[getter]
     fn notes(&self) -> Vec<String> {
         self.run.result.notes()
+    }
+
+    /// Whether the runs can be made again without a Python class.
+    #[getter]
+    fn reproducible(&self) -> bool {
+        self.reproducible
     }
 
     /// The long table of all runs; `None` if their metrics were not kept.
@@ -109,8 +117,11 @@ fn suite(
     let request =
         SuiteRequest { suite, registry: &registry, controllers: &candidates, seeds: &seeds, cases: &cases };
     let stand_ins = !request.fallback_notes(&traces).map_err(error::run)?.is_empty();
-    let world = SupervisedSimulator::new(has_class(&candidates));
-    let plan = request.plan().map_err(error::run)?.with_metrics(format.is_some()).in_world(&world);
+    // Scenarios of a suite's file may name classes, too.
+    let (plan, builds_a_class) = with_a_class(|| request.plan());
+    let with_class = builds_a_class || has_class(&candidates);
+    let world = SupervisedSimulator::new(with_class);
+    let plan = plan.map_err(error::run)?.with_metrics(format.is_some()).in_world(&world);
     let mut folder = out.map(|out| ResultFolder::open(&out, &registry)).transpose()?;
     let run = make(py, (&plan, &world), (&traces, jobs), folder.as_ref(), progress)?;
     let made = SuiteRuns {
@@ -118,6 +129,7 @@ fn suite(
         run,
         begun: suites::command_words(name, Vec::new(), &data, stand_ins),
         has_metrics: format.is_some(),
+        reproducible: !with_class,
     };
     if let Some(folder) = &mut folder {
         let shown = (made.title.as_str(), made.begun.as_slice());

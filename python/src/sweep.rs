@@ -11,7 +11,7 @@ use weir_form::{ScenarioError as FormError, Varied};
 use weir_import::traces::TraceStore;
 use weir_scenario::scenario::Candidate;
 use weir_study::experiments::{
-    KeptRun, Reproduced, Reproduction, SweepError, SweepPart, SweepRequest, SweptScenario,
+    KeptRun, Reproduced, Reproduction, SweepError, SweepPart, SweepRequest, SweptScenario, varied_controllers,
 };
 use weir_study::output::TableFormat;
 use weir_study::runs::{
@@ -22,7 +22,7 @@ use weir_study::sweep::{PlannedSweep, json};
 use crate::columns::list;
 use crate::error;
 use crate::folder::ResultFolder;
-use crate::registry::registry;
+use crate::registry::{classes, registry};
 use crate::scenario::{classes_in, traces};
 use crate::tidy::{TidyColumns, tidy_columns};
 use crate::waiting::{CallProgress, CallState, wait};
@@ -174,12 +174,18 @@ impl SweepPlan {
             let opened =
                 source.open(&overrides).and_then(|opened| opened.try_to_build(&traces).map(|()| opened));
             let scenario = opened.map_err(|error| mistake(&varied, &error))?;
-            let classes = classes_in(&scenario);
+            let mut names = classes_in(&scenario);
+            let swept = |name: &str| varied_controllers(&varied).any(|controller| controller == name);
+            for class in classes().iter().filter(|class| swept(class.name())) {
+                if names.iter().all(|name| name != class.name()) {
+                    names.push(class.name().to_owned());
+                }
+            }
             let request = SweepRequest::new(source, &scenario, set, varied.clone(), named, &traces);
             let request = request.map_err(|error| refused(&varied, error))?;
             let sweep = PlannedSweep::new(request, &traces).map_err(|error| mistake(&varied, &error))?;
             let runs = sweep.runs.number();
-            Ok(Self { sweep, traces, classes, runs })
+            Ok(Self { sweep, traces, classes: names, runs })
         })
     }
 

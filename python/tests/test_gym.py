@@ -84,6 +84,17 @@ def test_the_checker_of_gymnasium_has_no_warning():
         check_env(env.unwrapped)
 
 
+def test_metrics_of_an_episode_do_not_depend_on_the_file_of_its_scenario(tmp_path):
+    file = tmp_path / "call.toml"
+    file.write_text(weir.Scenario.of("quality/steady").to_toml())
+    shipped = played(RateControlEnv("quality/steady"), actions_of(1, 1000), seed=1)[2]["run"]
+    env = RateControlEnv(file)
+    env.reset(seed=1)
+    file.write_text("title = 'none'")
+    own = played(env, actions_of(1, 1000), seed=1)[2]["run"]
+    assert own["rate_bps"] == shipped["rate_bps"]
+
+
 def test_an_episode_is_truncated_at_the_end_of_the_scenario():
     env = gymnasium.make("weir/RateControl-v0", scenario="quality/steady")
     observations, rewards, info = played(env, actions_of(1, 1000), seed=1)

@@ -43,6 +43,9 @@ def test_a_suite_has_verdicts_runs_and_a_page(tmp_path):
     assert set(result.table["scenario"]) == {"quality/steady"} and set(result.table["seed"]) == {1}
     page = result.report(tmp_path / "suite.html")
     assert (tmp_path / "kept" / "suite.html").read_bytes() == open(page, "rb").read()
+    passed = list(result.verdicts["verdict"]).count("passed")
+    assert passed > 0 and f"{passed} of {len(result.verdicts)} checks passed" in repr(result)
+    assert result.reproducible
     with pytest.raises(weir.ScenarioError, match="no case `x`"):
         weir.suite("quality", ["gcc"], cases=["x"], out=tmp_path / "none")
     assert not (tmp_path / "none").exists()
@@ -154,6 +157,8 @@ def test_a_recorded_call_is_replayed_and_explained(recorded, tmp_path):
     call = weir.Call(recorded)
     assert len(call) > 1000
     replay = weir.replay(call, ["gcc", "nada", Aimd])
+    with pytest.raises(ValueError, match="controllers: name one at least"):
+        weir.replay(call, None)
     assert [own["controller"] for own in replay.results] == ["gcc", "nada-at-sender", "Aimd"]
     assert len(replay.rate("gcc")) > 10 and len(replay.rate("Aimd")) > 10
     assert "<html" in open(replay.report(tmp_path / "replay.html")).read()

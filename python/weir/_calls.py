@@ -86,7 +86,9 @@ def replay(
     `start` and `max` are rates in bit/s, and `feedback_interval` is in seconds.
     """
     with named(controllers) as listed:
-        names = listed or []
+        if not listed:
+            raise ValueError("controllers: name one at least")
+        names = listed
         return Replay(call_of(call)._own.replay(names, start, max, feedback_interval), names)
 
 

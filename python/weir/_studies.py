@@ -134,6 +134,11 @@ class SuiteResult(RunTable):
         self.path = path
 
     @property
+    def reproducible(self) -> bool:
+        """Whether the runs can be made again without a Python class."""
+        return self._runs.reproducible
+
+    @property
     def verdicts(self) -> Table:
         """A row for each case, controller and check."""
         rows = [
@@ -153,7 +158,7 @@ class SuiteResult(RunTable):
 
     def __repr__(self) -> str:
         verdicts = list(self.verdicts["verdict"])
-        return f"<weir.SuiteResult of {self.results['suite']}: {verdicts.count('pass')} of {len(verdicts)} checks passed>"
+        return f"<weir.SuiteResult of {self.results['suite']}: {verdicts.count('passed')} of {len(verdicts)} checks passed>"
 
 
 def suite(
@@ -192,6 +197,11 @@ class Reproduction(RunTable):
         self.claims: list[dict[str, Any]] = json.loads(runs.to_json())
         #: Where the files are, or `None` without any.
         self.path = path
+
+    @property
+    def reproducible(self) -> bool:
+        """Whether the runs can be made again without a Python class."""
+        return self._runs.reproducible
 
     @property
     def verdicts(self) -> Table:

@@ -91,11 +91,7 @@ def axis(path: str, values: str | Iterable[object]) -> str:
 def source_of(scenario: ScenarioSource) -> tuple[Scenario, str, str | None, list[str]]:
     """Name, text and settings of a scenario. A file is sent as its text, so that workers need no shared file system."""
     own = Scenario.of(scenario)
-    name, text, settings = own._own.state()
-    if text is None and name not in _weir.scenarios():
-        with open(name, encoding="utf-8") as file:
-            text = file.read()
-    return own, name, text, settings
+    return own, *own._own.state()
 
 
 def sweep(

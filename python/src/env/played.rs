@@ -1,5 +1,7 @@
 //! Calls that are over, and their metrics.
 
+use std::sync::Arc;
+
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use weir_cc::DataRate;
@@ -9,10 +11,12 @@ use crate::scenario::{Scenario, ScenarioState};
 
 use super::call::{CallPlan, span};
 
-/// A call that is over. Its metrics are those of another simulation with the same rates: a call that nobody evaluates needs no
-/// measurement.
+/// A call that is over. Its metrics are those of another simulation with the same rates, so that a call whose metrics are not
+/// read needs no measurement.
 #[pyclass(frozen, module = "weir._weir")]
 pub(super) struct PlayedCall {
+    /// The plan of the call, unless it comes from another process.
+    plan: Option<Arc<CallPlan>>,
     state: PlayedState,
 }
 
@@ -21,11 +25,12 @@ type PlayedState = (ScenarioState, Option<String>, String, String, u64, Vec<Stri
 
 impl PlayedCall {
     /// The call of a plan with this seed, its own settings and its rates.
-    pub(super) fn of(plan: &CallPlan, seed: u64, own: Vec<String>, rates: &[DataRate]) -> Self {
-        let CallPlan { scenario, flow, interval, reports } = plan;
+    pub(super) fn of(plan: &Arc<CallPlan>, seed: u64, own: Vec<String>, rates: &[DataRate]) -> Self {
+        let CallPlan { scenario, flow, interval, reports } = &**plan;
         let [interval, reports] = [interval, reports].map(|time| format!("{}ns", time.nanos()));
         let rates = rates.iter().map(|rate| rate.bps()).collect();
-        Self { state: (scenario.state(), flow.clone(), interval, reports, seed, own, rates) }
+        let state = (scenario.state(), flow.clone(), interval, reports, seed, own, rates);
+        Self { plan: Some(Arc::clone(plan)), state }
     }
 }
 
@@ -34,7 +39,7 @@ impl PlayedCall {
     /// The call of a state.
     #[new]
     fn new(state: PlayedState) -> Self {
-        Self { state }
+        Self { plan: None, state }
     }
 
     /// The state, for another process.
@@ -46,11 +51,14 @@ impl PlayedCall {
     fn metrics<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let (scenario, flow, interval, reports, seed, own, rates) = &self.state;
         let flow = py.detach(|| {
-            let plan = CallPlan {
-                scenario: Scenario::of_state(scenario.clone())?,
-                flow: flow.clone(),
-                interval: span("interval", interval)?,
-                reports: span("reports", reports)?,
+            let plan = match &self.plan {
+                Some(plan) => Arc::clone(plan),
+                None => Arc::new(CallPlan {
+                    scenario: Scenario::of_state(scenario.clone())?,
+                    flow: flow.clone(),
+                    interval: span("interval", interval)?,
+                    reports: span("reports", reports)?,
+                }),
             };
             let mut call = plan.scenario(own)?.begin(&plan, *seed, true)?;
             for &rate in rates {

@@ -57,7 +57,7 @@ class RateControlEnv(gymnasium.Env[NDArray[np.float32], NDArray[np.float32]]):
 
     **Info**: after a reset ``seed`` and ``set``, the run's seed and own settings; with the last step ``run``, the
     metrics of the flow (:class:`weir.gym.RunMetrics`) as ``weir run`` measures them. These are the simulator's truth,
-    for evaluation; the first to read them waits for another simulation of the episode.
+    for evaluation; the first reading simulates the episode once more.
 
     Parameters: ``scenario`` is a name, a path or text in TOML; its only media flow that is no competitor is
     controlled, or the one named ``flow``. ``set`` has settings of all episodes. ``interval`` and
@@ -83,7 +83,7 @@ class RateControlEnv(gymnasium.Env[NDArray[np.float32], NDArray[np.float32]]):
         render_mode: None = None,
     ) -> None:
         if render_mode is not None:
-            # As for an argument that does not exist: callers that try one then leave it out.
+            # A TypeError, as for an unknown argument: `make_vec_env` of Stable-Baselines3 then calls again without it.
             raise TypeError(f"render_mode: the environment shows no picture, leave out {render_mode!r}")
         self.render_mode = None
         self.observation_space, self.action_space = spaces()

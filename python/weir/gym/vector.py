@@ -42,7 +42,7 @@ class RateControlVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.float32], N
         render_mode: None = None,
     ) -> None:
         if render_mode is not None:
-            # As for an argument that does not exist: callers that try one then leave it out.
+            # A TypeError, as for an unknown argument: callers then call again without it.
             raise TypeError(f"render_mode: the environment shows no picture, leave out {render_mode!r}")
         for name, value in (("num_envs", num_envs), ("threads", threads)):
             if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
