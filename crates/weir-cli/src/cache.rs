@@ -46,7 +46,10 @@ fn forget_old(folder: &Path, own: &Path) {
     let mut others: Vec<(SystemTime, PathBuf)> = entries
         .filter_map(Result::ok)
         .filter(|entry| {
-            entry.path() != own && entry.file_name().to_string_lossy().starts_with("reference-runs-")
+            let name = entry.file_name();
+            let is_log = |prefix: &&str| name.to_string_lossy().starts_with(prefix);
+            // Versions before 0.3 wrote the second name.
+            entry.path() != own && ["reference-runs-", "yardsticks-"].iter().any(is_log)
         })
         .filter_map(|entry| Some((entry.metadata().ok()?.modified().ok()?, entry.path())))
         .collect();

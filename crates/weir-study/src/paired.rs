@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn a_yardstick_is_nobodys_best() {
+    fn a_reference_sender_is_never_the_best() {
         let (nada, gcc, most) = ([1.0, 1.1, 1.0, 1.1, 1.0], [0.2, 0.3, 0.2, 0.3, 0.2], [9.0; 5]);
         let rows: [(&str, &[f64]); 3] = [("nada", &nada), ("gcc", &gcc), ("omniscient", &most)];
         assert_eq!(marked(Best::Highest, &rows), ["nada"]);

@@ -14,7 +14,7 @@ use super::{DataArgs, Priority};
 
 /// Exit codes of both commands.
 const EXIT_CODES: &str = "Exit codes: 0 done; 1 a requirement is not met (--at-least, --delay-at-most, --loss-at-most); 2 the input \
-                          is wrong, nobody answers, the other end refuses, or Ctrl-C; 3 inconclusive: the session broke off, or \
+                          is wrong, no peer answers, the other end refuses, or Ctrl-C; 3 inconclusive: the session broke off, or \
                           this machine was late.";
 
 /// Arguments of `weir send`.

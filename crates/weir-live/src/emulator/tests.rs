@@ -224,7 +224,7 @@ fn a_run_gives_each_flow_two_routes_and_must_not_have_cells() {
 }
 
 #[test]
-fn flows_of_one_route_have_queues_of_their_own_where_they_are_reported_apart() {
+fn flows_of_one_route_have_queues_of_their_own_where_they_are_distinguished() {
     let place_of_the_short_flow = |flows: [u32; 2]| {
         let queue = QueueConfig {
             discipline: Discipline::FqCoDel(FqCoDel::default()),

@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn freezes_beyond_a_yardstick_are_not_compared_with_freezes() {
+    fn freezes_beyond_a_reference_sender_are_not_compared_with_freezes() {
         let beyond = [USEFUL_RATE, FRAME_DELAY_P95, "freezes beyond fixed"];
         let before = table(&beyond, &[("gcc", [500.0, 900.0, 0.6])]);
         let after = table(&ALL, &[("gcc", [500.0, 900.0, 25.9])]);
@@ -335,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn a_controller_that_the_second_run_lacks_is_named_and_a_yardstick_is_not() {
+    fn a_controller_that_the_second_run_lacks_is_named_and_a_reference_sender_is_not() {
         let rows = [("gcc", [500.0, 900.0, 3.0]), ("nada", [500.0, 900.0, 3.0]), ("fixed", [1.0; 3])];
         let found = of(&table(&ALL, &rows), &table(&ALL, &rows[..1]));
         assert_eq!(problems(&found), ["nada is not in branch"]);

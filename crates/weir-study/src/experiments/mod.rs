@@ -56,7 +56,7 @@ pub use row::{
     ComparedVariant, GeometricGrid, Row, RowForm, ScenarioSource, Seeds, Sweep, SweepValues, Tried,
 };
 pub use row_runs::RowRuns;
-pub use sweep::{SweepRequest, Swept};
+pub use sweep::{SweepRequest, Swept, varied_controllers};
 pub use sweep_check::{SweepError, SweepPart, check_keys};
 pub use table::Table;
 pub use trials::{TrialResult, Trials};

@@ -122,8 +122,8 @@ impl SweepRequest {
         let controllers: Vec<String> =
             candidates.iter().map(|own| scenario.controller_of(&own.name).to_owned()).collect();
         let is_contained = |name: &str| scenario.registry.edition(name) == ControllerEdition::Executable;
-        let reproducible =
-            controllers.iter().map(String::as_str).chain(competitors(scenario)).all(is_contained);
+        let fixed = controllers.iter().map(String::as_str).chain(competitors(scenario));
+        let reproducible = fixed.chain(varied_controllers(&varied)).all(is_contained);
         Ok(Self {
             name: scenario.name.clone(),
             title: titled(&scenario.title, &traces),
@@ -306,6 +306,17 @@ fn competitors(scenario: &Scenario) -> impl Iterator<Item = &str> {
         FlowTraffic::Media(media) if media.competitor => Some(scenario.controller_of(&media.controller)),
         _ => None,
     })
+}
+
+/// Names of the controllers among the varied values.
+pub fn varied_controllers(varied: &[Varied]) -> impl Iterator<Item = &str> {
+    let of_controllers = varied.iter().filter(|axis| axis.path.ends_with(".controller"));
+    of_controllers.flat_map(|axis| axis.values.iter().map(|value| base_name(&value.text)))
+}
+
+/// Name of a controller without its options and the quotes of TOML.
+fn base_name(text: &str) -> &str {
+    text.split('{').next().unwrap_or_default().trim().trim_matches(['"', '\''])
 }
 
 fn formula(shown: &Shown, candidate: usize) -> String {

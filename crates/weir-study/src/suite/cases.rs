@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_judged_against_tcp_has_it_without_end_and_a_benchmark_of_nothing_else() {
+    fn cases_judged_against_tcp_have_endless_tcp_and_no_other_benchmark() {
         let kinds = |scenario: &Scenario| -> Vec<FlowKind> {
             let run = RunOptions::new(1);
             let plan = scenario.build(&run, &TraceStore::at(None)).unwrap().plan;

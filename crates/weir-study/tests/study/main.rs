@@ -1,4 +1,4 @@
-//! Tests of the laboratory as its users see it: scenarios, comparisons, captures, and requirements on every controller.
+//! Tests of weir-study as its users see it: scenarios, comparisons, captures, and requirements on every controller.
 
 mod attack;
 mod capture;

@@ -115,10 +115,10 @@ fn it_can_be_asked_for_in_a_suite_and_is_all_that_it_can_be() {
     };
     let result = request.plan().unwrap().run(1, &TraceStore::at(None), &NoStore, &|| {}).unwrap().result;
     let [alone, beside_tcp] = &result.cases[..] else { panic!("two cases") };
-    let (controller_result, yardstick) = (&alone.controllers[0], alone.omniscient.as_ref().unwrap());
+    let (controller_result, omniscient) = (&alone.controllers[0], alone.omniscient.as_ref().unwrap());
     assert_eq!(
         (&controller_result.checks, &controller_result.viewed),
-        (&yardstick.checks, &yardstick.viewed),
+        (&omniscient.checks, &omniscient.viewed),
         "it is run anew"
     );
     let value =

@@ -56,7 +56,7 @@ fn a_controller_without_priorities_does_not_heed_them() {
 }
 
 #[test]
-fn nada_shares_two_to_one_and_so_does_the_yardstick() {
+fn nada_shares_two_to_one_and_so_does_the_omniscient_sender() {
     let Run { plan, .. } = run("nada", &[TWICE]);
     // 3 Mbit/s less three times 36 kbit/s of audio, by 2 : 1 : 1.
     let shares =

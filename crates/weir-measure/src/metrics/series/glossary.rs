@@ -60,7 +60,7 @@ pub const SERIES_COLUMNS: [SeriesColumn; 20] = [
         "B",
         "the windows that its coupler had for its flows together, all groups",
     ),
-    column("COUPLING.groups", "", "number of groups of its flows that were assigned to one"),
+    column("COUPLING.groups", "", "number of groups, over the flows whose group is known"),
 ];
 
 /// The unit of a column by its name, without those of signals; `None` for an unknown one.

@@ -275,7 +275,7 @@ fn a_mistake_says_what_would_be_right() {
 }
 
 #[test]
-fn what_is_laid_over_a_scenario_has_the_places_numbers() {
+fn settings_of_a_place_have_its_numbers() {
     let axes = BTreeMap::from([("ratio".to_owned(), 1.1)]);
     let axis = |name: &str| axes.get(name).copied().map(Harvested::Number);
     let value = |formula: &Formula| evaluate(formula, &KnownValues { axes: &axis, measured: &measured });

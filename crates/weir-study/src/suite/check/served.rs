@@ -6,7 +6,7 @@ use weir_measure::results::Value;
 
 /// Part of a flow's payload that the omniscient sender has to deliver in time. Below it the check does not apply, as so
 /// little is due to chance.
-const ASKED_FROM: f64 = 0.25;
+const LEAST_USEFUL_SHARE: f64 = 0.25;
 
 /// Result of a flow at its viewer, over the frames captured in the counted time of the case; zero for a flow without
 /// frames.
@@ -39,7 +39,7 @@ impl Served {
 
     /// Whether checks apply that compare with this flow of the omniscient sender.
     fn is_applicable(&self) -> bool {
-        self.useful_bytes > 0 && self.useful_bytes as f64 >= ASKED_FROM * self.payload_bytes as f64
+        self.useful_bytes > 0 && self.useful_bytes as f64 >= LEAST_USEFUL_SHARE * self.payload_bytes as f64
     }
 }
 

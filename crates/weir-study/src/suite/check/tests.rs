@@ -217,7 +217,7 @@ fn the_slowest_to_come_back_counts_and_one_that_does_not_has_no_value() {
 }
 
 #[test]
-fn who_never_came_back_has_not_kept_a_limit_longer_than_the_time_there_was() {
+fn a_flow_that_never_converges_keeps_no_limit_above_the_time_left() {
     let plan = plan(&[(0, 2)], vec![call()]);
     let mut run = run(&plan, &[]);
     let never = Convergence {

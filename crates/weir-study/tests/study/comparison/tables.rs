@@ -162,14 +162,14 @@ fn freezes_of_the_demo_are_differences_stretch_by_stretch() {
     assert!(cell(&table, "nada", "frozen beyond fixed").unwrap().ci95.unwrap() > 1.0);
     assert_eq!(cell(&table, "fixed", "freezes beyond fixed").unwrap().ci95, Some(0.0));
     assert!(table.rows[1].is_reference && !table.rows[0].is_reference);
-    let [floor, yardsticks] = demo::notes(&alone, &demo::table(&alone, &alone)).try_into().unwrap();
+    let [floor, references] = demo::notes(&alone, &demo::table(&alone, &alone)).try_into().unwrap();
     assert!(
         floor.contains("sends 300 kbit/s") && floor.contains("its 30.0 ± 2.5 freezes and 15.0 ± 1.2 s"),
         "{floor}"
     );
     assert!(
-        yardsticks.starts_with("`fixed` sends the start rate") && !yardsticks.contains("omniscient"),
-        "{yardsticks}"
+        references.starts_with("`fixed` sends the start rate") && !references.contains("omniscient"),
+        "{references}"
     );
     let without = calls(&[("nada", &[800.0])]);
     assert!(demo::notes(&without, &demo::table(&without, &without)).is_empty());

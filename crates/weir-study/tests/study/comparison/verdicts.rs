@@ -178,7 +178,7 @@ fn the_notice_on_a_substituted_trace_appears_once() {
 }
 
 #[test]
-fn a_yardstick_is_no_candidate() {
+fn a_reference_sender_is_no_candidate() {
     let comparison = calls(&[("gcc", &A), ("nada", &B), ("fixed", &[900.0; 6])]);
     let sentence = of_demo(&comparison);
     assert!(sentence.starts_with("gcc leads") && !sentence.contains("fixed"), "{sentence}");
