@@ -89,6 +89,8 @@ def tidy(numbers: _weir.Columns, texts: _weir.Codes, names: list[str]) -> Table:
 class TidyRuns(Protocol):
     """Runs of the extension module that have the columns of a long table, or `None` if it was not asked for."""
 
+    @property
+    def reproducible(self) -> bool: ...
     def tidy(self) -> _weir.TidyColumns | None: ...
 
 
@@ -99,6 +101,8 @@ class RunTable:
 
     def __init__(self, runs: TidyRuns) -> None:
         self._tidy = runs.tidy
+        #: Whether the same call gives the same results anywhere: no Python class took part.
+        self.reproducible: bool = runs.reproducible
 
     @property
     def table(self) -> Table:
@@ -200,11 +204,6 @@ class Result(RunTable):
     def notes(self) -> list[str]:
         """Sentences on traces that were replaced by others."""
         return self._runs.notes
-
-    @property
-    def reproducible(self) -> bool:
-        """Whether the same call gives the same results anywhere: no class took part."""
-        return self._runs.reproducible
 
     def summary(self) -> dict[str, Any]:
         """Means and intervals over the runs, as `weir run --json` prints them."""

@@ -134,11 +134,6 @@ class SuiteResult(RunTable):
         self.path = path
 
     @property
-    def reproducible(self) -> bool:
-        """Whether the runs can be made again without a Python class."""
-        return self._runs.reproducible
-
-    @property
     def verdicts(self) -> Table:
         """A row for each case, controller and check."""
         rows = [
@@ -197,11 +192,6 @@ class Reproduction(RunTable):
         self.claims: list[dict[str, Any]] = json.loads(runs.to_json())
         #: Where the files are, or `None` without any.
         self.path = path
-
-    @property
-    def reproducible(self) -> bool:
-        """Whether the runs can be made again without a Python class."""
-        return self._runs.reproducible
 
     @property
     def verdicts(self) -> Table:

@@ -61,11 +61,6 @@ class SweepResult(RunTable):
         """Sentences on traces that were replaced by others."""
         return self._runs.notes
 
-    @property
-    def reproducible(self) -> bool:
-        """Whether the same call gives the same results anywhere: no class took part."""
-        return self._runs.reproducible
-
     def __repr__(self) -> str:
         where = f" in {self.path}" if self.path else ""
         return f"<weir.SweepResult of {self.scenario}: {', '.join(self.controllers)}{where}>"
